@@ -151,7 +151,9 @@ export async function createApp({
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler)
   const refuseUnknown = createRefuseUnknown(app)
-  app.setNotFoundHandler(accounts ? answerUnknownRoute(accounts.publicUrl, refuseUnknown) : refuseUnknown)
+  app.setNotFoundHandler(
+    accounts ? answerUnknownRoute(accounts.publicUrl, refuseUnknown) : refuseUnknown,
+  )
 
   app.decorateRequest('charge')
   app.decorateRequest('errorCode', null)

@@ -6,7 +6,11 @@ import { Command, CommanderError } from 'commander'
 import type { Addresses } from './accounts/setup.ts'
 import { readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
-import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/localStores/storeNotes.ts'
+import {
+  readStoreNotes,
+  type StoreNotes,
+  storeNotesPath,
+} from './platform/localStores/storeNotes.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
@@ -20,7 +24,11 @@ function readStores(): StoreNotes {
 
 async function withPostgres(
   run: (postgres: Postgres, addresses: Addresses) => Promise<void>,
-  { postgres_url, public_url, collector_url }: Omit<StoreNotes, `clickhouse_${string}`> = readStores(),
+  {
+    postgres_url,
+    public_url,
+    collector_url,
+  }: Omit<StoreNotes, `clickhouse_${string}`> = readStores(),
 ): Promise<void> {
   const { openPostgres } = await import('./platform/postgres/pool.ts')
   const postgres = openPostgres(postgres_url, () => {})
@@ -32,7 +40,9 @@ async function withPostgres(
 }
 
 /** The same for what needs no service that runs, where DATABASE_URL says where PostgreSQL is. */
-async function withAccounts(run: (postgres: Postgres, addresses: Addresses) => Promise<void>): Promise<void> {
+async function withAccounts(
+  run: (postgres: Postgres, addresses: Addresses) => Promise<void>,
+): Promise<void> {
   const { databaseUrl, publicUrl, collectorUrl } = readConfig(process.env)
   const { migratePostgres } = await import('./platform/postgres/migrate.ts')
   await withPostgres(
@@ -56,7 +66,9 @@ async function openStore(): Promise<ClickHouse> {
 function addAccounts(program: Command): void {
   program
     .command('setup')
-    .description('make an organization with its owner, project, pixel and key; what is left out is asked for')
+    .description(
+      'make an organization with its owner, project, pixel and key; what is left out is asked for',
+    )
     .option('--organization <name>')
     .option('--email <address>', 'of the owner')
     .option('--project <name>', 'the first project, and its pixel')
@@ -85,7 +97,9 @@ function addAccounts(program: Command): void {
       const { disableTwoFactor } = await import('./accounts/commands.ts')
       await withAccounts((postgres) => disableTwoFactor(postgres, email))
     })
-  const operator = program.command('operator').description('who sees the operator’s page of the dashboard')
+  const operator = program
+    .command('operator')
+    .description('who sees the operator’s page of the dashboard')
   for (const [name, isOperator] of Object.entries({ add: true, remove: false })) {
     operator.command(`${name} <email>`).action(async (email) => {
       const { changeOperator } = await import('./accounts/operator/commands.ts')
@@ -120,7 +134,9 @@ function addMaintenance(program: Command): void {
   ] as const
   program
     .command('backup <directory>')
-    .description('write all that is stored into a directory, beside the running service or without it')
+    .description(
+      'write all that is stored into a directory, beside the running service or without it',
+    )
     .option(...clickhousePlace)
     .action(async (directory, options) => {
       const { backUp } = await import('./ops/backup/commands.ts')
@@ -173,7 +189,9 @@ function addIngest(program: Command): void {
 
   const collectors = program
     .command('collectors')
-    .description('the machines that receive events, and up to when what they received is in ClickHouse')
+    .description(
+      'the machines that receive events, and up to when what they received is in ClickHouse',
+    )
   collectors
     .command('list')
     .description('which there are')
@@ -235,7 +253,9 @@ function addTable(
     parent
       .command([name, ...parameters.map((each) => `<${each}>`)].join(' '))
       .description(does)
-      .action((...args) => withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))))
+      .action((...args) =>
+        withPostgres((postgres) => run(postgres, args.slice(0, parameters.length))),
+      )
   }
 }
 
@@ -260,7 +280,9 @@ async function addLoading(program: Command): Promise<void> {
       await runIdentityCommand(openStore, name, args)
     })
   }
-  const intent = program.command('intent').description('load what people and companies are interested in')
+  const intent = program
+    .command('intent')
+    .description('load what people and companies are interested in')
   add(intent, 'load', 'load signals, or the topics that they are about', loadIntentUsage).action(
     async (args) => {
       const { loadIntent } = await import('./audiences/signals/commands.ts')
@@ -271,7 +293,10 @@ async function addLoading(program: Command): Promise<void> {
 
 async function buildProgram(): Promise<Command> {
   const program = new Command('footfall').description('The pixel, its collector and the data API.')
-  program.version(packageVersion).exitOverride().showHelpAfterError('footfall --help lists the commands')
+  program
+    .version(packageVersion)
+    .exitOverride()
+    .showHelpAfterError('footfall --help lists the commands')
 
   program.command('serve').description('the service, as it was built last')
   addAccounts(program)

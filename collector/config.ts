@@ -136,11 +136,20 @@ export function readConfig(env: Environment): Config {
     beaconsPerPixel: integer(env, 'FOOTFALL_BEACONS_PER_PIXEL', 20_000, 0, 10_000_000),
     identifiesPerIp: integer(env, 'FOOTFALL_IDENTIFIES_PER_IP', 300, 0, 10_000_000),
     rateLimits: flag(env, 'FOOTFALL_RATE_LIMITS', true),
-    metricsPort: env.FOOTFALL_METRICS_PORT ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535) : null,
+    metricsPort: env.FOOTFALL_METRICS_PORT
+      ? integer(env, 'FOOTFALL_METRICS_PORT', 0, 1, 65_535)
+      : null,
     metricsToken: secret(env, 'FOOTFALL_METRICS_TOKEN', 16),
     readSecondsMax: integer(env, 'FOOTFALL_READ_SECONDS_MAX', 30, 1, 45),
-    readMemoryBytesMax: integer(env, 'FOOTFALL_READ_MEMORY_MB_MAX', 4_096, 64, 10_000_000) * 1024 * 1024,
-    scanThreads: integer(env, 'FOOTFALL_SCAN_THREADS', Math.max(1, availableParallelism() >> 2), 1, 1_024),
+    readMemoryBytesMax:
+      integer(env, 'FOOTFALL_READ_MEMORY_MB_MAX', 4_096, 64, 10_000_000) * 1024 * 1024,
+    scanThreads: integer(
+      env,
+      'FOOTFALL_SCAN_THREADS',
+      Math.max(1, availableParallelism() >> 2),
+      1,
+      1_024,
+    ),
     smtpUrl: url(env, 'SMTP_URL', ['smtp:', 'smtps:']),
     smtpFrom: env.SMTP_FROM || `Footfall <footfall@${new URL(publicUrl).hostname}>`,
     s3: s3(env),
@@ -159,13 +168,16 @@ export function readConfig(env: Environment): Config {
  */
 function clickhouseAddress(env: Environment): ClickHouseAddress | null {
   const single = url(env, 'CLICKHOUSE_URL', httpProtocols)
-  const shards = list(env, 'CLICKHOUSE_SHARDS').map((shard) => shard.split('|').map((part) => part.trim()))
+  const shards = list(env, 'CLICKHOUSE_SHARDS').map((shard) =>
+    shard.split('|').map((part) => part.trim()),
+  )
   const name = env.CLICKHOUSE_CLUSTER
   if (shards.length === 0) {
     if (name) throw new StartError('CLICKHOUSE_SHARDS is missing beside CLICKHOUSE_CLUSTER')
     return single
   }
-  if (single) throw new StartError('CLICKHOUSE_URL and CLICKHOUSE_SHARDS are both set: leave one out')
+  if (single)
+    throw new StartError('CLICKHOUSE_URL and CLICKHOUSE_SHARDS are both set: leave one out')
   const servers = shards.flat()
   if (!servers.every((server) => isUrl(server, httpProtocols))) {
     throw new StartError(
@@ -199,7 +211,9 @@ function s3(env: Environment): S3Settings | null {
     return given
   }
   return {
-    ...{ endpoint, bucket, region: env.FOOTFALL_S3_REGION || 'us-east-1' },
+    endpoint,
+    bucket,
+    region: env.FOOTFALL_S3_REGION || 'us-east-1',
     accessKeyId: needed('FOOTFALL_S3_ACCESS_KEY_ID'),
     secretAccessKey: needed('FOOTFALL_S3_SECRET_ACCESS_KEY'),
   }
@@ -214,7 +228,9 @@ const list = (env: Environment, name: string): string[] =>
 /** Names of hosts, addresses and CIDR ranges. */
 function addresses(env: Environment, name: string): string[] {
   const given = list(env, name)
-  const wrong = given.find((each) => !/^[\w.-]+$/.test(each) && !isIP(each) && !ipaddr.isValidCIDR(each))
+  const wrong = given.find(
+    (each) => !/^[\w.-]+$/.test(each) && !isIP(each) && !ipaddr.isValidCIDR(each),
+  )
   if (wrong !== undefined) {
     throw new StartError(
       `${name} must be hosts, addresses and CIDR ranges with commas between, not "${wrong}"`,
@@ -227,12 +243,20 @@ function addresses(env: Environment, name: string): string[] {
 function keys(env: Environment, name: string): string[] {
   const given = list(env, name)
   if (given.some((key) => Buffer.from(key, 'base64').length !== 32)) {
-    throw new StartError(`${name} must be 32 bytes as base64, such as \`openssl rand -base64 32\` makes`)
+    throw new StartError(
+      `${name} must be 32 bytes as base64, such as \`openssl rand -base64 32\` makes`,
+    )
   }
   return given
 }
 
-function integer(env: Environment, name: string, fallback: number, least: number, most: number): number {
+function integer(
+  env: Environment,
+  name: string,
+  fallback: number,
+  least: number,
+  most: number,
+): number {
   const given = env[name]
   if (!given) return fallback
   const value = Number(given)
@@ -242,7 +266,12 @@ function integer(env: Environment, name: string, fallback: number, least: number
   return value
 }
 
-function oneOf<T extends string>(env: Environment, name: string, values: readonly T[], fallback: T): T {
+function oneOf<T extends string>(
+  env: Environment,
+  name: string,
+  values: readonly T[],
+  fallback: T,
+): T {
   const given = env[name]
   if (!given) return fallback
   const value = values.find((candidate) => candidate === given)
@@ -281,7 +310,9 @@ function url(env: Environment, name: string, protocols: readonly string[]): stri
   const given = env[name]
   if (!given) return null
   if (!isUrl(given, protocols)) {
-    throw new StartError(`${name} must be an address that starts with ${protocols.join('// or ')}//`)
+    throw new StartError(
+      `${name} must be an address that starts with ${protocols.join('// or ')}//`,
+    )
   }
   return given
 }

@@ -77,14 +77,16 @@ async function main(): Promise<void> {
   // Until the workers take the port, whoever asks is told what is waited for.
   const waitingRoom = createWaitingRoom(config)
   const ready = async <T>(store: string, { done, away }: Preparation<T>): Promise<T> => {
-    if ((await Promise.race([done, away])) === 'away') await waitingRoom.waitFor(`${store} cannot be reached`)
+    if ((await Promise.race([done, away])) === 'away')
+      await waitingRoom.waitFor(`${store} cannot be reached`)
     return done
   }
   // A collector that was here before does without PostgreSQL for a while: its workers have copies of what they need.
   const kept = openKeptCopy<Prepared>(config.dataDir, 'collector')
   const isCollectorOnly = config.role === 'ingest' && !config.demo
   const known = isCollectorOnly ? kept.read() : undefined
-  const started = known && Promise.race([postgresPrepared.done, postgresPrepared.away.then(() => known)])
+  const started =
+    known && Promise.race([postgresPrepared.done, postgresPrepared.away.then(() => known)])
   const prepared = await (started ?? ready('PostgreSQL', postgresPrepared))
 
   const { pool: postgres, url: postgresUrl } = stores.postgres
@@ -105,15 +107,24 @@ async function main(): Promise<void> {
   const seeding =
     hasVisitors &&
     ensureSampleVisitors(
-      { postgres, clickhouse: live, uploads, sealer: openSealer(config), demoVisits: config.demoVisits },
+      {
+        postgres,
+        clickhouse: live,
+        uploads,
+        sealer: openSealer(config),
+        demoVisits: config.demoVisits,
+      },
       demo,
-    ).catch((error: Error) => log.warn({ error: error.message }, 'the demo could not be given visitors'))
+    ).catch((error: Error) =>
+      log.warn({ error: error.message }, 'the demo could not be given visitors'),
+    )
   const cursorKey = answersReads ? await serviceSecret(postgres, 'cursor_key') : Buffer.alloc(0)
   const background = answersReads
     ? await openQueues(config, stores, { uploads, hasSample, cursorKey, log })
     : null
   // The first start makes the tables of jobs: the workers need not wait for them.
-  const startingJobs = background && startJobs({ postgres, postgresUrl, queues: background.queues, log })
+  const startingJobs =
+    background && startJobs({ postgres, postgresUrl, queues: background.queues, log })
   startingJobs?.catch(() => {}) // It is waited for below.
   let watermark: ReturnType<typeof keepWatermark> | null = null
   await waitingRoom.close()
@@ -149,14 +160,23 @@ async function main(): Promise<void> {
   const jobs = await startingJobs
   watermark = takesBeacons
     ? keepWatermark({
-        ...{ workers, shipper: shipping.shippers.events, postgres, collectorId, log },
+        workers,
+        shipper: shipping.shippers.events,
+        postgres,
+        collectorId,
+        log,
         keep: (mark) => isCollectorOnly && kept.write({ ...prepared, receivedFrom: mark }),
       })
     : null
-  const watching = takesBeacons ? null : watchStores({ postgres, clickhouse: live }, workers.tellStores)
+  const watching = takesBeacons
+    ? null
+    : watchStores({ postgres, clickhouse: live }, workers.tellStores)
   const erasing = takesBeacons
     ? keepErasing({
-        ...{ postgres, collectorId, deadLetterDirectory: shipping.deadLetterDirectory, log },
+        postgres,
+        collectorId,
+        deadLetterDirectory: shipping.deadLetterDirectory,
+        log,
         oldestWaitingAt: () => oldestWaitingAt(shipping.spoolDirectory),
       })
     : null
@@ -190,7 +210,9 @@ async function main(): Promise<void> {
     if (config.demoVisits) stopSampleVisits = keepSampleVisitsComing(live, demo, log)
   }
   const audienceId = hasVisitors ? demoAudienceId(demo) : null
-  console.log(demo ? welcome(demo, config.dataDir, audienceId) : `Footfall listens on ${config.publicUrl}`)
+  console.log(
+    demo ? welcome(demo, config.dataDir, audienceId) : `Footfall listens on ${config.publicUrl}`,
+  )
 }
 
 /** Ends the process, in order, at the first signal: a Ctrl-C comes twice when npm runs us, from the terminal and npm. */

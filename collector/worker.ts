@@ -94,34 +94,57 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
       read: {
         openReader,
         scopeOf: createScopeOf(pool),
-        ...{ billing, cursors, postgres: pool },
+        billing,
+        cursors,
+        postgres: pool,
         now: Date.now,
       },
       lists: {
-        ...{ clickhouse, cursors, postgres: pool },
+        clickhouse,
+        cursors,
+        postgres: pool,
         uploads: openUploads(config.dataDir, collectorIdOf(config.dataDir)),
         recordScopeOf: createRecordScopeOf(pool),
       },
       campaigns: {
-        ...{ openReader, cursors, postgres: pool, now: Date.now },
+        openReader,
+        cursors,
+        postgres: pool,
+        now: Date.now,
         recordScopeOf: createRecordScopeOf(pool),
       },
       webhooks: {
-        ...{ cursors, postgres: pool, recordScopeOf: createRecordScopeOf(pool), outbound, sealer },
+        cursors,
+        postgres: pool,
+        recordScopeOf: createRecordScopeOf(pool),
+        outbound,
+        sealer,
       },
       integrations: {
-        ...{ cursors, postgres: pool, now: Date.now, outbound, sealer },
+        cursors,
+        postgres: pool,
+        now: Date.now,
+        outbound,
+        sealer,
         recordScopeOf: createRecordScopeOf(pool),
       },
       accounts: {
         sendMail: config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
-        ...{ postgres: pool, openReader, tokens, cursors, sealer },
+        postgres: pool,
+        openReader,
+        tokens,
+        cursors,
+        sealer,
         publicUrl: config.publicUrl,
         collectorUrl: config.collectorUrl,
       },
       operator: {
-        ...{ postgres: pool, clickhouse: clickhouse.live, openReader, metrics: askForMetrics },
-        ...{ deadLetterDirectory: join(config.dataDir, 'dead_letters'), version: packageVersion },
+        postgres: pool,
+        clickhouse: clickhouse.live,
+        openReader,
+        metrics: askForMetrics,
+        deadLetterDirectory: join(config.dataDir, 'dead_letters'),
+        version: packageVersion,
       },
     }),
   })
@@ -133,8 +156,11 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
   app.server.maxConnections = config.connectionsMax
   app.server.headersTimeout = headersTimeoutMs
   await listen(app, config.host, config.port, 'PORT')
-  const metricsApp = config.metricsPort ? await createMetricsApp({ config, metrics: askForMetrics }) : null
-  if (metricsApp) await listen(metricsApp, config.host, config.metricsPort!, 'FOOTFALL_METRICS_PORT')
+  const metricsApp = config.metricsPort
+    ? await createMetricsApp({ config, metrics: askForMetrics })
+    : null
+  if (metricsApp)
+    await listen(metricsApp, config.host, config.metricsPort!, 'FOOTFALL_METRICS_PORT')
 
   return async () => {
     await metricsApp?.close()
@@ -172,7 +198,11 @@ async function openIngest(
   const salt = await openDailySalt(pool, dataDir)
   return {
     deps: {
-      ...{ pixels, optOuts, salt, spools, locate },
+      pixels,
+      optOuts,
+      salt,
+      spools,
+      locate,
       pinned: openPinnedScripts(pool),
       limits: createIngestLimits(config),
       identifyLimit: createIdentifyLimit(config),
@@ -220,7 +250,11 @@ process.on('message', async (message: ToWorker) => {
       }
       break
     case 'collect':
-      tell({ type: 'collected', request: message.request, metrics: await registry.getMetricsAsJSON() })
+      tell({
+        type: 'collected',
+        request: message.request,
+        metrics: await registry.getMetricsAsJSON(),
+      })
       break
     case 'low mark':
       // While it starts nobody knows what was left to it: no answer.

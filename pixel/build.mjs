@@ -44,8 +44,20 @@ const nth_identifier = {
 /** Terser goes further than esbuild. Whatever goes wrong at the start: the host page must not notice. */
 async function minified(code) {
   const unsafe = { unsafe: true, unsafe_arrows: true, unsafe_methods: true, pure_getters: true }
-  const compress = { ecma: 2020, passes: 4, keep_fargs: false, booleans_as_integers: true, ...unsafe }
-  const options = { ecma: 2020, toplevel: true, compress, mangle: { nth_identifier }, format: { ecma: 2020 } }
+  const compress = {
+    ecma: 2020,
+    passes: 4,
+    keep_fargs: false,
+    booleans_as_integers: true,
+    ...unsafe,
+  }
+  const options = {
+    ecma: 2020,
+    toplevel: true,
+    compress,
+    mangle: { nth_identifier },
+    format: { ecma: 2020 },
+  }
   const short = await minify(`try{${code}}catch{}`, options)
   // Names that end with the block: the page sees none.
   return short.code.replace(/\bvar /g, 'let ')
@@ -70,7 +82,9 @@ export async function buildPixel({ outDir }) {
   const files = {}
   for (const [name, known] of Object.entries(variants)) {
     const inPlace = (key) => (key in known ? `${known[key]}` : placeholderOf(key))
-    const define = Object.fromEntries(Object.keys(usual).map((key) => [`config.${key}`, inPlace(key)]))
+    const define = Object.fromEntries(
+      Object.keys(usual).map((key) => [`config.${key}`, inPlace(key)]),
+    )
     files[name] =
       `${compiledAtOnce}\n${await minified(await bundle('src/start.ts', { minify: true, define }))}`
   }

@@ -35,7 +35,13 @@ export interface PixelConfig {
 }
 
 /** What is known when the script is built, by the file that it is then in: what nobody asks for is not there. */
-const usual = { consentLevel: 3, deniedLevel: 2, honoursGpc: 1, ownMasks: false, frustration: false } as const
+const usual = {
+  consentLevel: 3,
+  deniedLevel: 2,
+  honoursGpc: 1,
+  ownMasks: false,
+  frustration: false,
+} as const
 export const variants: Record<string, Partial<PixelConfig>> = {
   'pixel.js': usual,
   'pixel.frustration.js': { ...usual, frustration: true },
@@ -45,11 +51,18 @@ export const variants: Record<string, Partial<PixelConfig>> = {
 /** The file of the first variant that is built for such a configuration. */
 export const variantFor = (config: PixelConfig): string =>
   Object.keys(variants).find((file) =>
-    Object.entries(variants[file]!).every(([key, value]) => config[key as keyof PixelConfig] === value),
+    Object.entries(variants[file]!).every(
+      ([key, value]) => config[key as keyof PixelConfig] === value,
+    ),
   )!
 
 /** Where people write. Inputs that are buttons show a label. */
-const written = ['input:not([type=submit],[type=button])', 'textarea', 'select', '[contenteditable]']
+const written = [
+  'input:not([type=submit],[type=button])',
+  'textarea',
+  'select',
+  '[contenteditable]',
+]
 
 const escaped = (name: string) => name.replace(/[.-]/g, '\\$&')
 
@@ -74,7 +87,9 @@ export const pixelConfig = (
     textLengthMax: settings.text_length_max,
     masked: masked.join(),
     unread: [...masked, '[data-footfall-ignore]', ...written].join(),
-    searchField: RegExp(`^(${settings.search_parameters.map(escaped).join('|')}) [st]|^\\S* search `),
+    searchField: RegExp(
+      `^(${settings.search_parameters.map(escaped).join('|')}) [st]|^\\S* search `,
+    ),
     // A fragment that is a path is a route.
     fragment: settings.track_hash ? /$^/ : /#(?!!?\/).*/,
     replacedQuery: settings.track_query

@@ -47,7 +47,10 @@ export interface Footfall {
    * Says who this browser belongs to. The address is hashed here; only the hash is sent. The signature is the hash's
    * HMAC-SHA256, hex, made by your server with the pixel's identify secret.
    */
-  (command: 'identify', person: ({ email: string } | { hem: string }) & { signature?: string }): void
+  (
+    command: 'identify',
+    person: ({ email: string } | { hem: string }) & { signature?: string },
+  ): void
   /** What the visitor decided; to be said on each page load. */
   (command: 'consent', choice: 'granted' | 'denied'): void
   /** The visitor wants nothing noted: on no page of this site, whatever it says; until opt_in. */

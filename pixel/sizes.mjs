@@ -6,11 +6,15 @@ export const history = [
     brotli: 3508,
   },
   {
-    change: 'the collector derives searches, downloads and marks, strips secrets; hashing is a chunk',
+    change:
+      'the collector derives searches, downloads and marks, strips secrets; hashing is a chunk',
     brotli: 2465,
   },
   { change: 'a search whose page shows it in the URL at once is counted', brotli: 2474 },
-  { change: 'every event has the referrer; a selector that a browser refuses costs none', brotli: 2505 },
+  {
+    change: 'every event has the referrer; a selector that a browser refuses costs none',
+    brotli: 2505,
+  },
   {
     change:
       'rage and dead clicks are a chunk; containers that scroll, routes that rest, shadow roots, labels, two pixels, pages that patch arrays',
@@ -21,7 +25,8 @@ export const history = [
     brotli: 2938,
   },
   {
-    change: 'what is sent before its URL rests has the referrer of its page; no error is thrown at the start',
+    change:
+      'what is sent before its URL rests has the referrer of its page; no error is thrown at the start',
     brotli: 2977,
   },
   {
@@ -34,14 +39,19 @@ export const history = [
     brotli: 2931,
   },
   {
-    change: 'V8 is asked to compile all functions at once; no listener for the first showing of a page',
+    change:
+      'V8 is asked to compile all functions at once; no listener for the first showing of a page',
     brotli: 2965,
   },
   {
-    change: 'names inside a page hide nothing of its document and forms; no error of ours in any callback',
+    change:
+      'names inside a page hide nothing of its document and forms; no error of ours in any callback',
     brotli: 3084,
   },
-  { change: 'what is sent again as its page goes is kept, with what is parked meanwhile', brotli: 3119 },
+  {
+    change: 'what is sent again as its page goes is kept, with what is parked meanwhile',
+    brotli: 3119,
+  },
   {
     change: 'names inside a page hide none of the ways to find elements, nor a form’s missing href',
     brotli: 3138,

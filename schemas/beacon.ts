@@ -115,11 +115,14 @@ export const pixelSettingsSchema = Type.Object(
       default: 500,
       description: 'Longest text of a click or a copy, in characters.',
     }),
-    mask_selectors: Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^{}<]+$' }), {
-      maxItems: 50,
-      default: [],
-      description: 'CSS selectors of elements whose text is masked, as data-footfall-mask does.',
-    }),
+    mask_selectors: Type.Array(
+      Type.String({ minLength: 1, maxLength: 200, pattern: '^[^{}<]+$' }),
+      {
+        maxItems: 50,
+        default: [],
+        description: 'CSS selectors of elements whose text is masked, as data-footfall-mask does.',
+      },
+    ),
     ignore_query_parameters: Type.Array(ParameterName, {
       maxItems: 100,
       default: [],
@@ -134,8 +137,29 @@ export const pixelSettingsSchema = Type.Object(
     download_extensions: Type.Array(Type.String({ pattern: '^[a-z0-9]{1,20}$' }), {
       maxItems: 100,
       default: [
-        ...['pdf', 'zip', 'csv', 'xls', 'xlsx', 'doc', 'docx', 'ppt', 'pptx', 'dmg', 'exe', 'pkg', 'deb'],
-        ...['rpm', 'apk', 'gz', 'tar', 'rar', '7z', 'mp3', 'wav', 'epub', 'txt'],
+        'pdf',
+        'zip',
+        'csv',
+        'xls',
+        'xlsx',
+        'doc',
+        'docx',
+        'ppt',
+        'pptx',
+        'dmg',
+        'exe',
+        'pkg',
+        'deb',
+        'rpm',
+        'apk',
+        'gz',
+        'tar',
+        'rar',
+        '7z',
+        'mp3',
+        'wav',
+        'epub',
+        'txt',
       ],
       description: 'File name extensions, in lower case, whose links are downloads.',
     }),
@@ -154,7 +178,10 @@ export const pixelSettingsSchema = Type.Object(
       description:
         'Count a page view where history.replaceState changed only the query and the URL then rested for a second, as for filters that are pages.',
     }),
-    video_embeds: Type.Boolean({ default: false, description: 'Also watch YouTube and Vimeo players.' }),
+    video_embeds: Type.Boolean({
+      default: false,
+      description: 'Also watch YouTube and Vimeo players.',
+    }),
     web_vitals: Type.Boolean({
       default: false,
       description: 'Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',

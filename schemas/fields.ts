@@ -25,7 +25,12 @@ export {
 export { companyFields, hasProfile, hem, hemAsNumber, hemNumber, numberAsHem }
 
 /** The columns of `events`: what was stored, and what is computed from it when it is read. */
-export const eventColumns: readonly Field[] = [...eventFields, ...marketingFields, ...visitFields, hem]
+export const eventColumns: readonly Field[] = [
+  ...eventFields,
+  ...marketingFields,
+  ...visitFields,
+  hem,
+]
 
 /** What is known of a person: the columns of `profiles`, which has one row for each hem. */
 export const profileFields: readonly Field[] = [

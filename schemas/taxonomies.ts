@@ -35,7 +35,10 @@ const fieldsWith = (values: readonly string[]): string[] =>
   fields.filter((field) => field.values?.join() === values.join()).map(({ name }) => name)
 
 const ofList = (name: string, description: string, values: readonly string[]): Taxonomy => ({
-  ...{ name, description, fields: fieldsWith(values), terms: values.map(term) },
+  name,
+  description,
+  fields: fieldsWith(values),
+  terms: values.map(term),
 })
 
 export const taxonomies: readonly Taxonomy[] = [

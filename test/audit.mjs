@@ -14,9 +14,11 @@ const { stdout } = spawnSync('npm', ['audit', '--json', '--omit=dev'], {
 const found = foundIn(stdout)
 if (!found) console.log('npm audit: the registry could not be asked; nothing was checked')
 else {
-  for (const { name, severity, range } of found) console.log(`npm audit: ${severity}: ${name} ${range}`)
+  for (const { name, severity, range } of found)
+    console.log(`npm audit: ${severity}: ${name} ${range}`)
   console.log(`npm audit: ${found.length} known vulnerabilities`)
-  if (found.some(({ severity }) => severity === 'high' || severity === 'critical')) process.exitCode = 1
+  if (found.some(({ severity }) => severity === 'high' || severity === 'critical'))
+    process.exitCode = 1
 }
 
 /** The vulnerabilities of a report; null for what is none. */

@@ -27,7 +27,13 @@ await installPrograms()
 await run('npm', ['run', '--silent', 'lint'], { cwd: root })
 await run(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...process.argv.slice(2)],
+  [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--config',
+    'test/vitest.config.ts',
+    ...process.argv.slice(2),
+  ],
   { cwd: root, env: { CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()) } },
 )
 

@@ -19,7 +19,8 @@ const longest = [
 /** Vitest's own order (what took longest the last time, else the largest file), after those. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => longest.some((path) => moduleId.includes(`/${path}`))
+    const isLong = ({ moduleId }: TestSpecification) =>
+      longest.some((path) => moduleId.includes(`/${path}`))
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }

@@ -77,11 +77,17 @@ async function hurry(url: string): Promise<void> {
 }
 
 /** Makes the database that others are copies of, with the queues that each service would make when it starts. */
-async function migrateTemplate(postgresUrl: string, clickhouseUrl: string, directory: string): Promise<void> {
+async function migrateTemplate(
+  postgresUrl: string,
+  clickhouseUrl: string,
+  directory: string,
+): Promise<void> {
   const config = readConfig({
-    ...{ LOG_LEVEL: 'silent', FOOTFALL_DATA_DIR: join(directory, 'template') },
-    ...{ DATABASE_URL: await createPostgresDatabase(postgresUrl, migratedDatabase) },
-    ...{ CLICKHOUSE_URL: clickhouseUrl, CLICKHOUSE_DATABASE: migratedDatabase },
+    LOG_LEVEL: 'silent',
+    FOOTFALL_DATA_DIR: join(directory, 'template'),
+    DATABASE_URL: await createPostgresDatabase(postgresUrl, migratedDatabase),
+    CLICKHOUSE_URL: clickhouseUrl,
+    CLICKHOUSE_DATABASE: migratedDatabase,
   })
   const log = openLog(config)
   const stores = await openStores(config, log)

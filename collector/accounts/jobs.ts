@@ -1,7 +1,11 @@
 import type { Queue } from '../platform/jobs/queue.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { tellSilentPixels } from './pixels/silentPixels.ts'
-import { type DeletionDeps, deleteRequestedEvents, eventDeletions } from './projects/eventDeletions.ts'
+import {
+  type DeletionDeps,
+  deleteRequestedEvents,
+  eventDeletions,
+} from './projects/eventDeletions.ts'
 
 /** What may go: a bucket that is full again counts like one that nobody has used. */
 const deletions = [

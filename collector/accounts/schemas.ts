@@ -4,13 +4,37 @@ import type { Access } from '../api/access/access.ts'
 /** Who may ask the routes of this area. */
 export const access = {
   /** Administration of the whole organization: a project key is refused. */
-  organization: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
+  organization: {
+    to: 'key',
+    projectKeys: 'refused',
+    keyRole: 'admin',
+    limit: 'data',
+    members: true,
+  },
   /** The same for what every key of the organization may know. */
-  organizationRead: { to: 'key', projectKeys: 'refused', keyRole: 'read', limit: 'data', members: true },
+  organizationRead: {
+    to: 'key',
+    projectKeys: 'refused',
+    keyRole: 'read',
+    limit: 'data',
+    members: true,
+  },
   /** Administration inside one project: a project key has its own. */
-  project: { to: 'key', projectKeys: 'own project', keyRole: 'admin', limit: 'data', members: true },
+  project: {
+    to: 'key',
+    projectKeys: 'own project',
+    keyRole: 'admin',
+    limit: 'data',
+    members: true,
+  },
   /** The same for what every key of the project may know. */
-  projectRead: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+  projectRead: {
+    to: 'key',
+    projectKeys: 'own project',
+    keyRole: 'read',
+    limit: 'data',
+    members: true,
+  },
   session: { to: 'session' },
   anyone: { to: 'anyone' },
 } as const satisfies Record<string, Access>
@@ -29,7 +53,8 @@ export const triesRefusals = {
 export const Code = Type.String({
   minLength: 1,
   maxLength: 40,
-  description: 'The six digits that an authenticator app shows now, or a recovery code; each is good once.',
+  description:
+    'The six digits that an authenticator app shows now, or a recovery code; each is good once.',
 })
 
 export const OrganizationRole = Type.Union([

@@ -30,7 +30,12 @@ export async function setUp(
 ): Promise<string[]> {
   const email = normalizedEmail(given)
   const said: string[] = []
-  const ensure = async (what: string, name: string, find: Find, make: (id: string) => Promise<unknown>) => {
+  const ensure = async (
+    what: string,
+    name: string,
+    find: Find,
+    make: (id: string) => Promise<unknown>,
+  ) => {
     const { rows } = await client.query<{ id: string }>(find.sql, find.values)
     const id = rows[0]?.id ?? randomUUID()
     if (!rows[0]) await make(id)
@@ -51,7 +56,12 @@ export async function setUp(
         id,
         organization,
       ])
-      await storeMember(client, { organizationId: id, email, role: 'owner', passwordHash: noPassword })
+      await storeMember(client, {
+        organizationId: id,
+        email,
+        role: 'owner',
+        passwordHash: noPassword,
+      })
     },
   )
   const projectId = await ensure(
@@ -63,7 +73,9 @@ export async function setUp(
     },
     (id) =>
       client.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-        ...[id, organizationId, project],
+        id,
+        organizationId,
+        project,
       ]),
   )
   const pixelId = await ensure(
@@ -75,13 +87,19 @@ export async function setUp(
     },
     (id) =>
       client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-        ...[id, projectId, project],
+        id,
+        projectId,
+        project,
       ]),
   )
   return [
     ...said,
     ...(await ownerLines(client, email, publicUrl)),
-    ...['', 'Paste this into the head of every page:', '', snippet(`${collectorUrl}/p/${pixelId}.js`), ''],
+    '',
+    'Paste this into the head of every page:',
+    '',
+    snippet(`${collectorUrl}/p/${pixelId}.js`),
+    '',
     ...(await keyLines(client, organizationId, publicUrl)),
   ]
 }
@@ -107,7 +125,11 @@ async function ownerLines(client: Queryable, email: string, publicUrl: string): 
   return [`Owner ${email} chooses a password here, within 24 hours:`, `  ${link}`]
 }
 
-async function keyLines(client: Queryable, organizationId: string, publicUrl: string): Promise<string[]> {
+async function keyLines(
+  client: Queryable,
+  organizationId: string,
+  publicUrl: string,
+): Promise<string[]> {
   const { rowCount } = await client.query(
     'SELECT FROM api_keys WHERE organization_id = $1 AND name = $2 AND revoked_at IS NULL',
     [organizationId, keyName],

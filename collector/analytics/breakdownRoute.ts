@@ -12,7 +12,12 @@ import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './plan.t
 import { rolledFields } from './rollup/eventFigures.ts'
 import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
-import { type SessionPage, type SessionPageRow, sessionPages, sessionPagesQuery } from './sessionsQuery.ts'
+import {
+  type SessionPage,
+  type SessionPageRow,
+  sessionPages,
+  sessionPagesQuery,
+} from './sessionsQuery.ts'
 import { requireShared, withoutPersons } from './shared.ts'
 
 const dimensionsMax = 10
@@ -31,7 +36,9 @@ const Value = Type.Object(
     visitors: Type.Integer({ description: 'Distinct cookies.' }),
     events: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
     page_views: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
-    sessions: Nullable(Type.Integer(), { description: 'Of entry_page and exit_page alone, else null.' }),
+    sessions: Nullable(Type.Integer(), {
+      description: 'Of entry_page and exit_page alone, else null.',
+    }),
   },
   { title: 'AnalyticsValue', additionalProperties: false },
 )
@@ -60,7 +67,9 @@ const describe = {
     }),
     limit: Type.Optional(
       Type.Integer({
-        ...{ minimum: 1, maximum: limitMax, default: limitDefault },
+        minimum: 1,
+        maximum: limitMax,
+        default: limitDefault,
         description: 'Most values of each dimension.',
       }),
     ),
@@ -111,7 +120,8 @@ const isSessionPage = (name: string): name is SessionPage => Object.hasOwn(sessi
 
 function readDimensions(list: string): readonly string[] {
   const given = readNames('dimensions', list)
-  if (given.length > dimensionsMax) throw invalidParameter('dimensions', `names more than ${dimensionsMax}`)
+  if (given.length > dimensionsMax)
+    throw invalidParameter('dimensions', `names more than ${dimensionsMax}`)
   const unknown = given.find((name) => !names.includes(name))
   if (unknown !== undefined)
     throw invalidParameter('dimensions', `"${unknown}" is none of ${names.join(', ')}`)
@@ -139,7 +149,9 @@ export async function readFields(
   return Object.fromEntries(
     fields.map((field) => {
       const ofField = rows.filter(({ dimension }) => dimension === field)
-      const values = ofField.slice(0, limit).map(({ dimension: _, ...row }) => ({ ...row, sessions: null }))
+      const values = ofField
+        .slice(0, limit)
+        .map(({ dimension: _, ...row }) => ({ ...row, sessions: null }))
       return [field, { values, has_more: ofField.length > limit }]
     }),
   )

@@ -19,7 +19,8 @@ import { readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 
 const Rate = Nullable(Type.Number(), {
-  description: 'Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none.',
+  description:
+    'Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none.',
 })
 
 const Conversions = Type.Array(
@@ -55,7 +56,10 @@ const describe = {
         conversions: Conversions,
         converted: Converted,
         previous: Nullable(
-          Type.Object({ conversions: Conversions, converted: Converted }, { additionalProperties: false }),
+          Type.Object(
+            { conversions: Conversions, converted: Converted },
+            { additionalProperties: false },
+          ),
           { description: 'Of the period before; null where compare is not given.' },
         ),
         meta: FiguresMeta,

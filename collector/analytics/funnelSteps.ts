@@ -8,14 +8,17 @@ const daysMax = 90
 
 /** The steps that visitors take, as requests give them. */
 export const Steps = Type.Array(FreeFilterText, {
-  ...{ minItems: 2, maxItems: stepsMax },
+  minItems: 2,
+  maxItems: stepsMax,
   description: 'Filters, the first step first.',
   examples: [['page_path:eq:/pricing', 'event_type:eq:form_submission']],
 })
 
 export const WithinMs = Type.Optional(
   Type.Integer({
-    ...{ minimum: 1, maximum: daysMax * dayMs, default: dayMs },
+    minimum: 1,
+    maximum: daysMax * dayMs,
+    default: dayMs,
     description: `From the first step to the last at most, in milliseconds; ${daysMax} days at most.`,
   }),
 )

@@ -28,7 +28,9 @@ const Goal = Type.Object(
 const Answer = Type.Object(
   {
     goals: Type.Array(Goal),
-    version: Type.Integer({ description: 'Grows with every change; 0 where no goals were ever given.' }),
+    version: Type.Integer({
+      description: 'Grows with every change; 0 where no goals were ever given.',
+    }),
     updated_at: Nullable(Timestamp),
   },
   { title: 'AnalyticsGoals' },
@@ -54,14 +56,18 @@ export const goalsRoutes =
       {
         config: { access: mayRead },
         schema: {
-          ...{ tags, operationId: 'getAnalyticsGoals', summary: 'Get the goals of a project' },
+          tags,
+          operationId: 'getAnalyticsGoals',
+          summary: 'Get the goals of a project',
           description: 'Which events are conversions.',
           querystring: exactly({ project_id: Id }),
           response: { 200: Answer },
         },
       },
       async ({ principal, query }) =>
-        publicGoals(await readGoals(postgres, await projectOf(principal, query.project_id, 'read'))),
+        publicGoals(
+          await readGoals(postgres, await projectOf(principal, query.project_id, 'read')),
+        ),
     )
 
     app.put(
@@ -69,7 +75,9 @@ export const goalsRoutes =
       {
         config: { access: { ...mayRead, keyRole: 'write' } },
         schema: {
-          ...{ tags, operationId: 'setAnalyticsGoals', summary: 'Set all goals of a project' },
+          tags,
+          operationId: 'setAnalyticsGoals',
+          summary: 'Set all goals of a project',
           description: 'Takes the place of all goals. Events of before count by them, too.',
           body: exactly({
             project_id: Id,
@@ -86,14 +94,20 @@ export const goalsRoutes =
           readFreeFilters(`goals/${index}/filter`, filter)
         const names = body.goals.map(({ name }) => name)
         const repeated = names.findIndex((name, index) => names.indexOf(name) !== index)
-        if (repeated >= 0) throw invalidParameter(`goals/${repeated}/name`, 'is another goal’s name')
+        if (repeated >= 0)
+          throw invalidParameter(`goals/${repeated}/name`, 'is another goal’s name')
         const projectId = await projectOf(principal, body.project_id, 'write')
         return inTransaction(postgres, async (client) => {
-          await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
+          await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [
+            projectId,
+          ])
           const before = await readGoals(client, projectId)
           requireVersion('analytics_goals', publicGoals(before), body.version)
           const goals = await replaceGoals(client, projectId, body.goals)
-          await audit(client, principal, 'analytics_goals.replaced', { kind: 'project', id: projectId })
+          await audit(client, principal, 'analytics_goals.replaced', {
+            kind: 'project',
+            id: projectId,
+          })
           return publicGoals(goals)
         })
       },

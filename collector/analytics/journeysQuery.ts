@@ -22,7 +22,11 @@ const pairsMax = 2_000
  * How sessions go from page to page: the pages of the first `steps` page views, of the same page in a row only the
  * first. With `start` only sessions with that page, from where it is first. Pages without a path are left out.
  */
-export function journeysQuery(plan: AnalyticsPlan, steps: number, start: string | undefined): Query {
+export function journeysQuery(
+  plan: AnalyticsPlan,
+  steps: number,
+  start: string | undefined,
+): Query {
   const { bind, params } = bindings()
   const { sql } = sessionsSql(plan, bind, { hasPaths: true })
   const pages = `arrayCompact(arrayFilter(path -> path IS NOT NULL, arrayMap(view -> ${pathOf('view')}, _views)))`

@@ -13,7 +13,9 @@ const pagesDefault = 6
 const Link = Type.Object(
   {
     step: Type.Integer({ description: 'Which page of the session it is from, from 1.' }),
-    from_page: Nullable(Type.String(), { description: 'A page_path; null: pages that are not told apart.' }),
+    from_page: Nullable(Type.String(), {
+      description: 'A page_path; null: pages that are not told apart.',
+    }),
     to_page: Nullable(Type.String(), {
       description: 'The same of the next page; null where the session ends.',
     }),
@@ -35,18 +37,25 @@ const describe = {
     ...selectionQuery,
     steps: Type.Optional(
       Type.Integer({
-        ...{ minimum: 1, maximum: 10, default: stepsDefault },
+        minimum: 1,
+        maximum: 10,
+        default: stepsDefault,
         description: 'How many steps from page to page.',
       }),
     ),
     pages: Type.Optional(
       Type.Integer({
-        ...{ minimum: 1, maximum: 50, default: pagesDefault },
+        minimum: 1,
+        maximum: 50,
+        default: pagesDefault,
         description: 'How many pages are told apart at each step, those of the most sessions.',
       }),
     ),
     start: Type.Optional(
-      Type.String({ maxLength: 8_192, description: 'Only sessions with this page_path, from there on.' }),
+      Type.String({
+        maxLength: 8_192,
+        description: 'Only sessions with this page_path, from there on.',
+      }),
     ),
   }),
   response: {
@@ -119,5 +128,7 @@ function linksOf(rows: readonly JourneyRow[], pages: number): Link[] {
   for (const [step, sessions] of untold) {
     if (sessions > 0) count({ step, from_page: null, to_page: null, ends: false, sessions })
   }
-  return [...links.values()].sort((one, other) => one.step - other.step || other.sessions - one.sessions)
+  return [...links.values()].sort(
+    (one, other) => one.step - other.step || other.sessions - one.sessions,
+  )
 }

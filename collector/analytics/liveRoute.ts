@@ -29,7 +29,9 @@ const describe = {
   response: {
     200: Type.Object(
       {
-        visitors_now: Type.Integer({ description: `Distinct cookies of the last ${nowMinutes} minutes.` }),
+        visitors_now: Type.Integer({
+          description: `Distinct cookies of the last ${nowMinutes} minutes.`,
+        }),
         visitors: Type.Integer({ description: 'Distinct cookies of the half hour.' }),
         page_views: Type.Integer(),
         events: Type.Integer(),

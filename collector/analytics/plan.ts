@@ -6,7 +6,13 @@ import { readFreeSelection } from '../events/query/countsPlan.ts'
 import { type Filter, FreeFilterText } from '../events/query/filter.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
 import type { Selection } from '../events/query/selection.ts'
-import { dayMs, Milliseconds, readWindowOfDays, type Window, windowQuery } from '../events/query/window.ts'
+import {
+  dayMs,
+  Milliseconds,
+  readWindowOfDays,
+  type Window,
+  windowQuery,
+} from '../events/query/window.ts'
 
 const daysDefault = 30
 const daysMax = 731
@@ -21,7 +27,9 @@ export const selectionQuery = {
   ...placeQuery,
   ...windowQuery,
   start_ms: Type.Optional(
-    Milliseconds(`First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`),
+    Milliseconds(
+      `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
+    ),
   ),
   filter: Type.Optional(FreeFilterText),
 }
@@ -69,7 +77,8 @@ export function readFreeFilters(parameter: string, text: string | undefined): re
 }
 
 /** By how much the period before lies earlier: whole days. */
-export const stepBackMs = ({ startMs, endMs }: Window): number => Math.ceil((endMs - startMs) / dayMs) * dayMs
+export const stepBackMs = ({ startMs, endMs }: Window): number =>
+  Math.ceil((endMs - startMs) / dayMs) * dayMs
 
 /** The same about the period before. */
 export function before<Plan extends { readonly window: Window }>(plan: Plan): Plan {

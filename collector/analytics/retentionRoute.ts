@@ -70,10 +70,14 @@ export const retentionRoute =
         if (!starts || starts.length > cohortsMax)
           throw invalidParameter('interval', `gives more than ${cohortsMax} cohorts`)
         const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await reader.rows<RetentionRow>(retentionQuery(plan, coming, startSql[interval]))
+        const rows = await reader.rows<RetentionRow>(
+          retentionQuery(plan, coming, startSql[interval]),
+        )
         const found = new Map(rows.map((row) => [`${row.start_ms} ${row.again_ms}`, row.visitors]))
         const cohorts = starts.map((start_ms, index) => {
-          const returned = starts.slice(index).map((again_ms) => found.get(`${start_ms} ${again_ms}`) ?? 0)
+          const returned = starts
+            .slice(index)
+            .map((again_ms) => found.get(`${start_ms} ${again_ms}`) ?? 0)
           return { start_ms, visitors: returned[0]!, returned }
         })
         return { interval, cohorts, meta: metaOf(request, plan) }

@@ -13,7 +13,10 @@ export const FiguresMeta = Type.Object(
   { title: 'FiguresMeta' },
 )
 
-export const metaOf = ({ id }: FastifyRequest, { window }: AnalyticsPlan): Static<typeof FiguresMeta> => ({
+export const metaOf = (
+  { id }: FastifyRequest,
+  { window }: AnalyticsPlan,
+): Static<typeof FiguresMeta> => ({
   start_ms: window.startMs,
   end_ms: window.endMs,
   request_id: id,

@@ -4,7 +4,12 @@ import { conditions } from '../events/query/where.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { rolledFigures, rolledSettings, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
+import {
+  rolledFigures,
+  rolledSettings,
+  rolledTotalColumns,
+  wholeDay,
+} from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 

@@ -5,7 +5,12 @@ import type { AnalyticsPlan } from './plan.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
-import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './rollup/visitorNumbers.ts'
+import {
+  joinNumbers,
+  mergedVisitors,
+  rolledVisitors,
+  scannedVisitors,
+} from './rollup/visitorNumbers.ts'
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
 
 /** What is counted of sessions; they are those of the events that the plan is about. */
@@ -75,7 +80,8 @@ export function sessionPagesQuery(
   const scanned = `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions`
   const grouped = 'WHERE notEmpty(_views)\nGROUP BY value'
   const select = () => {
-    if (!rolled) return `${scanned}, uniqExact(_cookie_id) AS visitors\nFROM (\n${sql}\n)\n${grouped}`
+    if (!rolled)
+      return `${scanned}, uniqExact(_cookie_id) AS visitors\nFROM (\n${sql}\n)\n${grouped}`
     const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
     return `SELECT value, sum(sessions) AS sessions, ${mergedVisitors} AS visitors
 FROM (
@@ -98,7 +104,11 @@ GROUP BY value`
 }
 
 /** SQL of the events without which no session closes in these times (epoch milliseconds). */
-const scannedCookies = ({ scope, window }: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
+const scannedCookies = (
+  { scope, window }: AnalyticsPlan,
+  spans: readonly Span[],
+  bind: Bind,
+): string =>
   [
     ...visitorsOf(scope, bind),
     `ts_millis < ${bind('Int64', window.endMs)}`,

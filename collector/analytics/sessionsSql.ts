@@ -60,7 +60,10 @@ const isSessionIdFilter = isNamed('session_id')
 export function sessionsSql(
   { scope, window, filters }: AnalyticsPlan,
   bind: Bind,
-  { hasPaths = false, closedOn }: { hasPaths?: boolean; closedOn?: readonly Span[] | undefined } = {},
+  {
+    hasPaths = false,
+    closedOn,
+  }: { hasPaths?: boolean; closedOn?: readonly Span[] | undefined } = {},
 ): Sessions {
   const ofEvents = filters.filter((filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter))
   const entries = entriesWanted(filters.filter(isEntryFilter))
@@ -76,7 +79,8 @@ export function sessionsSql(
   const days = `arrayMap(event -> greatest(intDiv(${millis('event')}, ${dayMs}) - intDiv(${millis('_unrested[1]')}, ${dayMs}) - 1, 0), _unrested)`
   const ofSessions = filters.filter(isSessionIdFilter)
   const columns = [
-    ...['_cookie_id', '_session'],
+    '_cookie_id',
+    '_session',
     `arrayFilter(event -> ${form.isPageView('event')}, _session) AS _views`,
     ...(ofSessions.length > 0 ? [`${sessionId(millis('_session[1]'))} AS session_id`] : []),
   ]
@@ -124,7 +128,9 @@ type Entries = 'any' | 'entries' | 'others' | 'none'
 function entriesWanted(filters: readonly Filter[]): Entries {
   const may = (isEntry: boolean) =>
     filters.every(({ op, value, others = [] }) =>
-      op === 'ne' ? value !== isEntry : [value, ...others.map((other) => other.value)].includes(isEntry),
+      op === 'ne'
+        ? value !== isEntry
+        : [value, ...others.map((other) => other.value)].includes(isEntry),
     )
   if (may(true)) return may(false) ? 'any' : 'entries'
   return may(false) ? 'others' : 'none'
@@ -141,7 +147,8 @@ const isPlaceMet: Record<Entries, (place: string) => string> = {
 /** SQL of whether an event of `_session` meets the plan. */
 const meets: Record<Entries, (form: EventForm) => string> = {
   any: ({ matches }) => `arrayExists(event -> ${matches('event')}, _session)`,
-  entries: ({ isPageView, matches }) => matches(`arrayFirst(event -> ${isPageView('event')}, _session)`),
+  entries: ({ isPageView, matches }) =>
+    matches(`arrayFirst(event -> ${isPageView('event')}, _session)`),
   others: ({ isPageView, matches }) =>
     `arrayExists((event, place) -> ${matches('event')} AND place != arrayFirstIndex(event -> ${isPageView('event')}, _session), _session, arrayEnumerate(_session))`,
   none: () => 'false',

@@ -7,9 +7,23 @@ import { forbidden, invalidParameter } from '../api/http/errors.ts'
 import type { Filter, Operator } from '../events/query/filter.ts'
 
 const sharedFields = [
-  ...['event_type', 'page_path', 'page_host', 'entry_page', 'exit_page', 'is_entry'],
-  ...['referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'],
-  ...['country', 'region', 'city', 'language', 'device_type', 'browser', 'os'],
+  'event_type',
+  'page_path',
+  'page_host',
+  'entry_page',
+  'exit_page',
+  'is_entry',
+  'referrer_host',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'country',
+  'region',
+  'city',
+  'language',
+  'device_type',
+  'browser',
+  'os',
 ]
 /** Others find a text by its parts: an address, letter by letter. */
 const sharedOperators: readonly Operator[] = ['eq', 'ne', 'in']
@@ -19,16 +33,22 @@ const isShare = ({ caller }: Principal): boolean => caller.kind === 'share'
 /** Throws 403 for filters and dimensions that whoever has a share link may not ask for. */
 export function requireShared(
   principal: Principal,
-  { filters = [], dimensions = [] }: { filters?: readonly Filter[]; dimensions?: readonly string[] },
+  {
+    filters = [],
+    dimensions = [],
+  }: { filters?: readonly Filter[]; dimensions?: readonly string[] },
 ): void {
   if (!isShare(principal)) return
   const unshared = dimensions.find((name) => !sharedFields.includes(name))
   if (unshared !== undefined) throw notShared('dimensions', unshared)
   for (const { field, op, value, others = [] } of filters) {
-    if (!field || !sharedFields.includes(field.name)) throw notShared('filter', field?.name ?? 'event_data')
+    if (!field || !sharedFields.includes(field.name))
+      throw notShared('filter', field?.name ?? 'event_data')
     if (!sharedOperators.includes(op))
       throw invalidParameter('filter', `a share link takes only ${sharedOperators.join(', ')}`)
-    if ([value, ...others.map((other) => other.value)].some((each) => mayTellOfPerson(String(each))))
+    if (
+      [value, ...others.map((other) => other.value)].some((each) => mayTellOfPerson(String(each)))
+    )
       throw forbidden('filter: a share link does not ask for what may tell of a person.')
   }
 }
@@ -44,7 +64,8 @@ export const withoutPersons = <Row extends { value: string | null }>(
   isShare(principal) ? rows.filter(({ value }) => value === null || !mayTellOfPerson(value)) : rows
 
 /** An @, a full-width one too, however often it is percent-encoded, or as HTML has it. */
-const at = /[@＠]|%(?:25){0,9}(?:40|EF%(?:25){0,9}BC%(?:25){0,9}A0)|&#0{0,5}(?:64|x0{0,5}40);|&commat;/i
+const at =
+  /[@＠]|%(?:25){0,9}(?:40|EF%(?:25){0,9}BC%(?:25){0,9}A0)|&#0{0,5}(?:64|x0{0,5}40);|&commat;/i
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i
 const tokenCharsMin = 20
 const numberDigitsMin = 9

@@ -5,7 +5,14 @@ import { invalidParameter } from '../api/http/errors.ts'
 import { Choice, exactly, Nullable } from '../api/http/schemas.ts'
 import type { ReadDeps } from '../events/query/deps.ts'
 import { mayRead, openFigures } from './access.ts'
-import { type Interval, intervalFor, intervals, pointsMax, startSql, startsOf } from './intervals.ts'
+import {
+  type Interval,
+  intervalFor,
+  intervals,
+  pointsMax,
+  startSql,
+  startsOf,
+} from './intervals.ts'
 import {
   type AnalyticsPlan,
   before,
@@ -75,7 +82,9 @@ export const timeseriesRoute =
         const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
         const [timeseries, previous] = await Promise.all([
           readSeries(reader, plan, interval, starts, 0),
-          compare ? readSeries(reader, before(plan), interval, starts, stepBackMs(plan.window)) : null,
+          compare
+            ? readSeries(reader, before(plan), interval, starts, stepBackMs(plan.window))
+            : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
       },
@@ -92,5 +101,7 @@ async function readSeries(
   const rolled = interval === 'hour' ? null : (await readRollup(reader, plan)).events
   const rows = await reader.rows<SeriesRow>(seriesQuery(plan, startSql[interval], laterMs, rolled))
   const found = new Map(rows.map((row) => [row.start_ms, row]))
-  return starts.map((start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 })
+  return starts.map(
+    (start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 },
+  )
 }

@@ -3,7 +3,12 @@ import { eventsSource } from '../events/query/eventsSource.ts'
 import { conditions } from '../events/query/where.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './plan.ts'
-import { rolledFigures, rolledSettings, rolledTotalColumns, wholeDay } from './rollup/eventFigures.ts'
+import {
+  rolledFigures,
+  rolledSettings,
+  rolledTotalColumns,
+  wholeDay,
+} from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 
 /** What counts of events say; visitors are distinct cookies. */

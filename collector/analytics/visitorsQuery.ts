@@ -35,7 +35,12 @@ export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query 
   const { funnel, step, hasStopped, after, limit } = asked
   const { bind, params } = bindings()
   const levels = levelsSql(plan, funnel ?? anyEvent, bind, {
-    more: [...['cookie_id', 'count() AS events', 'min(ts_millis) AS first_ms', 'max(ts_millis) AS last_ms']],
+    more: [
+      'cookie_id',
+      'count() AS events',
+      'min(ts_millis) AS first_ms',
+      'max(ts_millis) AS last_ms',
+    ],
     where: after === null ? [] : [`cookie_id > ${bind('UUID', after)}`],
   })
   return {

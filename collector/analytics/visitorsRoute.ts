@@ -30,11 +30,14 @@ const describe = {
     steps: Type.Optional(Steps),
     within_ms: WithinMs,
     step: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'How many steps they took. Default: all. Only with steps.' }),
+      Type.Integer({
+        minimum: 1,
+        description: 'How many steps they took. Default: all. Only with steps.',
+      }),
     ),
     outcome: Type.Optional(
       Choice(['reached', 'dropped'], {
-        ...{ default: 'reached' },
+        default: 'reached',
         description: 'dropped: those who took no step after it. Only with steps.',
       }),
     ),
@@ -104,7 +107,10 @@ export const visitorsRoute =
                 ...(last && {
                   next_cursor: cursors.write(organizationId, { after: last.cookie_id, window }),
                 }),
-                meta: { ...metaOf(request, plan), ...chargedMeta('events', visitors.length, charged) },
+                meta: {
+                  ...metaOf(request, plan),
+                  ...chargedMeta('events', visitors.length, charged),
+                },
               }),
             }
           },
@@ -130,7 +136,9 @@ function readAsked({
   limit = limitDefault,
 }: Body): Omit<VisitorsAsked, 'after'> {
   if (!steps) {
-    const alone = Object.entries({ within_ms, step, outcome }).find(([, value]) => value !== undefined)
+    const alone = Object.entries({ within_ms, step, outcome }).find(
+      ([, value]) => value !== undefined,
+    )
     if (alone) throw invalidParameter(alone[0], 'is of a funnel: give its steps, too')
     return { funnel: null, step: 1, hasStopped: false, limit }
   }

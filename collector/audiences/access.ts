@@ -36,7 +36,10 @@ export async function projectOf(
 ): Promise<string> {
   const asked = askedProject(request)
   if (asked === undefined) {
-    throw invalidParameter('project_id', 'is missing: name the project by X-Project-Id or ?project_id=')
+    throw invalidParameter(
+      'project_id',
+      'is missing: name the project by X-Project-Id or ?project_id=',
+    )
   }
   return requireProject(postgres, request.principal, asked, needs)
 }
@@ -80,4 +83,5 @@ function askedProject({ principal, query, body }: ProjectRequest): string | unde
   return named[0]
 }
 
-const textOf = (part: unknown): string | undefined => (part as { project_id?: string } | null)?.project_id
+const textOf = (part: unknown): string | undefined =>
+  (part as { project_id?: string } | null)?.project_id

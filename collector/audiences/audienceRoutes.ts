@@ -5,7 +5,13 @@ import { access, requireLive, writeAccess } from '../api/access/recordAccess.ts'
 import { changesOf } from '../api/http/optimisticLock.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { projectOf, requireProject, scopeOf } from './access.ts'
-import { changeAudience, deleteAudience, listAudiences, lockAudiencesOf, readAudience } from './audiences.ts'
+import {
+  changeAudience,
+  deleteAudience,
+  listAudiences,
+  lockAudiencesOf,
+  readAudience,
+} from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { requireTopicsOf } from './requireTopics.ts'
 import { AudienceChange, ById, ListQuery, One, Page, ProjectQuery, tags } from './schemas.ts'
@@ -22,7 +28,10 @@ export const audienceRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listAudiences', summary: 'List audiences', querystring: ListQuery },
+          tags,
+          operationId: 'listAudiences',
+          summary: 'List audiences',
+          querystring: ListQuery,
           description: 'Of one project, oldest first.',
           response: { 200: Page },
         },
@@ -42,19 +51,21 @@ export const audienceRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getAudience',
-            summary: 'Get an audience',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'getAudience',
+          summary: 'Get an audience',
+          params: ById,
+          querystring: ProjectQuery,
           description: 'With its definition, and the counts of its last build.',
           response: { 200: One },
         },
       },
       async (request) => ({
-        audience: await readAudience(postgres, await scopeOf(postgres, request), request.params.audience_id),
+        audience: await readAudience(
+          postgres,
+          await scopeOf(postgres, request),
+          request.params.audience_id,
+        ),
       }),
     )
 
@@ -63,14 +74,12 @@ export const audienceRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'updateAudience',
-            summary: 'Update an audience',
-            params: ById,
-            querystring: ProjectQuery,
-            body: AudienceChange,
-          },
+          tags,
+          operationId: 'updateAudience',
+          summary: 'Update an audience',
+          params: ById,
+          querystring: ProjectQuery,
+          body: AudienceChange,
           description:
             'What is not named stays. Another definition or window has it built anew; until then the build before is ' +
             'served.',
@@ -103,13 +112,11 @@ export const audienceRoutes =
       {
         config: { access: writeAccess, refusals: { 409: 'Something uses it.' } },
         schema: {
-          ...{
-            tags,
-            operationId: 'deleteAudience',
-            summary: 'Delete an audience',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'deleteAudience',
+          summary: 'Delete an audience',
+          params: ById,
+          querystring: ProjectQuery,
           description: '409 while another audience, a campaign or an export uses it, naming which.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },

@@ -36,7 +36,8 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
     WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
 
 /** A figure of the build, where it may be free. */
-const unlessSold = (value: string) => `CASE WHEN NOT ${isOfChosenPeopleSql('served')} THEN ${value} END`
+const unlessSold = (value: string) =>
+  `CASE WHEN NOT ${isOfChosenPeopleSql('served')} THEN ${value} END`
 
 const columns = `audiences.audience_id, audiences.project_id, audiences.name, audiences.entity,
   audiences.definition, audiences.intent_window_days, audiences.refresh, newest.status,
@@ -67,7 +68,8 @@ export async function listAudiences(
   page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ audiences: Audience[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(deps, page, {
-    ...{ list: 'audiences', owner: projectId },
+    list: 'audiences',
+    owner: projectId,
     sql: `SELECT ${columns} ${chosen}`,
     values: [organizationId, projectId],
     key: { created_at: 'timestamptz', audience_id: 'uuid' },
@@ -92,7 +94,15 @@ export async function createAudience(
   await client.query(
     `INSERT INTO audiences (audience_id, project_id, name, entity, definition, intent_window_days, refresh)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [audienceId, projectId, name, parsed.entity, JSON.stringify(definition), intent_window_days, refresh],
+    [
+      audienceId,
+      projectId,
+      name,
+      parsed.entity,
+      JSON.stringify(definition),
+      intent_window_days,
+      refresh,
+    ],
   )
   await noteReferences(client, audienceId, parsed)
   await requestBuild(client, audienceId)
@@ -123,7 +133,11 @@ export async function changeAudience(
   if (isOtherWindow || meaningOf(after) !== meaningOf(before)) await requestBuild(client, id)
 }
 
-async function changeReferences(client: Queryable, audience: Audience, definition: unknown): Promise<void> {
+async function changeReferences(
+  client: Queryable,
+  audience: Audience,
+  definition: unknown,
+): Promise<void> {
   const parsed: Parsed = parseDefinition(definition)
   if (parsed.entity !== audience.entity) {
     throw invalidAt('/definition/entity', `cannot change: this audience is of ${audience.entity}`)

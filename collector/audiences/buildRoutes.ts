@@ -41,7 +41,9 @@ export const buildRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listAudienceBuilds', summary: 'List the builds of an audience' },
+          tags,
+          operationId: 'listAudienceBuilds',
+          summary: 'List the builds of an audience',
           description: 'The newest first.',
           params: ById,
           querystring: exactly({ ...projectParameter, ...pageQuery }),

@@ -94,11 +94,15 @@ export async function beginBuild(
 }
 
 /** Says how far a build has come, from 0 to 1. */
-export async function noteProgress(client: Queryable, buildId: string, progress: number): Promise<void> {
-  await client.query('UPDATE audience_builds SET progress = $2, updated_at = now() WHERE build_id = $1', [
-    buildId,
-    progress,
-  ])
+export async function noteProgress(
+  client: Queryable,
+  buildId: string,
+  progress: number,
+): Promise<void> {
+  await client.query(
+    'UPDATE audience_builds SET progress = $2, updated_at = now() WHERE build_id = $1',
+    [buildId, progress],
+  )
 }
 
 /** Ends a build that cannot be. `reason` is for people. */
@@ -151,11 +155,18 @@ export async function completeBuild(
        CASE WHEN NOT ${isOfChosenPeopleSql('build')} THEN build.count::float8 END AS count`,
     [buildId],
   )
-  for (const { organization_id: organizationId, project_id: projectId, list_id, ...audience } of rows) {
+  for (const {
+    organization_id: organizationId,
+    project_id: projectId,
+    list_id,
+    ...audience
+  } of rows) {
     // Nobody knows of the audience of a list.
     if (list_id !== null) continue
     await emit(client, {
-      ...{ organizationId, projectId, type: 'audience.built' },
+      organizationId,
+      projectId,
+      type: 'audience.built',
       data: { ...audience, project_id: projectId, build_id: buildId },
     })
   }

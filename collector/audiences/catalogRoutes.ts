@@ -21,8 +21,11 @@ export const catalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
     {
       config,
       schema: {
-        ...{ tags, operationId: 'getAudienceSchema', summary: 'Get the JSON Schema of audience definitions' },
-        description: 'JSON Schema (2020-12), with the fields that leaves may ask for and their operators.',
+        tags,
+        operationId: 'getAudienceSchema',
+        summary: 'Get the JSON Schema of audience definitions',
+        description:
+          'JSON Schema (2020-12), with the fields that leaves may ask for and their operators.',
         response: { 200: Type.Object({ schema: Type.Record(Type.String(), Type.Unknown()) }) },
       },
     },
@@ -34,7 +37,9 @@ export const catalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
     {
       config,
       schema: {
-        ...{ tags, operationId: 'listAudienceTemplates', summary: 'List audience templates' },
+        tags,
+        operationId: 'listAudienceTemplates',
+        summary: 'List audience templates',
         description: 'Definitions to begin with; each finds somebody in the sample data.',
         response: { 200: Type.Object({ templates: Type.Array(Template) }) },
       },

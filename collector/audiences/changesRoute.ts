@@ -40,7 +40,11 @@ export const changesRoute =
         const { principal, params, query } = request
         const { organizationId } = principal
         const projectId = await projectOf(postgres, request, 'identity')
-        const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
+        const audience = await readAudience(
+          postgres,
+          { organizationId, projectId },
+          params.audience_id,
+        )
         requirePeople(audience)
         const { build, previous } = await readBuilds(postgres, audience.id, params.build_id)
         const { change, after } =
@@ -53,15 +57,20 @@ export const changesRoute =
         // Who is in only one of two builds is told by both.
         const meter = meterOf(build.isPredictive || previous?.isPredictive === true)
         return {
-          ...{ meter, projectId },
+          meter,
+          projectId,
           build: { buildId: of.buildId, findMembers: findMembersOf(reader, of.buildId) },
           async read() {
             const limit = query.page_size ?? pageSize.default
             const erased = await erasedHems(postgres, organizationId)
             const found = await reader.rows<Member>(
               changedMembersQuery({
-                ...{ organizationId, erased, after, limit: limit + 1 },
-                ...{ buildId: of.buildId, otherId: other?.buildId ?? null },
+                organizationId,
+                erased,
+                after,
+                limit: limit + 1,
+                buildId: of.buildId,
+                otherId: other?.buildId ?? null,
               }),
             )
             const members = found.slice(0, limit)
@@ -76,7 +85,11 @@ export const changesRoute =
               answer(charged) {
                 reply.type('application/json; charset=utf-8')
                 return pageOf(
-                  { audience_id: audience.id, build_id: build.buildId, previous_build_id: previousId },
+                  {
+                    audience_id: audience.id,
+                    build_id: build.buildId,
+                    previous_build_id: previousId,
+                  },
                   rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
                   {
                     ...(next && { next_cursor: cursors.write(build.buildId, next) }),

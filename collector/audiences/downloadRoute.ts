@@ -28,7 +28,9 @@ const DownloadStatus = Type.Enum(['pending', 'unloading', 'ready', 'failed', 'ex
 const Download = Type.Object(
   {
     audience_id: Id,
-    build_id: Nullable(Type.String({ format: 'uuid', description: 'Null before the first build.' })),
+    build_id: Nullable(
+      Type.String({ format: 'uuid', description: 'Null before the first build.' }),
+    ),
     status: DownloadStatus,
     format: Format,
     count: Nullable(Type.Integer({ description: 'Rows of all files; null until they are ready.' })),
@@ -63,7 +65,9 @@ export const downloadRoute =
       {
         config: { access, charged: true },
         schema: {
-          ...{ tags, operationId: 'downloadAudience', summary: 'Download an audience as files' },
+          tags,
+          operationId: 'downloadAudience',
+          summary: 'Download an audience as files',
           description:
             'Starts what is not there; what is `expired` or `failed` is written anew by the call that says so. Call it again ' +
             'until it is `ready`. Files have at most 50,000 rows each. A build is charged once, when it is ready first.',
@@ -79,8 +83,15 @@ export const downloadRoute =
         const audience = await readAudience(postgres, scope, params.audience_id)
         const format = query.format ?? 'csv'
         const answer = {
-          ...{ audience_id: audience.id, build_id: audience.build_id, format, meter: audience.meter },
-          ...{ count: null, files: [], expires_at: null, urls_expire_at: null, charged: 0 },
+          audience_id: audience.id,
+          build_id: audience.build_id,
+          format,
+          meter: audience.meter,
+          count: null,
+          files: [],
+          expires_at: null,
+          urls_expire_at: null,
+          charged: 0,
           meta: chargedMeta(audience.meter, 0, 0),
         }
         if (audience.build_id === null) return { ...answer, status: await statusBefore(audience) }
@@ -133,21 +144,27 @@ export const downloadRoute =
         {
           meter,
           projectId: project_id,
-          build: { buildId, keys: { after: 0, upTo: count! }, findMembers: findMembersOf(reader, buildId) },
+          build: {
+            buildId,
+            keys: { after: 0, upTo: count! },
+            findMembers: findMembersOf(reader, buildId),
+          },
         },
       )
       const charged = await charge.settle(rows)
       if (caller.mode === 'live') {
-        await postgres.query('UPDATE audience_builds SET download_charged_at = now() WHERE build_id = $1', [
-          buildId,
-        ])
+        await postgres.query(
+          'UPDATE audience_builds SET download_charged_at = now() WHERE build_id = $1',
+          [buildId],
+        )
       }
       return charged
     }
 
     const statusBefore = async ({ id }: Audience) => {
       const { status, updated_at } = await readNewestBuild(postgres, id)
-      if (status === 'failed' && now() - updated_at.getTime() > retryMs) await requestBuild(postgres, id)
+      if (status === 'failed' && now() - updated_at.getTime() > retryMs)
+        await requestBuild(postgres, id)
       return status === 'completed' ? 'pending' : status
     }
   }

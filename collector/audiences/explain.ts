@@ -7,7 +7,12 @@ import { readUsedBuilds } from './builder/usedBuilds.ts'
 import { readUsedLists } from './builder/usedLists.ts'
 import type { Parsed, Tree } from './definition/definition.ts'
 import { leavesOf } from './definition/leaves.ts'
-import { type ExplainPlan, type ExplainRow, explainEventsQuery, explainQuery } from './explainQuery.ts'
+import {
+  type ExplainPlan,
+  type ExplainRow,
+  explainEventsQuery,
+  explainQuery,
+} from './explainQuery.ts'
 import { dayOf } from './sample/sampleQuery.ts'
 
 /** What an audience makes of one person, as of now. */
@@ -38,9 +43,16 @@ export async function explain(
   hem: string,
 ): Promise<Explanation> {
   const plan: ExplainPlan = {
-    ...{ organizationId, projectId, parsed, hem, below: null, buildId: audience.build_id },
+    organizationId,
+    projectId,
+    parsed,
+    hem,
+    below: null,
+    buildId: audience.build_id,
     leafIds: leafIdsOf(projectId, parsed),
-    ...{ today: dayOf(nowMs), asOfMs: nowMs, intentWindowDays: audience.intent_window_days },
+    today: dayOf(nowMs),
+    asOfMs: nowMs,
+    intentWindowDays: audience.intent_window_days,
     usedBuilds: await readUsedBuilds(postgres, parsed),
     usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
@@ -53,14 +65,21 @@ export async function explain(
   const met = BigInt(found!.met)
   const isMet = (leaf: number) => ((met >> BigInt(leaf)) & 1n) === 1n
   const leaves = parsed.leaves.map(({ kind, pointer }, index) => ({
-    ...{ pointer, met: isMet(index) },
-    ...(kind === 'event' && { events: is_hidden ? 0 : (events?.counted[eventLeaves.indexOf(index)] ?? 0) }),
+    pointer,
+    met: isMet(index),
+    ...(kind === 'event' && {
+      events: is_hidden ? 0 : (events?.counted[eventLeaves.indexOf(index)] ?? 0),
+    }),
   }))
   return {
     isKnown:
-      !is_hidden && (has_profile || is_in_build || met !== 0n || leaves.some(({ events = 0 }) => events > 0)),
+      !is_hidden &&
+      (has_profile || is_in_build || met !== 0n || leaves.some(({ events = 0 }) => events > 0)),
     isInBuild: audience.build_id === null ? null : is_in_build && !is_hidden,
-    matches: !is_hidden && holds(parsed.include, isMet) && !(parsed.exclude && holds(parsed.exclude, isMet)),
+    matches:
+      !is_hidden &&
+      holds(parsed.include, isMet) &&
+      !(parsed.exclude && holds(parsed.exclude, isMet)),
     leaves,
   }
 }

@@ -43,7 +43,9 @@ const Answer = Type.Object(
     reason: Type.String({ description: 'The two together, for people.' }),
     leaves: Type.Array(
       Type.Object({
-        pointer: Type.String({ description: 'Where the leaf stands in the definition, as a JSON pointer.' }),
+        pointer: Type.String({
+          description: 'Where the leaf stands in the definition, as a JSON pointer.',
+        }),
         met: Type.Boolean(),
         events: Type.Optional(
           Type.Integer({ description: 'Of an event leaf: how many events of theirs it counts.' }),
@@ -56,11 +58,9 @@ const Answer = Type.Object(
 )
 
 const describeExplain = {
-  ...{
-    tags,
-    operationId: 'explainAudience',
-    summary: 'Explain why a person is in an audience or not',
-  },
+  tags,
+  operationId: 'explainAudience',
+  summary: 'Explain why a person is in an audience or not',
   description:
     'Give hem or email. Evaluated as of now, beside the build that is served. Charged as one lookup; nothing ' +
     'for somebody of whom nothing is known.',
@@ -86,10 +86,15 @@ export const explainRoute =
         const { organizationId } = principal
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
         const projectId = await projectOf(postgres, request, 'identity')
-        const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
+        const audience = await readAudience(
+          postgres,
+          { organizationId, projectId },
+          params.audience_id,
+        )
         requirePeople(audience)
         return {
-          ...{ meter: 'lookup', projectId },
+          meter: 'lookup',
+          projectId,
           async read({ signal }) {
             const reader = openReader(principal, { effort: 'page', signal })
             const found = await explain(
@@ -99,7 +104,9 @@ export const explainRoute =
               parseDefinition(audience.definition),
               hem,
             ).catch((error: unknown) => {
-              throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
+              throw error instanceof AudienceNotBuilt
+                ? conflict('invalid_state', error.message)
+                : error
             })
             return {
               records: found.isKnown ? 1 : 0,
@@ -129,7 +136,9 @@ function reasonOf({ definition }: Audience, { isKnown, isInBuild, matches }: Exp
   // Which of the two it is would tell of other organizations.
   if (!isKnown) return 'Nothing is known of this person, or they may not be shown.'
   if (isInBuild === null)
-    return matches ? 'They meet the definition; nothing is built yet.' : 'They do not meet the definition.'
+    return matches
+      ? 'They meet the definition; nothing is built yet.'
+      : 'They do not meet the definition.'
   if (isInBuild) {
     return matches
       ? 'They are in the build and meet the definition.'

@@ -50,9 +50,14 @@ async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job):
   } catch (error) {
     if (job.isLastTry && !isUnavailable(error)) {
       const reason =
-        error instanceof AudienceNotBuilt ? error.message : 'The build failed; its operator finds why.'
+        error instanceof AudienceNotBuilt
+          ? error.message
+          : 'The build failed; its operator finds why.'
       await failBuild(postgres, job.key!, reason)
-      log.warn({ build_id: job.key, error: (error as Error).message }, 'a build of an audience failed')
+      log.warn(
+        { build_id: job.key, error: (error as Error).message },
+        'a build of an audience failed',
+      )
     }
     throw error
   }

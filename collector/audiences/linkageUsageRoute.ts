@@ -13,7 +13,9 @@ const audienceMeters = ['audience', 'audience_predictive'] as const satisfies re
 
 const ProjectUsage = Type.Object({
   project_id: Id,
-  records: Type.Integer({ description: 'Records of its audiences that were charged, less those refunded.' }),
+  records: Type.Integer({
+    description: 'Records of its audiences that were charged, less those refunded.',
+  }),
   by_meter: Type.Object(
     { audience: Type.Integer(), audience_predictive: Type.Integer() },
     { description: 'The same by meter.' },
@@ -29,8 +31,11 @@ export const linkageUsageRoute =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getAudienceUsage', summary: 'Get the usage of audiences by project' },
-          description: 'Of every project that has any, or of one. A key of a project gets its own only.',
+          tags,
+          operationId: 'getAudienceUsage',
+          summary: 'Get the usage of audiences by project',
+          description:
+            'Of every project that has any, or of one. A key of a project gets its own only.',
           querystring: UsageParameters,
           response: { 200: Type.Object({ projects: Type.Array(ProjectUsage) }) },
         },
@@ -44,7 +49,8 @@ export const linkageUsageRoute =
           audienceMeters,
         )) {
           const known = projects.get(project_id) ?? {
-            ...{ project_id, records: 0 },
+            project_id,
+            records: 0,
             by_meter: { audience: 0, audience_predictive: 0 },
           }
           const by_meter = { ...known.by_meter, [meter]: records }

@@ -4,7 +4,8 @@ import { requestBuild } from './builds.ts'
 import type { Kind } from './lists/kinds.ts'
 
 /** What a list is of: the people whose addresses or browsers it names, or its companies. */
-export const entityOf = (kind: Kind): 'people' | 'companies' => (kind === 'domains' ? 'companies' : 'people')
+export const entityOf = (kind: Kind): 'people' | 'companies' =>
+  kind === 'domains' ? 'companies' : 'people'
 
 /** A build says so long who is in a list of cookies, whose people may become known without the list changing. */
 const cookieMinutes = 15
@@ -13,13 +14,18 @@ const cookieMinutes = 15
  * The build that has a list as it is: the newest where it has not changed since the day began, else one that is asked
  * for. Call it in a transaction. Undefined for a list that is gone.
  */
-export async function requestListBuild(client: Queryable, listId: string): Promise<string | undefined> {
+export async function requestListBuild(
+  client: Queryable,
+  listId: string,
+): Promise<string | undefined> {
   const { rows: lists } = await client.query<{
     project_id: string
     name: string
     kind: Kind
     members_version: string
-  }>('SELECT project_id, name, kind, members_version FROM lists WHERE list_id = $1 FOR KEY SHARE', [listId])
+  }>('SELECT project_id, name, kind, members_version FROM lists WHERE list_id = $1 FOR KEY SHARE', [
+    listId,
+  ])
   if (!lists[0]) return undefined
   const { project_id, name, kind, members_version } = lists[0]
   const entity = entityOf(kind)

@@ -19,14 +19,13 @@ export const newAudienceRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'createAudience',
-            summary: 'Create an audience',
-            body: NewAudience,
-            querystring: ProjectQuery,
-          },
-          description: 'Its first build starts at once; `GET …/{audience_id}/status` says how far it is.',
+          tags,
+          operationId: 'createAudience',
+          summary: 'Create an audience',
+          body: NewAudience,
+          querystring: ProjectQuery,
+          description:
+            'Its first build starts at once; `GET …/{audience_id}/status` says how far it is.',
           response: { 201: One },
         },
       },
@@ -38,7 +37,13 @@ export const newAudienceRoutes =
         const audience = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
           const id = await createAudience(client, projectId, body)
-          await audit(client, principal, 'audience.create', { kind: 'audience', id }, { name: body.name })
+          await audit(
+            client,
+            principal,
+            'audience.create',
+            { kind: 'audience', id },
+            { name: body.name },
+          )
           return readAudience(client, { organizationId: principal.organizationId, projectId }, id)
         })
         return reply.code(201).send({ audience })
@@ -50,14 +55,12 @@ export const newAudienceRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'cloneAudience',
-            summary: 'Clone an audience',
-            params: ById,
-            querystring: ProjectQuery,
-            body: Clone,
-          },
+          tags,
+          operationId: 'cloneAudience',
+          summary: 'Clone an audience',
+          params: ById,
+          querystring: ProjectQuery,
+          body: Clone,
           description:
             'Into `project_id`, by default its own project. A key of one project gets 403 for another. What the ' +
             'definition names has to be in that project.',
@@ -75,7 +78,8 @@ export const newAudienceRoutes =
           await scopeOf(postgres, { principal, query }),
           params.audience_id,
         )
-        const projectId = target ?? (await requireProject(postgres, principal, original.project_id, 'write'))
+        const projectId =
+          target ?? (await requireProject(postgres, principal, original.project_id, 'write'))
         const audience = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
           const name = body.name ?? `${original.name.slice(0, 190)} (copy)`

@@ -35,7 +35,11 @@ export const recordsRoute =
         const { principal, params, query } = request
         const { organizationId } = principal
         const projectId = await projectOf(postgres, request, 'identity')
-        const audience = await readAudience(postgres, { organizationId, projectId }, params.audience_id)
+        const audience = await readAudience(
+          postgres,
+          { organizationId, projectId },
+          params.audience_id,
+        )
         requirePeople(audience)
         const place = query.cursor === undefined ? null : cursors.read(audience.id, query.cursor)
         const { buildId, count } = await readServedBuild(postgres, audience)
@@ -44,7 +48,8 @@ export const recordsRoute =
         const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const upTo = Math.min(after + (query.page_size ?? pageSize.default), count)
         return {
-          ...{ meter: audience.meter, projectId },
+          meter: audience.meter,
+          projectId,
           build: { buildId, keys: { after, upTo }, findMembers: findMembersOf(reader, buildId) },
           async read() {
             const range = { organizationId, buildId, after, upTo }
@@ -56,7 +61,9 @@ export const recordsRoute =
               hashes: () => members.map(({ key }) => String(key)),
               answer(charged) {
                 const next =
-                  upTo < count ? { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) } : {}
+                  upTo < count
+                    ? { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }
+                    : {}
                 reply.type('application/json; charset=utf-8')
                 const meta = chargedMeta(audience.meter, members.length, charged)
                 return pageOf({ audience_id: audience.id, count }, rows, { ...next, meta })
@@ -80,7 +87,11 @@ export function requirePeople({ entity }: Audience): void {
 
 /** 409 (spec: Errors and limits): the build that a cursor belongs to is not served any more. */
 export const cursorStale = () =>
-  new ApiError(409, 'cursor_stale', 'The audience was built anew since: begin again without a cursor.')
+  new ApiError(
+    409,
+    'cursor_stale',
+    'The audience was built anew since: begin again without a cursor.',
+  )
 
 /** A page as JSON: some members, `results`, and others. */
 export const pageOf = (before: object, results: readonly Buffer[], after: object): Buffer => {

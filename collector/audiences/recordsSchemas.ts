@@ -12,7 +12,9 @@ const PageQuery = exactly({
   ...projectParameter,
   page_size: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: pageSize.max, default: pageSize.default },
+      minimum: 1,
+      maximum: pageSize.max,
+      default: pageSize.default,
       description: 'Most records of the page: it may hold fewer and still not be the last.',
     }),
   ),
@@ -42,7 +44,9 @@ const RecordPage = Type.Object(
 
 /** GET /api/v1/audiences/{audience_id}/records. */
 export const describeRecords = {
-  ...{ tags, operationId: 'listAudienceRecords', summary: 'List the records of an audience' },
+  tags,
+  operationId: 'listAudienceRecords',
+  summary: 'List the records of an audience',
   description:
     'One row for each person of the build that is served, in its order; follow next_cursor until there is none. A ' +
     'record is charged once on a UTC day, however often it is read, and not at all after the build was downloaded.',
@@ -76,7 +80,9 @@ const ChangesPage = Type.Object(
 
 /** GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes. */
 export const describeChanges = {
-  ...{ tags, operationId: 'listAudienceChanges', summary: 'List who entered and left an audience' },
+  tags,
+  operationId: 'listAudienceChanges',
+  summary: 'List who entered and left an audience',
   description:
     'Between a completed build and the one before it. Charged like records: who entered as records of this build, who ' +
     'left as records of the one before, on the meter audience_predictive where intent decided who is in either.',

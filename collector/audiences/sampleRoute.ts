@@ -21,13 +21,11 @@ export const sampleRoute =
       {
         config: { access: { ...access, limit: 'audience_sample' } },
         schema: {
-          ...{
-            tags,
-            operationId: 'sampleAudience',
-            summary: 'Sample an audience',
-            body: SampleOf,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'sampleAudience',
+          summary: 'Sample an audience',
+          body: SampleOf,
+          querystring: ProjectQuery,
           description:
             'An estimate of how many members a build would have, and at most 25 of them, drawn at random from at least ' +
             '1,000: only coarse fields such as job_seniority and company_industry have values. Free, so a definition ' +

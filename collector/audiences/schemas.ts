@@ -1,6 +1,14 @@
 import { Type } from 'typebox'
 import { NextCursor, pageQuery } from '../api/http/pagination.ts'
-import { exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../api/http/schemas.ts'
+import {
+  exactly,
+  Id,
+  Name,
+  Nullable,
+  SeenVersion,
+  Timestamp,
+  Version,
+} from '../api/http/schemas.ts'
 import { depthMax, leavesMax } from './definition/definition.ts'
 
 export const tags = ['Audiences']
@@ -37,24 +45,38 @@ const WindowDays = Type.Integer({
   description: 'Days of intent history that count.',
 })
 
-const Refresh = Type.Union([Type.Literal('manual'), Type.Literal('hourly'), Type.Literal('daily')], {
-  default: 'manual',
-  description: 'When it is built anew: when it is changed or asked for, or on a schedule besides.',
-})
+const Refresh = Type.Union(
+  [Type.Literal('manual'), Type.Literal('hourly'), Type.Literal('daily')],
+  {
+    default: 'manual',
+    description:
+      'When it is built anew: when it is changed or asked for, or on a schedule besides.',
+  },
+)
 
 /** Spec: Audience task status. */
 export const Status = Type.Union(
-  [Type.Literal('pending'), Type.Literal('unloading'), Type.Literal('completed'), Type.Literal('failed')],
+  [
+    Type.Literal('pending'),
+    Type.Literal('unloading'),
+    Type.Literal('completed'),
+    Type.Literal('failed'),
+  ],
   { description: 'Of the newest build: queued, under way, ready, or failed.' },
 )
 
 export const Meter = Type.Union([Type.Literal('audience'), Type.Literal('audience_predictive')], {
-  description: 'What its records are charged on: `audience_predictive` where a leaf asks for intent.',
+  description:
+    'What its records are charged on: `audience_predictive` where a leaf asks for intent.',
 })
 
 /** Spec: Audience intent window. */
 const BucketCounts = Type.Object(
-  { low: Nullable(Type.Integer()), medium: Nullable(Type.Integer()), high: Nullable(Type.Integer()) },
+  {
+    low: Nullable(Type.Integer()),
+    medium: Nullable(Type.Integer()),
+    high: Nullable(Type.Integer()),
+  },
   {
     description:
       'Members by the greatest score, within the window, of the topics of intent leaves: low below 50, medium below 75, ' +
@@ -143,7 +165,9 @@ export const SampleAnswer = Type.Object({
     ),
   ),
   records_to_charge: Nullable(
-    Type.Integer({ description: 'What reading all of the estimate would be charged; null like it.' }),
+    Type.Integer({
+      description: 'What reading all of the estimate would be charged; null like it.',
+    }),
   ),
   meter: Meter,
 })

@@ -15,9 +15,14 @@ export interface ReadableBuild {
 const notReady = (message: string) => new ApiError(409, 'not_ready', message)
 
 /** The build of an audience that is served. Throws 409 "not_ready". */
-export async function readServedBuild(client: Queryable, { id, build_id }: Audience): Promise<ReadableBuild> {
+export async function readServedBuild(
+  client: Queryable,
+  { id, build_id }: Audience,
+): Promise<ReadableBuild> {
   if (build_id === null) {
-    throw notReady(`This audience is not built yet: GET /api/v1/audiences/${id}/status says how far it is.`)
+    throw notReady(
+      `This audience is not built yet: GET /api/v1/audiences/${id}/status says how far it is.`,
+    )
   }
   return readBuild(client, id, build_id)
 }

@@ -13,7 +13,11 @@ const TaskStatus = Type.Object(
     id: Id,
     status: Status,
     updated_at: Timestamp,
-    progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the build that is done.' }),
+    progress: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The share of the build that is done.',
+    }),
     error: Type.Optional(Type.String({ description: 'Why it failed.' })),
   },
   { title: 'AudienceStatus' },
@@ -28,13 +32,11 @@ export const statusRoute =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getAudienceStatus',
-            summary: 'Get the status of an audience’s build',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'getAudienceStatus',
+          summary: 'Get the status of an audience’s build',
+          params: ById,
+          querystring: ProjectQuery,
           description: 'Not billed, and safe to poll.',
           response: { 200: TaskStatus },
         },
@@ -76,6 +78,9 @@ export async function readNewestBuild(client: Queryable, audienceId: string): Pr
 }
 
 /** One build; undefined once it was deleted with its audience. */
-export async function readBuild(client: Queryable, buildId: string): Promise<BuildState | undefined> {
+export async function readBuild(
+  client: Queryable,
+  buildId: string,
+): Promise<BuildState | undefined> {
   return (await client.query<BuildState>(`${selectState} WHERE build_id = $1`, [buildId])).rows[0]
 }

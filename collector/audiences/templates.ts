@@ -10,7 +10,12 @@ export interface Template {
 }
 
 const pageView = (path: string, withinDays: number, more: object = {}) => ({
-  event: { event_type: 'page_view', filter: `page_path:like:${path}`, within_days: withinDays, ...more },
+  event: {
+    event_type: 'page_view',
+    filter: `page_path:like:${path}`,
+    within_days: withinDays,
+    ...more,
+  },
 })
 const eventOf = (event_type: string, within_days: number, more: object = {}) => ({
   event: { event_type, within_days, ...more },
@@ -19,7 +24,8 @@ const intent = (topics: readonly string[], min_score: number) => ({ intent: { to
 const profile = (field: string, op: string, value: unknown) => ({ profile: { field, op, value } })
 type Node = Record<string, unknown>
 const people = (include: Node, exclude?: Node): Template['definition'] => ({
-  ...{ entity: 'people', include },
+  entity: 'people',
+  include,
   ...(exclude && { exclude }),
 })
 const companies = (include: Node): Template['definition'] => ({ entity: 'companies', include })
@@ -39,7 +45,8 @@ export const templates: readonly Template[] = [
   {
     template_id: 'abandoned_basket',
     name: 'Abandoned baskets',
-    description: 'Put something into the basket in the last 7 days, and did not get to the thank-you page.',
+    description:
+      'Put something into the basket in the last 7 days, and did not get to the thank-you page.',
     definition: people(basket(7), pageView('/thanks', 7)),
   },
   {
@@ -99,7 +106,8 @@ export const templates: readonly Template[] = [
   {
     template_id: 'visiting_decision_makers',
     name: 'Decision makers who visited',
-    description: 'May decide over purchases of their department, and viewed a page in the last 30 days.',
+    description:
+      'May decide over purchases of their department, and viewed a page in the last 30 days.',
     definition: people({ all: [anyVisit(30), profile('job_is_decision_maker', 'eq', true)] }),
   },
   {
@@ -120,7 +128,11 @@ export const templates: readonly Template[] = [
     name: 'Visitors with a valid business e-mail',
     description: 'Visited in the last 30 days, and mail to their business address arrives.',
     definition: people({
-      all: [anyVisit(30), profile('business_email', 'is_set', true), profile('email_status', 'eq', 'valid')],
+      all: [
+        anyVisit(30),
+        profile('business_email', 'is_set', true),
+        profile('email_status', 'eq', 'valid'),
+      ],
     }),
   },
   {

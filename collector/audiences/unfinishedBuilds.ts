@@ -44,7 +44,10 @@ export async function readDroppableBuilds(client: Queryable): Promise<string[]> 
 }
 
 /** Which of these builds have members that are to be kept; builds that nobody knows have not. */
-export async function keepsMembers(client: Queryable, buildIds: readonly string[]): Promise<Set<string>> {
+export async function keepsMembers(
+  client: Queryable,
+  buildIds: readonly string[],
+): Promise<Set<string>> {
   const { rows } = await client.query<{ build_id: string }>(
     'SELECT build_id FROM audience_builds WHERE build_id = ANY($1) AND members_kept',
     [buildIds],

@@ -31,8 +31,13 @@ export async function admitOne(postgres: Postgres, asked: Asked, atMs: number): 
     name: 'consider_usage',
     text: 'SELECT refusal FROM consider_usage($1, $2, $3, $4, 1, $5, $6, $7)',
     values: [
-      ...[asked.organizationId, asked.projectId, asked.isProjectKey, asked.meter],
-      ...[new Date(atMs), microsPerThousand, freeRecordsPerMonth],
+      asked.organizationId,
+      asked.projectId,
+      asked.isProjectKey,
+      asked.meter,
+      new Date(atMs),
+      microsPerThousand,
+      freeRecordsPerMonth,
     ],
   })
   const { refusal } = rows[0]!

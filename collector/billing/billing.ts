@@ -136,11 +136,13 @@ export function createBilling({
         meter,
       }
       const idempotency = idempotencyOf(caller, projectId)
-      const repeats = idempotency === null ? null : await readRepeated(postgres, asked, idempotency, now())
+      const repeats =
+        idempotency === null ? null : await readRepeated(postgres, asked, idempotency, now())
       try {
         await admitted(JSON.stringify(asked))
       } catch (error) {
-        if (!repeats && !(await isFree(postgres, organizationId, build, idempotency, now()))) throw error
+        if (!repeats && !(await isFree(postgres, organizationId, build, idempotency, now())))
+          throw error
       }
 
       let settled: LedgerCharge | null = null
@@ -192,8 +194,12 @@ export function createBilling({
     refundBuildRead: ({ requestId, organizationId, buildId, keys }) =>
       ledger.refund(
         {
-          ...{ request_id: requestId, organization_id: organizationId, idempotency: null, build_id: buildId },
-          ...{ record_hashes: keys.map(String), handed: 0 },
+          request_id: requestId,
+          organization_id: organizationId,
+          idempotency: null,
+          build_id: buildId,
+          record_hashes: keys.map(String),
+          handed: 0,
         },
         new Date(now()),
       ),

@@ -80,27 +80,52 @@ const monthOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slic
 
 /** All thresholds as events; of several of one budget that are new, the highest by mail. */
 async function tell(client: Queryable, notices: readonly Notice[]): Promise<void> {
-  const highest = new Map(notices.map((notice) => [`${notice.organization_id} ${notice.project_id}`, notice]))
+  const highest = new Map(
+    notices.map((notice) => [`${notice.organization_id} ${notice.project_id}`, notice]),
+  )
   for (const notice of notices) {
-    const { organization_id: organizationId, threshold, month, monthly_micros, spent_micros } = notice
+    const {
+      organization_id: organizationId,
+      threshold,
+      month,
+      monthly_micros,
+      spent_micros,
+    } = notice
     const projectId = notice.project_id === wholeOrganization ? undefined : notice.project_id
     await emit(client, {
-      ...{ organizationId, ...(projectId && { projectId }), type: 'budget.reached' },
+      organizationId,
+      ...(projectId && { projectId }),
+      type: 'budget.reached',
       data: {
-        ...{ budget: projectId ? 'project' : 'organization', project_id: projectId ?? null },
-        ...{ month: month.slice(0, 7), threshold, monthly_micros, spent_micros, currency },
+        budget: projectId ? 'project' : 'organization',
+        project_id: projectId ?? null,
+        month: month.slice(0, 7),
+        threshold,
+        monthly_micros,
+        spent_micros,
+        currency,
       },
     })
   }
-  for (const { organization_id, project_id, threshold, monthly_micros, spent_micros } of highest.values()) {
-    const whose = project_id === wholeOrganization ? 'your organization' : `the project ${project_id}`
+  for (const {
+    organization_id,
+    project_id,
+    threshold,
+    monthly_micros,
+    spent_micros,
+  } of highest.values()) {
+    const whose =
+      project_id === wholeOrganization ? 'your organization' : `the project ${project_id}`
     await mailOwners(client, organization_id, {
       subject: `${threshold} % of the budget reached`,
       text:
         `The budget of ${whose} for this month is ${dollars(monthly_micros)}, and ${dollars(spent_micros)} is spent.\n` +
-        (threshold === 100 ? 'Requests that cost something are answered 402 until the month ends.\n' : ''),
+        (threshold === 100
+          ? 'Requests that cost something are answered 402 until the month ends.\n'
+          : ''),
     })
   }
 }
 
-const dollars = (micros: number): string => `${(micros / 1_000_000).toFixed(2)} ${currency.toUpperCase()}`
+const dollars = (micros: number): string =>
+  `${(micros / 1_000_000).toFixed(2)} ${currency.toUpperCase()}`

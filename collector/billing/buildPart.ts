@@ -18,7 +18,10 @@ export interface BuildPart {
    */
   readonly keys?: KeySpan
   /** Finds the keys in this build of the people who have these keys in another build of the audience. */
-  readonly findMembers: (fromBuildId: string, keys: readonly KeySpan[]) => Promise<readonly KeySpan[]>
+  readonly findMembers: (
+    fromBuildId: string,
+    keys: readonly KeySpan[],
+  ) => Promise<readonly KeySpan[]>
 }
 
 /** What a build does not know yet of other builds' charges: by their ids, int8multiranges of their keys. */

@@ -14,7 +14,11 @@ export const ChargedMeta = Type.Object(
   { title: 'ChargedMeta' },
 )
 
-export const chargedMeta = (meter: Meter, records: number, charged: number): Static<typeof ChargedMeta> => ({
+export const chargedMeta = (
+  meter: Meter,
+  records: number,
+  charged: number,
+): Static<typeof ChargedMeta> => ({
   meter,
   records,
   charged,

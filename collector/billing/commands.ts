@@ -26,7 +26,8 @@ export const billingCommands: Record<string, Command> = {
   customer: {
     takes: 'ORGANIZATION_ID cus_…',
     does: 'tell Stripe what this organization uses, as this customer',
-    run: (postgres, [id, customer]) => setAccount(postgres, id, 'stripe_customer_id', readCustomer(customer)),
+    run: (postgres, [id, customer]) =>
+      setAccount(postgres, id, 'stripe_customer_id', readCustomer(customer)),
   },
   price: {
     takes: 'ORGANIZATION_ID METER MICROS_PER_THOUSAND FREE_PER_MONTH',
@@ -76,7 +77,16 @@ async function setPrice(
 
 async function listReports(postgres: Postgres): Promise<void> {
   const reports = await readUnsentReports(postgres, Date.now())
-  for (const { report_id, organization_id, meter, records, used_at, tries, last_error, is_left } of reports) {
+  for (const {
+    report_id,
+    organization_id,
+    meter,
+    records,
+    used_at,
+    tries,
+    last_error,
+    is_left,
+  } of reports) {
     const state = is_left ? 'may have arrived, not tried again: look at Stripe' : `${tries} tries`
     console.log(
       `${used_at.toISOString()} ${organization_id} ${meter} ${records} (${report_id}): ${state}, ${last_error ?? 'not sent yet'}`,
@@ -94,13 +104,17 @@ async function checkLedger(postgres: Postgres): Promise<void> {
 
 async function readOrganization(postgres: Postgres, id: string | undefined): Promise<string> {
   if (!isUuid(id)) throw new StartError('ORGANIZATION_ID is a uuid')
-  const { rowCount } = await postgres.query('SELECT 1 FROM organizations WHERE organization_id = $1', [id])
+  const { rowCount } = await postgres.query(
+    'SELECT 1 FROM organizations WHERE organization_id = $1',
+    [id],
+  )
   if (rowCount === 0) throw new StartError(`there is no organization ${id}`)
   return id
 }
 
 function readCustomer(text: string | undefined): string {
-  if (!text || !/^cus_[A-Za-z0-9]+$/.test(text)) throw new StartError('a customer of Stripe begins with cus_')
+  if (!text || !/^cus_[A-Za-z0-9]+$/.test(text))
+    throw new StartError('a customer of Stripe begins with cus_')
   return text
 }
 

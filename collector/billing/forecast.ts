@@ -50,7 +50,9 @@ export async function readForecast(
   const today = dayOf(nowMs)
   const [monthStart, weekStart] = [`${today.slice(0, 7)}-01`, dayOf(nowMs - daysLooked * dayMs)]
   const days = await readDailyUsage(postgres, {
-    ...{ organizationId, projectId, endDate: today },
+    organizationId,
+    projectId,
+    endDate: today,
     startDate: monthStart < weekStart ? monthStart : weekStart,
   })
   return forecastOf(days, nowMs)

@@ -18,7 +18,9 @@ export const forecastRoute =
       {
         config: { access: usageAccess },
         schema: {
-          ...{ tags, operationId: 'getUsageForecast', summary: 'Get the forecast of this month’s cost' },
+          tags,
+          operationId: 'getUsageForecast',
+          summary: 'Get the forecast of this month’s cost',
           description:
             `${usageOf} If each day that is left costs what those of the last week did on average: what was ` +
             'spent before today, today as far as it is but at least an average day, and an average day for each ' +

@@ -98,13 +98,23 @@ export function openLedger(postgres: Postgres, log: ErrorLog, patienceMs: number
       const refund = untilTaken(() =>
         build_id === null
           ? postgres.query('SELECT refund_response($1, $2, $3, $4, $5, $6)', [
-              ...[organization_id, request_id, idempotency, handed, handedHashes, at],
+              organization_id,
+              request_id,
+              idempotency,
+              handed,
+              handedHashes,
+              at,
             ])
           : postgres.query('SELECT refund_build_read($1, $2, $3, $4)', [
-              ...[organization_id, request_id, record_hashes, at],
+              organization_id,
+              request_id,
+              record_hashes,
+              at,
             ]),
       )
-        .catch((error: Error) => log.error({ request_id, error: error.message }, 'a request is not refunded'))
+        .catch((error: Error) =>
+          log.error({ request_id, error: error.message }, 'a request is not refunded'),
+        )
         .finally(() => refunds.delete(refund))
       refunds.add(refund)
       return refund
@@ -122,7 +132,11 @@ interface Waiting {
 }
 
 /** Writes a batch and tells everyone in it; never rejects. */
-async function write(postgres: Postgres, batch: readonly Waiting[], patienceMs: number): Promise<void> {
+async function write(
+  postgres: Postgres,
+  batch: readonly Waiting[],
+  patienceMs: number,
+): Promise<void> {
   try {
     const charges = batch.map(({ charge }) => charge)
     const outcomes = await sendUntilAnswered(postgres, charges, patienceMs)
@@ -184,7 +198,9 @@ async function send(
   } catch (error) {
     broken = error as Error
     // What PostgreSQL calls an ERROR was rolled back; whatever else went wrong may have come after the commit.
-    throw (error as { severity?: unknown }).severity === 'ERROR' ? error : new Unanswered(broken.message)
+    throw (error as { severity?: unknown }).severity === 'ERROR'
+      ? error
+      : new Unanswered(broken.message)
   } finally {
     client.release(broken)
   }

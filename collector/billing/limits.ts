@@ -24,7 +24,10 @@ export interface UsageLimit {
 export interface LimitsState {
   currency: typeof currency
   shut_off: boolean
-  budgets: (Budget & { spent_micros: number; alerts: { threshold: number; reached_at: string }[] })[]
+  budgets: (Budget & {
+    spent_micros: number
+    alerts: { threshold: number; reached_at: string }[]
+  })[]
   limits: (UsageLimit & { used_today: number; used_this_month: number })[]
 }
 

@@ -12,7 +12,9 @@ const Records = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 
 const budget = {
-  project_id: Type.Union([Id, Type.Null()], { description: 'null: the budget of the whole organization.' }),
+  project_id: Type.Union([Id, Type.Null()], {
+    description: 'null: the budget of the whole organization.',
+  }),
   monthly_micros: Micros('Most that a calendar month (UTC) may cost.'),
 }
 const limit = {
@@ -57,19 +59,18 @@ export const limitsRoutes =
       access: { to: 'key', projectKeys: 'refused', keyRole: 'admin', limit: 'data', members: true },
     } as const
     const path = '/api/v1/billing/limits'
-    const forAdmins = 'For owners, admins and organization keys. A project’s budget binds its own keys only.'
+    const forAdmins =
+      'For owners, admins and organization keys. A project’s budget binds its own keys only.'
 
     app.get(
       path,
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'getUsageLimits',
-            summary: 'Get budgets and usage limits',
-            description: forAdmins,
-          },
+          tags,
+          operationId: 'getUsageLimits',
+          summary: 'Get budgets and usage limits',
+          description: forAdmins,
           response: { 200: Limits },
         },
       },
@@ -84,7 +85,9 @@ export const limitsRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'setUsageLimits', summary: 'Set all budgets and usage limits' },
+          tags,
+          operationId: 'setUsageLimits',
+          summary: 'Set all budgets and usage limits',
           description: `What is not named has none any more. ${forAdmins}`,
           body: exactly({
             budgets: Type.Array(exactly(budget), { maxItems: 10_000 }),

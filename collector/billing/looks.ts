@@ -27,7 +27,9 @@ export async function recordLook(
       ? ({ kind: 'organization', id: principal.organizationId } as const)
       : ({ kind: 'project', id: projectId } as const)
   await audit(postgres, principal, 'identity.read', object, {
-    ...{ meter, records, request_id: id },
+    meter,
+    records,
+    request_id: id,
     route: `${routeOptions.method} ${routeOptions.url}`,
   })
 }

@@ -25,8 +25,11 @@ export const pricesRoute =
       {
         config: {
           access: {
-            ...{ to: 'key', projectKeys: 'as organization', keyRole: 'read' },
-            ...{ limit: 'data', members: true },
+            to: 'key',
+            projectKeys: 'as organization',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
           },
         },
         schema: {
@@ -49,8 +52,12 @@ export const pricesRoute =
           currency,
           prices: meters.map((meter) => ({
             meter,
-            micros_per_thousand: Number(own.get(meter)?.micros ?? defaultPrices[meter].microsPerThousand),
-            free_records_per_month: Number(own.get(meter)?.free ?? defaultPrices[meter].freeRecordsPerMonth),
+            micros_per_thousand: Number(
+              own.get(meter)?.micros ?? defaultPrices[meter].microsPerThousand,
+            ),
+            free_records_per_month: Number(
+              own.get(meter)?.free ?? defaultPrices[meter].freeRecordsPerMonth,
+            ),
           })),
         }
       },

@@ -5,7 +5,12 @@ import { currency } from './prices.ts'
 export type Refusal =
   | { kind: 'shut_off' }
   | { kind: 'budget'; of: 'organization' | 'project'; monthly_micros: number; spent_micros: number }
-  | { kind: 'request_too_large' | 'limit_reached'; period: 'day' | 'month'; limit: number; used: number }
+  | {
+      kind: 'request_too_large' | 'limit_reached'
+      period: 'day' | 'month'
+      limit: number
+      used: number
+    }
 
 /** Who is refused what, and when. */
 export interface Refused {
@@ -19,7 +24,9 @@ export interface Refused {
  * `message` and, where waiting helps, `resets_at` and Retry-After.
  */
 export function refusalError(refusal: Refusal, refused: Refused): ApiError {
-  return refusal.kind === 'budget' ? budgetExceeded(refusal, refused) : capExceeded(refusal, refused)
+  return refusal.kind === 'budget'
+    ? budgetExceeded(refusal, refused)
+    : capExceeded(refusal, refused)
 }
 
 function budgetExceeded(
@@ -27,7 +34,8 @@ function budgetExceeded(
   { isProjectKey, atMs }: Refused,
 ): ApiError {
   // What the organization spends is not for a project's key to know (spec: Project key).
-  const figures = isProjectKey && of === 'organization' ? {} : { monthly_micros, spent_micros, currency }
+  const figures =
+    isProjectKey && of === 'organization' ? {} : { monthly_micros, spent_micros, currency }
   return new ApiError(
     402,
     'budget_exceeded',
@@ -38,7 +46,10 @@ function budgetExceeded(
   )
 }
 
-function capExceeded(refusal: Exclude<Refusal, { kind: 'budget' }>, { meter, atMs }: Refused): ApiError {
+function capExceeded(
+  refusal: Exclude<Refusal, { kind: 'budget' }>,
+  { meter, atMs }: Refused,
+): ApiError {
   const error = (message: string, more: { body?: object; headers?: Record<string, string> } = {}) =>
     new ApiError(429, 'platform_cap_exceeded', message, {
       ...more,
@@ -48,7 +59,12 @@ function capExceeded(refusal: Exclude<Refusal, { kind: 'budget' }>, { meter, atM
   if (refusal.kind === 'shut_off')
     return error('Usage is paused for this account. Ask whoever runs this service.')
   const most = `The limit is ${refusal.limit} ${meter} records a ${refusal.period}.`
-  const figures = { meter, period: refusal.period, limit_records: refusal.limit, used_records: refusal.used }
+  const figures = {
+    meter,
+    period: refusal.period,
+    limit_records: refusal.limit,
+    used_records: refusal.used,
+  }
   if (refusal.kind === 'request_too_large') {
     return error(`${most} This request alone is above it: send a smaller one.`, { body: figures })
   }

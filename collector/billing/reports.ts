@@ -76,10 +76,10 @@ export async function sendReports(
       usedAt: report.used_at,
     })
     if (told.result === 'taken') {
-      await postgres.query('UPDATE usage_reports SET sent_at = $2, last_error = NULL WHERE report_id = $1', [
-        report.report_id,
-        new Date(now()),
-      ])
+      await postgres.query(
+        'UPDATE usage_reports SET sent_at = $2, last_error = NULL WHERE report_id = $1',
+        [report.report_id, new Date(now())],
+      )
       continue
     }
     log.warn({ meter: report.meter, reason: told.reason }, 'Stripe did not accept a report')
@@ -130,7 +130,10 @@ export interface UnsentReport {
   is_left: boolean
 }
 
-export async function readUnsentReports(postgres: Postgres, nowMs: number): Promise<UnsentReport[]> {
+export async function readUnsentReports(
+  postgres: Postgres,
+  nowMs: number,
+): Promise<UnsentReport[]> {
   const { rows } = await postgres.query<UnsentReport>(
     `SELECT report_id, organization_id, meter, records, used_at, tries, last_error,
        coalesce(unsure_since <= $1::timestamptz - make_interval(hours => $2), false) AS is_left

@@ -6,6 +6,10 @@ import { currency } from './prices.ts'
 export const MeterName = Type.Unsafe<Meter>(Type.Union(meters.map((meter) => Type.Literal(meter))))
 export const Currency = Type.Literal(currency)
 export const Micros = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description} In micros.` })
+  Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: `${description} In micros.`,
+  })
 
 export const tags = ['Billing']

@@ -21,10 +21,16 @@ const eventNameOf = (meter: string): string => `footfall_${meter}`
 const timeoutMs = 10_000
 
 /** Opens Stripe's API with the account's secret key; `apiBase` is another server that speaks it. */
-export function openStripe(apiKey: string, apiBase: string | null, timeout = timeoutMs): TellStripe {
+export function openStripe(
+  apiKey: string,
+  apiBase: string | null,
+  timeout = timeoutMs,
+): TellStripe {
   const stripe = new Stripe(apiKey, {
     // What fails is tried again from the table, also after a restart.
-    ...{ maxNetworkRetries: 0, timeout, telemetry: false },
+    maxNetworkRetries: 0,
+    timeout,
+    telemetry: false,
     ...(apiBase !== null && serverOf(new URL(apiBase))),
   })
   return async ({ reportId, customerId, meter, records, usedAt }) => {
@@ -59,7 +65,8 @@ const duplicatePattern = /event already exists with identifier|duplicate identif
 
 function reportedOf(error: unknown): Reported {
   // A broken connection, or something that answered in Stripe's place.
-  if (!(error instanceof Stripe.errors.StripeError)) return { result: 'unsure', reason: 'no answer' }
+  if (!(error instanceof Stripe.errors.StripeError))
+    return { result: 'unsure', reason: 'no answer' }
   const { statusCode, code, type, message } = error
   if (statusCode === 400 && (code === 'duplicate_meter_event' || duplicatePattern.test(message))) {
     return { result: 'taken' }

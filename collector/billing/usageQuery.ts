@@ -27,7 +27,10 @@ const ofWindow = `FROM usage_totals
   WHERE organization_id = $1 AND project_id = $2 AND period = 'day' AND starts BETWEEN $3 AND $4`
 
 const valuesOf = ({ organizationId, projectId, startDate, endDate }: UsageWindow) => [
-  ...[organizationId, projectId ?? wholeOrganization, startDate, endDate],
+  organizationId,
+  projectId ?? wholeOrganization,
+  startDate,
+  endDate,
 ]
 
 export async function readUsage(postgres: Postgres, window: UsageWindow): Promise<UsageCounts> {

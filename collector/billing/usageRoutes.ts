@@ -16,7 +16,9 @@ const counts = {
 
 const CallerUsage = Type.Object({
   caller_id: Id,
-  kind: Nullable(Choice(['key', 'member', 'export']), { description: 'Null: it is there no more.' }),
+  kind: Nullable(Choice(['key', 'member', 'export']), {
+    description: 'Null: it is there no more.',
+  }),
   name: Nullable(Type.String()),
   key_prefix: Nullable(Type.String()),
   meter: MeterName,
@@ -34,13 +36,11 @@ export const usageRoutes =
       {
         config: { access: usageAccess },
         schema: {
-          ...{
-            tags,
-            description: usageOf,
-            operationId: 'getUsage',
-            summary: 'Get total usage',
-            querystring: UsageParameters,
-          },
+          tags,
+          description: usageOf,
+          operationId: 'getUsage',
+          summary: 'Get total usage',
+          querystring: UsageParameters,
           response: { 200: Type.Object({ ...window, ...counts }) },
         },
       },
@@ -55,13 +55,11 @@ export const usageRoutes =
       {
         config: { access: usageAccess },
         schema: {
-          ...{
-            tags,
-            description: usageOf,
-            operationId: 'getUsageByMeter',
-            summary: 'Get usage by meter',
-            querystring: UsageParameters,
-          },
+          tags,
+          description: usageOf,
+          operationId: 'getUsageByMeter',
+          summary: 'Get usage by meter',
+          querystring: UsageParameters,
           response: {
             200: Type.Object({
               ...window,
@@ -81,12 +79,10 @@ export const usageRoutes =
       {
         config: { access: usageAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'getDailyUsageByMeter',
-            summary: 'Get daily usage by meter',
-            querystring: UsageParameters,
-          },
+          tags,
+          operationId: 'getDailyUsageByMeter',
+          summary: 'Get daily usage by meter',
+          querystring: UsageParameters,
           description: `${usageOf} Days without usage are left out.`,
           response: {
             200: Type.Object({
@@ -107,12 +103,10 @@ export const usageRoutes =
       {
         config: { access: usageAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'getUsageByKey',
-            summary: 'Get usage by API key',
-            querystring: UsageParameters,
-          },
+          tags,
+          operationId: 'getUsageByKey',
+          summary: 'Get usage by API key',
+          querystring: UsageParameters,
           description: `${usageOf} Of each key, member or scheduled export and each meter, the dearest first.`,
           response: { 200: Type.Object({ ...window, callers: Type.Array(CallerUsage) }) },
         },

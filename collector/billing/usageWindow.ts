@@ -23,7 +23,9 @@ export const usageOf =
 export const UsageParameters = exactly({
   project_id: Type.Optional(Id),
   start_date: Type.Optional(
-    Type.String({ description: 'First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date.' }),
+    Type.String({
+      description: 'First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date.',
+    }),
   ),
   end_date: Type.Optional(Type.String({ description: 'Last day, inclusive. Default: today.' })),
 })
@@ -46,7 +48,8 @@ export async function readUsageWindow(
   return {
     organizationId: principal.mode === 'test' ? null : principal.organizationId,
     projectId: await readProject(postgres, principal, query.project_id?.toLowerCase()),
-    ...{ startDate, endDate },
+    startDate,
+    endDate,
   }
 }
 
@@ -70,7 +73,8 @@ async function readProject(
 
 function readDay(parameter: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
+  const isDay =
+    /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
   if (!isDay) throw invalidParameter(parameter, 'must be a day, YYYY-MM-DD')
   return text
 }

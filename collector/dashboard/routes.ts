@@ -48,7 +48,10 @@ const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
   (headers.accept ?? '').split(',').some((range) => range.trim().startsWith('text/html'))
 
 /** What no route answers: a page for people, JSON for programs. */
-export function answerUnknownRoute(publicUrl: string, refuseUnknown: (request: FastifyRequest) => never) {
+export function answerUnknownRoute(
+  publicUrl: string,
+  refuseUnknown: (request: FastifyRequest) => never,
+) {
   const shell = readShell(publicUrl)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     if (!asksForPage(request)) refuseUnknown(request)
@@ -71,7 +74,11 @@ export const dashboardPages =
     // Its address has the secret only behind #, which browsers send nowhere; ids and all else of it go nowhere either.
     app.get('/share/:share_id', open, async (_request, reply) =>
       reply
-        .headers({ ...shellHeaders, 'referrer-policy': 'no-referrer', 'x-robots-tag': 'noindex, nofollow' })
+        .headers({
+          ...shellHeaders,
+          'referrer-policy': 'no-referrer',
+          'x-robots-tag': 'noindex, nofollow',
+        })
         .send(shell),
     )
 

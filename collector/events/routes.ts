@@ -1,8 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../schemas/events/index.ts'
-import { type Field, fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
-import { contentTypeOf, type Format, isTable, negotiateFormat } from '../api/http/negotiateFormat.ts'
+import {
+  type Field,
+  fields,
+  publicField,
+  selectableAt,
+  type Tier,
+  tiers,
+} from '../../schemas/fields.ts'
+import {
+  contentTypeOf,
+  type Format,
+  isTable,
+  negotiateFormat,
+} from '../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../api/http/serialization.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { streamOf } from '../api/http/streamOf.ts'
@@ -31,7 +43,13 @@ export const eventsRoutes =
     const cursors = deps.cursors<Cursor>('events')
     const completeUntil = createCompleteUntil(deps.postgres, deps.now)
     const config = {
-      access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events', members: true },
+      access: {
+        to: 'key',
+        projectKeys: 'own project',
+        keyRole: 'read',
+        limit: 'events',
+        members: true,
+      },
     } as const
 
     for (const tier of tiers) {
@@ -52,14 +70,20 @@ export const eventsRoutes =
             meter: meterOfTier[tier],
             projectId: scope.projectId,
             async read({ signal, window = readable }) {
-              const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
+              const reader = deps.openReader(principal, {
+                effort: 'page',
+                signal,
+                window: readable,
+              })
               const { sampleNames } = request
               const plan = { ...unscoped, scope, window, sampleNames, completeUntil: complete }
               const page = await readPage(reader, plan, format)
               const end = plan.order === 'received' ? feedEnd(plan, unscoped.window, window) : null
               const following = plan.order === 'received' ? unscoped.window : window
               return {
-                ...{ records: page.records, rows: page.rows, window },
+                records: page.records,
+                rows: page.rows,
+                window,
                 hashes: async () => readRecordHashes(reader, page.keysQuery()),
                 answer(charged, rows) {
                   const nextCursor = () => {
@@ -69,7 +93,15 @@ export const eventsRoutes =
                   }
                   const { records, hasMore } = page
                   return answer(request, reply, {
-                    ...{ tier, plan, rows, records, format, charged, hasMore, nextCursor, complete },
+                    tier,
+                    plan,
+                    rows,
+                    records,
+                    format,
+                    charged,
+                    hasMore,
+                    nextCursor,
+                    complete,
                   })
                 },
               }
@@ -78,13 +110,17 @@ export const eventsRoutes =
         }),
       )
 
-      app.get(`/api/v3/events/${tier}/schema`, { schema: describeSchema(tier), config }, async (request) => {
-        await deps.scopeOf(request.principal, readScope(request))
-        return {
-          fields: selectableAt(tier).map(publicField),
-          event_types: typesOf(request.query.source ?? null),
-        }
-      })
+      app.get(
+        `/api/v3/events/${tier}/schema`,
+        { schema: describeSchema(tier), config },
+        async (request) => {
+          await deps.scopeOf(request.principal, readScope(request))
+          return {
+            fields: selectableAt(tier).map(publicField),
+            event_types: typesOf(request.query.source ?? null),
+          }
+        },
+      )
     }
 
     app.get('/api/v3/events_schema', { schema: describeSchema(null), config }, async (request) => {
@@ -100,7 +136,11 @@ export const eventsRoutes =
         const { asked, plan: unscoped } = readCountsRequest(request, Date.now())
         const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
         const counts = await readCounts(
-          deps.openReader(principal, { effort: 'scan', signal: untilClosed(reply), window: plan.window }),
+          deps.openReader(principal, {
+            effort: 'scan',
+            signal: untilClosed(reply),
+            window: plan.window,
+          }),
           plan,
         )
         return countsAnswer(counts, plan, request.id)

@@ -112,7 +112,8 @@ export const EventCount = Type.Object(
     count: Type.Integer({ description: 'Events in the group.' }),
     distinct: Type.Optional(
       Type.Integer({
-        description: 'Distinct combinations of the fields named in distinct: rows that a page would have.',
+        description:
+          'Distinct combinations of the fields named in distinct: rows that a page would have.',
       }),
     ),
   },
@@ -141,7 +142,10 @@ export const describeCounts = (tier: Tier) => ({
         total: Type.Integer({ description: 'Events in all groups, also those the limit cut.' }),
         meta: CountsMeta,
       },
-      { description: 'Counts, in the order of time where they are by hour or day, then largest first.' },
+      {
+        description:
+          'Counts, in the order of time where they are by hour or day, then largest first.',
+      },
     ),
   },
 })
@@ -169,7 +173,8 @@ export const describeSchema = (tier: Tier | null) => ({
   summary: tier
     ? `Get the fields of an event (${tier}), not billed`
     : 'Get the fields of an event at every tier, not billed',
-  description: 'Both sources have the same fields; event_types are those of the source, or of both.',
+  description:
+    'Both sources have the same fields; event_types are those of the source, or of both.',
   querystring: SchemaQuery,
   response: {
     200: Type.Object(

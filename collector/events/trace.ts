@@ -16,8 +16,15 @@ import { instantMsMax } from './query/window.ts'
  * groups that they have, and `resolved`; nothing of its payload.
  */
 const tracedFields = [
-  ...['project_id', 'pixel_id', 'source', 'event_type', 'timestamp', 'received_at', 'cookie_id'],
-  ...['is_bot', 'resolved'],
+  'project_id',
+  'pixel_id',
+  'source',
+  'event_type',
+  'timestamp',
+  'received_at',
+  'cookie_id',
+  'is_bot',
+  'resolved',
 ].map((name) => fieldNamed(name)!)
 
 interface StoredEvent {
@@ -33,12 +40,24 @@ interface StoredEvent {
 }
 
 /** The event of that id, in each project that has one. */
-export async function readStored(reader: Reader, scope: Scope, eventId: string): Promise<StoredEvent[]> {
+export async function readStored(
+  reader: Reader,
+  scope: Scope,
+  eventId: string,
+): Promise<StoredEvent[]> {
   if (!isUuid(eventId)) return []
   const plan: EventsPlan = {
-    ...{ scope, source: null, filters: readFilters(`event_id:eq:${eventId.toLowerCase()}`, everyTier) },
-    ...{ window: { startMs: 0, endMs: instantMsMax }, columns: tracedFields, hasAllColumns: false },
-    ...{ distinct: [], limit: tracedMax, offset: 0, cursor: null, order: 'desc' },
+    scope,
+    source: null,
+    filters: readFilters(`event_id:eq:${eventId.toLowerCase()}`, everyTier),
+    window: { startMs: 0, endMs: instantMsMax },
+    columns: tracedFields,
+    hasAllColumns: false,
+    distinct: [],
+    limit: tracedMax,
+    offset: 0,
+    cursor: null,
+    order: 'desc',
   }
   return reader.rows<StoredEvent>(eventsQuery(await nameProjects(reader, plan)))
 }
@@ -56,8 +75,11 @@ interface Rejection {
 }
 
 /** Each time that an event of this id was rejected, the latest first. */
-export const readRejections = (reader: Reader, scope: Scope, eventId: string): Promise<Rejection[]> =>
-  reader.rows<Rejection>(rejectionsQuery(scope, eventId))
+export const readRejections = (
+  reader: Reader,
+  scope: Scope,
+  eventId: string,
+): Promise<Rejection[]> => reader.rows<Rejection>(rejectionsQuery(scope, eventId))
 
 interface Duplicate {
   received_at: string
@@ -66,7 +88,11 @@ interface Duplicate {
 }
 
 /** Each time that the event of this id came again, the latest first. */
-export async function readDuplicates(reader: Reader, scope: Scope, eventId: string): Promise<Duplicate[]> {
+export async function readDuplicates(
+  reader: Reader,
+  scope: Scope,
+  eventId: string,
+): Promise<Duplicate[]> {
   return isUuid(eventId) ? reader.rows<Duplicate>(duplicatesQuery(scope, eventId)) : []
 }
 
@@ -75,7 +101,9 @@ const inScope = `organization_id = {organization:UUID}
       AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})`
 
 const scopeParams = ({ organizationId, projectId, pixelId }: Scope) => ({
-  ...{ organization: organizationId, project: projectId, pixel: pixelId },
+  organization: organizationId,
+  project: projectId,
+  pixel: pixelId,
 })
 
 const duplicatesQuery = (scope: Scope, eventId: string): Query => ({

@@ -26,7 +26,8 @@ const EventTrace = Type.Object(
     event_id: Type.String(),
     outcome: Choice(['stored', 'rejected', 'not_found']),
     stored: Type.Array(StoredEvent, {
-      description: 'The event, once in each project that has it: sent again, the same id is the same event.',
+      description:
+        'The event, once in each project that has it: sent again, the same id is the same event.',
     }),
     rejections: Type.Array(
       Type.Object({
@@ -79,7 +80,13 @@ export const traceRoute =
           response: { 200: EventTrace },
         },
         config: {
-          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events', members: true },
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'events',
+            members: true,
+          },
         },
       },
       async (request, reply) => {
@@ -102,10 +109,12 @@ export const traceRoute =
           ...event,
           opted_out: optedOut.has(cookie_id),
         }))
-        const outcome = stored.length > 0 ? 'stored' : rejections.length > 0 ? 'rejected' : 'not_found'
+        const outcome =
+          stored.length > 0 ? 'stored' : rejections.length > 0 ? 'rejected' : 'not_found'
         return {
           ...({ event_id: eventId, outcome, stored, rejections, duplicates } as const),
-          possible_reasons: outcome === 'not_found' ? reasonsFor(await dropsBots(deps.postgres, scope)) : [],
+          possible_reasons:
+            outcome === 'not_found' ? reasonsFor(await dropsBots(deps.postgres, scope)) : [],
           complete_until: complete === null ? null : new Date(complete).toISOString(),
           request_id: request.id,
         }

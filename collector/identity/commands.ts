@@ -21,7 +21,8 @@ async function generate(args: readonly string[]): Promise<void> {
   if (!values.out) throw new StartError('--out is the directory to write to')
   const whole = (name: 'profiles' | 'cookies' | 'companies' | 'seed') => {
     const value = Number(values[name])
-    if (!Number.isSafeInteger(value) || value < 1) throw new StartError(`--${name} is a whole number above 0`)
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new StartError(`--${name} is a whole number above 0`)
     return value
   }
   const files = await writeGraph(values.out, whole('seed'), {

@@ -9,10 +9,15 @@ import { StartError } from '../platform/startError.ts'
  * Does `run` with both stores: those of a service that runs in the data directory; where none does, those that the
  * settings name, or local ones, which are started for as long as it takes.
  */
-export async function withServers<T>(config: Config, run: (servers: Servers) => Promise<T>): Promise<T> {
+export async function withServers<T>(
+  config: Config,
+  run: (servers: Servers) => Promise<T>,
+): Promise<T> {
   if (config.clickhouse && config.databaseUrl) return run(await openServers(config, console))
   if (!existsSync(config.dataDir))
-    throw new StartError(`${config.dataDir} is not there: set FOOTFALL_DATA_DIR, or start the service first`)
+    throw new StartError(
+      `${config.dataDir} is not there: set FOOTFALL_DATA_DIR, or start the service first`,
+    )
   let lock: DirectoryLock
   try {
     lock = await lockDirectory(config.dataDir, 0)
@@ -33,6 +38,8 @@ export async function withServers<T>(config: Config, run: (servers: Servers) => 
 function serversOfService(dataDir: string): Servers {
   const notes = readStoreNotes(dataDir)
   if (!notes)
-    throw new StartError(`${storeNotesPath(dataDir)} is not there yet: the service is still starting`)
+    throw new StartError(
+      `${storeNotesPath(dataDir)} is not there yet: the service is still starting`,
+    )
   return { clickhouse: notes.clickhouse_url, postgresUrl: notes.postgres_url, stop: async () => {} }
 }

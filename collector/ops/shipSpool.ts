@@ -58,5 +58,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   await lock.release()
   const id = join(directory, 'collector_id')
   if (existsSync(id))
-    console.log(`Nothing waits for it any more: npx footfall collectors retire ${readFileSync(id, 'utf8')}`)
+    console.log(
+      `Nothing waits for it any more: npx footfall collectors retire ${readFileSync(id, 'utf8')}`,
+    )
 }

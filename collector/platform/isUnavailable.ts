@@ -2,8 +2,17 @@ import { ClickHouseRefused } from './clickhouse/client.ts'
 
 /** PostgreSQL's codes for a server that is starting, ending or full, and Node's for one that is not there. */
 const awayCodes = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
-  ...['57P01', '57P02', '57P03', '53300'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
 ])
 
 /** ClickHouse's codes for a server of its cluster that does not answer. */
@@ -16,7 +25,8 @@ const lostShard = new Set([
 
 /** ClickHouse's code of a server that is ending, also by a fault of its own: it comes back, and nothing was answered. */
 const aborted = 236
-const isEnding = (error: unknown): boolean => error instanceof ClickHouseRefused && error.code === aborted
+const isEnding = (error: unknown): boolean =>
+  error instanceof ClickHouseRefused && error.code === aborted
 
 export const isLostShard = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && lostShard.has(error.code)

@@ -90,7 +90,8 @@ export function openKeptList<T>(dataDir: string, name: string, source: ListSourc
   }
   const write = async () => {
     try {
-      while (needsSnapshot || dirty.size > 0) await (needsSnapshot ? writeSnapshot() : appendChanges())
+      while (needsSnapshot || dirty.size > 0)
+        await (needsSnapshot ? writeSnapshot() : appendChanges())
     } catch {
       // The disk is full: what is on it stays.
       retry = setTimeout(() => {

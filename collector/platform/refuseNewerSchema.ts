@@ -5,7 +5,11 @@ import { StartError } from './startError.ts'
  * name; `applied` are the migrations that the store has had, `ours` those of this version, which sort by their number.
  * Throws StartError.
  */
-export function refuseNewerSchema(store: string, applied: Iterable<string>, ours: readonly string[]): void {
+export function refuseNewerSchema(
+  store: string,
+  applied: Iterable<string>,
+  ours: readonly string[],
+): void {
   const newest = [...ours].sort().at(-1) ?? ''
   const newer = [...applied].filter((name) => name > newest).sort()
   if (newer.length === 0) return

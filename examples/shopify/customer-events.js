@@ -6,34 +6,37 @@
 const pixelId = 'PIXEL_ID'
 const collector = 'http://127.0.0.1:8787'
 
-analytics.subscribe('checkout_completed', async ({ id, timestamp, context, data: { checkout } }) => {
-  const kept = await browser.cookie.get('footfall_id')
-  fetch(`${collector}/e`, {
-    method: 'POST',
-    keepalive: true,
-    body: JSON.stringify({
-      pixel_id: pixelId,
-      // A visitor who opted out has no id here.
-      cookie_id: /^[\da-f-]{36}$/.test(kept) ? kept : null,
-      sent_at: new Date().toISOString(),
-      events: [
-        {
-          // The same however often it is sent: it is stored once.
-          event_id: /^[\da-f-]{36}$/.test(id) ? id : crypto.randomUUID(),
-          event_type: 'custom',
-          event_data: {
-            url: context.document.location.href,
-            timestamp,
-            name: 'purchase',
-            properties: {
-              order: checkout.order?.id,
-              value: checkout.totalPrice?.amount,
-              currency: checkout.currencyCode,
-              items: checkout.lineItems.length,
+analytics.subscribe(
+  'checkout_completed',
+  async ({ id, timestamp, context, data: { checkout } }) => {
+    const kept = await browser.cookie.get('footfall_id')
+    fetch(`${collector}/e`, {
+      method: 'POST',
+      keepalive: true,
+      body: JSON.stringify({
+        pixel_id: pixelId,
+        // A visitor who opted out has no id here.
+        cookie_id: /^[\da-f-]{36}$/.test(kept) ? kept : null,
+        sent_at: new Date().toISOString(),
+        events: [
+          {
+            // The same however often it is sent: it is stored once.
+            event_id: /^[\da-f-]{36}$/.test(id) ? id : crypto.randomUUID(),
+            event_type: 'custom',
+            event_data: {
+              url: context.document.location.href,
+              timestamp,
+              name: 'purchase',
+              properties: {
+                order: checkout.order?.id,
+                value: checkout.totalPrice?.amount,
+                currency: checkout.currencyCode,
+                items: checkout.lineItems.length,
+              },
             },
           },
-        },
-      ],
-    }),
-  })
-})
+        ],
+      }),
+    })
+  },
+)

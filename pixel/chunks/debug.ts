@@ -123,7 +123,10 @@ const originalBeacon = navigator.sendBeacon
 navigator.sendBeacon = (url, body) => {
   const isQueued = originalBeacon.call(navigator, url, body)
   for (const event of eventsIn(body) || []) {
-    show(event, 'beacon')(isQueued ? 'left with the page, no answer' : 'refused by the browser', !isQueued)
+    show(event, 'beacon')(
+      isQueued ? 'left with the page, no answer' : 'refused by the browser',
+      !isQueued,
+    )
   }
   return isQueued
 }

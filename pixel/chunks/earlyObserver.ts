@@ -16,6 +16,7 @@ export class PerformanceObserver extends window.PerformanceObserver {
   override observe(options: PerformanceObserverInit): void {
     super.observe(options)
     const entries = early.filter(({ entryType }) => entryType === options.type)
-    if (entries[0]) this.callback({ getEntries: () => entries } as PerformanceObserverEntryList, this)
+    if (entries[0])
+      this.callback({ getEntries: () => entries } as PerformanceObserverEntryList, this)
   }
 }

@@ -75,7 +75,11 @@ const providers: Provider[] = [
       title(player, info.videoData?.title)
       // YouTube's states: 0 ended, 1 playing, 2 paused.
       if (info.playerState === 1) play(player)
-      move(player, info.currentTime ?? player.frame.currentTime!, info.duration ?? player.frame.duration!)
+      move(
+        player,
+        info.currentTime ?? player.frame.currentTime!,
+        info.duration ?? player.frame.duration!,
+      )
       if (info.playerState === 2) stop(player, 'pause')
       if (info.playerState === 0) stop(player, 'ended')
     },
@@ -83,14 +87,18 @@ const providers: Provider[] = [
   {
     origin: /^https:\/\/player\.vimeo\.com$/,
     src: /^https:\/\/player\.vimeo\.com\/video\//,
-    hello: [...['play', 'pause', 'ended', 'timeupdate'].map(vimeoCall), { method: 'getVideoTitle' }],
+    hello: [
+      ...['play', 'pause', 'ended', 'timeupdate'].map(vimeoCall),
+      { method: 'getVideoTitle' },
+    ],
     hear(player, { event, method, value, data }) {
       if (event === 'ready') greet(player.frame)
       if (method === 'getVideoTitle') title(player, value)
       if (event === 'play') play(player)
       if (data) move(player, data.seconds, data.duration)
       // A player that ends says that it paused, too.
-      if (event === 'pause' && player.frame.currentTime! < player.frame.duration!) stop(player, 'pause')
+      if (event === 'pause' && player.frame.currentTime! < player.frame.duration!)
+        stop(player, 'pause')
       if (event === 'ended') stop(player, 'ended')
     },
   },
@@ -118,7 +126,11 @@ addEventListener('message', ({ source, origin, data }) => {
   } catch {}
 })
 // Not on window: what loads tells it no further than the document.
-document.addEventListener('load', ({ target }) => target instanceof HTMLIFrameElement && greet(target), true)
+document.addEventListener(
+  'load',
+  ({ target }) => target instanceof HTMLIFrameElement && greet(target),
+  true,
+)
 document.querySelectorAll('iframe').forEach(greet)
 
 export {}

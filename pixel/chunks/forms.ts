@@ -4,7 +4,8 @@
  */
 
 const addresses = 'input[type=email],input[autocomplete~=email],input[name=email i]'
-const silent = '[data-footfall-ignore],[data-footfall-ignore] *,[data-footfall-mask],[data-footfall-mask] *'
+const silent =
+  '[data-footfall-ignore],[data-footfall-ignore] *,[data-footfall-mask],[data-footfall-mask] *'
 /** As much as browsers ask of one. */
 const isAddress = (text: string) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
 

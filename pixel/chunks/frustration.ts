@@ -50,7 +50,9 @@ const isStepper = (path: EventTarget[]) =>
     .some(
       (step) =>
         matches(step, 'button,a,[role=button]') &&
-        [step.textContent, step.getAttribute('aria-label')].some((name) => stepper.test(name?.trim() ?? '')),
+        [step.textContent, step.getAttribute('aria-label')].some((name) =>
+          stepper.test(name?.trim() ?? ''),
+        ),
     )
 
 export default function watchFrustration({ click, note }: Pixel): void {
@@ -79,7 +81,10 @@ export default function watchFrustration({ click, note }: Pixel): void {
     if (candidates.length === 0) changes.disconnect()
   }
 
-  const isRage = ({ clientX: x, clientY: y, timeStamp: at, detail }: MouseEvent, path: EventTarget[]) => {
+  const isRage = (
+    { clientX: x, clientY: y, timeStamp: at, detail }: MouseEvent,
+    path: EventTarget[],
+  ) => {
     // A triple click that selects a paragraph; the keyboard's clicks have no place.
     if (detail === 0 || hasRange() || isIn(path, fields) || isStepper(path)) {
       row = undefined
@@ -129,18 +134,23 @@ export default function watchFrustration({ click, note }: Pixel): void {
 
   answers(
     [
-      ...[
-        'change',
-        'input',
-        'submit',
-        'invalid',
-        'toggle',
-        'beforetoggle',
-        'fullscreenchange',
-        'copy',
-        'cut',
-      ],
-      ...['paste', 'play', 'pause', 'volumechange', 'dragstart', 'hashchange', 'popstate', 'pagehide'],
+      'change',
+      'input',
+      'submit',
+      'invalid',
+      'toggle',
+      'beforetoggle',
+      'fullscreenchange',
+      'copy',
+      'cut',
+      'paste',
+      'play',
+      'pause',
+      'volumechange',
+      'dragstart',
+      'hashchange',
+      'popstate',
+      'pagehide',
     ],
     answeredWithinMs,
   )

@@ -2,7 +2,10 @@
 
 /** Needs https, as crypto.subtle does. */
 const hashOf = async (email: string) => {
-  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(email.trim().toLowerCase()))
+  const hash = await crypto.subtle.digest(
+    'SHA-256',
+    new TextEncoder().encode(email.trim().toLowerCase()),
+  )
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 

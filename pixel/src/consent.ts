@@ -25,7 +25,8 @@ export const decide = (isGranted?: boolean): void => {
   const isDenied =
     isOut ||
     isGranted === false ||
-    (config.honoursGpc && (navigator.globalPrivacyControl || (navigator.doNotTrack as unknown as number) > 0))
+    (config.honoursGpc &&
+      (navigator.globalPrivacyControl || (navigator.doNotTrack as unknown as number) > 0))
   level = isOut ? 0 : isDenied ? config.deniedLevel : isGranted ? 3 : config.consentLevel
   if (isDenied) {
     if (kept && !isOut) keepId()

@@ -5,7 +5,9 @@ export const mask = '***'
 
 /** A selector of the settings that this browser refuses masks everything: what it was to mask is not known. */
 const known = (selector: string): string =>
-  config.ownMasks && attempt(() => document.documentElement.matches(selector)) === undefined ? '*' : selector
+  config.ownMasks && attempt(() => document.documentElement.matches(selector)) === undefined
+    ? '*'
+    : selector
 
 export const masked = known(config.masked)
 export const unread = known(config.unread)
@@ -58,5 +60,7 @@ export const steps = (element: Element, path: Element[]): Description[] => {
   const isMasked = find(path, masked)
   return path
     .slice(path.indexOf(element))
-    .flatMap((step, at) => (at < 6 || ask(step, '[data-footfall-event]') ? describe(step, isMasked) : []))
+    .flatMap((step, at) =>
+      at < 6 || ask(step, '[data-footfall-event]') ? describe(step, isMasked) : [],
+    )
 }

@@ -26,7 +26,10 @@ export const ask = <M extends Asked = 'matches'>(
   selector: string,
   method = 'matches' as M,
 ): Answers<M> | undefined =>
-  (real(node, method as never) as ((selector: string) => Answers<M>) | undefined)?.call(node, selector)
+  (real(node, method as never) as ((selector: string) => Answers<M>) | undefined)?.call(
+    node,
+    selector,
+  )
 
 /** Keeps a text in storage, or removes it; answers something true where that can be. */
 export const store = (key: string, text?: string): unknown =>
@@ -41,7 +44,8 @@ export const json = (value: unknown): string =>
     value,
     (([] as { toJSON?: unknown }).toJSON &&
       function (this: Record<string, unknown>, key: string, part: unknown) {
-        return (this[key] as { toJSON?: unknown } | null)?.toJSON === ([] as { toJSON?: unknown }).toJSON
+        return (this[key] as { toJSON?: unknown } | null)?.toJSON ===
+          ([] as { toJSON?: unknown }).toJSON
           ? this[key]
           : part
       }) as undefined,

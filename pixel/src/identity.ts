@@ -15,7 +15,9 @@ export const uuid = (): string =>
 
 /** What is kept of this browser: its id, or that it opted out. Throws nothing where there is none: that takes long. */
 export const readId = (): string | undefined =>
-  id || attempt(() => /footfall_id=([\w-]+)/.exec(document.cookie)?.[1]) || attempt(() => localStorage[name])
+  id ||
+  attempt(() => /footfall_id=([\w-]+)/.exec(document.cookie)?.[1]) ||
+  attempt(() => localStorage[name])
 
 /**
  * Keeps an id in a cookie for all sub-domains, and in storage: blocked cookies and file: pages leave that. Without a

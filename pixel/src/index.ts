@@ -8,14 +8,26 @@ declare const __FOOTFALL_DEFAULT_SETTINGS__: Settings
 
 /** What init() runs the pixel's script by, which the build puts into the module (build.mjs). */
 export const configOf = ({ pixel_id, endpoint, ...options }: Options): PixelConfig =>
-  pixelConfig(pixel_id, absolute(endpoint), location.href, { ...__FOOTFALL_DEFAULT_SETTINGS__, ...options })
+  pixelConfig(pixel_id, absolute(endpoint), location.href, {
+    ...__FOOTFALL_DEFAULT_SETTINGS__,
+    ...options,
+  })
 
 const absolute = (url: string) => new URL(url, location.href).href
 
 /** In idle time, what the options ask for besides; a page where it is blocked goes on without. */
-export const loadChunks = ({ endpoint, web_vitals, video_embeds, identify_forms }: Options): void => {
+export const loadChunks = ({
+  endpoint,
+  web_vitals,
+  video_embeds,
+  identify_forms,
+}: Options): void => {
   const load = () => {
-    for (const name of [web_vitals && 'vitals', video_embeds && 'embeds', identify_forms && 'forms']) {
+    for (const name of [
+      web_vitals && 'vitals',
+      video_embeds && 'embeds',
+      identify_forms && 'forms',
+    ]) {
       const url = new URL(`p/${name}.js`, absolute(endpoint)).href
       if (name) import(/* webpackIgnore: true */ /* @vite-ignore */ url).catch(() => {})
     }

@@ -47,7 +47,9 @@ export const note = <T extends CapturedType>(
 
 /** Makes events of what was noted. */
 export const encode = (): void => {
-  queue = queue.flatMap((entry) => ((entry as string).trim ? entry : attempt(entry as () => string) || []))
+  queue = queue.flatMap((entry) =>
+    (entry as string).trim ? entry : attempt(entry as () => string) || [],
+  )
 }
 
 /** Takes back what an earlier page, or this one, parked. */

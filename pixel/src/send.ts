@@ -60,7 +60,8 @@ export const flush = async (): Promise<void> => {
     // For who looks for a fault: shows every event and what became of it (chunks/debug.ts). Awaited, to miss none.
     if (!isLeaving)
       await attempt(
-        () => (/footfall_debug/.test(location.href) || localStorage.footfall_debug) && load('debug'),
+        () =>
+          (/footfall_debug/.test(location.href) || localStorage.footfall_debug) && load('debug'),
       )
     // After a refusal it may well be refused again, when nobody is here any more.
     if (isLeaving && waitMs > batchMs) putBack(asked)
@@ -70,7 +71,8 @@ export const flush = async (): Promise<void> => {
     encode()
     if (!queue[0]) return
     let count = 0
-    for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; ) count++
+    for (let chars = 0; queue[count] && (chars += (queue[count] as string).length) < bodyCharsMax; )
+      count++
     batch = queue.splice(0, count || 1)
     // Null: no consent.
     const body = `{"pixel_id":"${config.pixelId}","cookie_id":${json(id || null)},"sent_at":"${new Date().toISOString()}","events":[${batch}]}`

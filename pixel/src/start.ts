@@ -112,6 +112,7 @@ else {
   footfall.on = 1
   footfall[parked] = listen
   // A prerendered page that is never shown has no visitor.
-  if (document.prerendering === true) addEventListener('prerenderingchange', () => attempt(begin), true)
+  if (document.prerendering === true)
+    addEventListener('prerenderingchange', () => attempt(begin), true)
   else begin()
 }

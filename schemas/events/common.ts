@@ -22,6 +22,9 @@ export const Size = Type.Object({ height: Type.Number(), width: Type.Number() })
  * An event type: the schema of its event_data, and its number, from 1 to 255, which is part of the ids of events that
  * the collector makes. So a number is never changed, and never given to another type.
  */
-export const eventType = <N extends number, S extends TSchema>(number: N, data: S) => ({ number, data })
+export const eventType = <N extends number, S extends TSchema>(number: N, data: S) => ({
+  number,
+  data,
+})
 
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])

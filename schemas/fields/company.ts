@@ -1,6 +1,12 @@
 import type { Field } from './field.ts'
 import { profileFields } from './profileField.ts'
-import { companyTypes, employeeRanges, fundingStages, industries, revenueRanges } from './vocabulary.ts'
+import {
+  companyTypes,
+  employeeRanges,
+  fundingStages,
+  industries,
+  revenueRanges,
+} from './vocabulary.ts'
 
 const { text, label, integer, number, flag } = profileFields('company', 'resolution_full_profile')
 

@@ -29,7 +29,10 @@ export const contactFields = [
   label('job_seniority', 'How high the position is.', seniorities),
   label('job_department', 'The part of the company the person works in.', departments),
   label('job_function', 'What the person does there, finer than the department.'),
-  flag('job_is_decision_maker', 'True when purchases of the department are the person’s to decide.'),
+  flag(
+    'job_is_decision_maker',
+    'True when purchases of the department are the person’s to decide.',
+  ),
   integer('job_start_year', 'Year in which the person took the position.'),
   text('job_city', 'City of the office.'),
   label('job_region', 'State or province of the office.'),

@@ -11,7 +11,10 @@ import {
   netWorthRanges,
 } from './vocabulary.ts'
 
-const { text, label, integer, number, flag } = profileFields('demographic', 'resolution_full_profile')
+const { text, label, integer, number, flag } = profileFields(
+  'demographic',
+  'resolution_full_profile',
+)
 
 /** The person at home: age, household, means, interests. Nothing about health, faith, origin or politics. */
 export const demographicFields = [

@@ -38,7 +38,8 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description: 'When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.',
+    description:
+      'When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.',
   },
   {
     name: 'timestamp',

@@ -1,5 +1,10 @@
 /** The four price tiers of the events API, cheapest first (spec: Events, version 3). */
-export const tiers = ['web_event', 'resolution_hem', 'resolution_hem_pte', 'resolution_full_profile'] as const
+export const tiers = [
+  'web_event',
+  'resolution_hem',
+  'resolution_hem_pte',
+  'resolution_full_profile',
+] as const
 export type Tier = (typeof tiers)[number]
 
 /** API data types, as schema responses name them (spec: Schema metadata). */

@@ -4,7 +4,8 @@ import type { Field } from './field.ts'
 export const hemAsNumber = (hem: string): string => `reinterpretAsUInt256(unhex(${hem}))`
 
 /** SQL: the text of a hem that is a number. */
-export const numberAsHem = (number: string): string => `lower(hex(reinterpretAsFixedString(${number})))`
+export const numberAsHem = (number: string): string =>
+  `lower(hex(reinterpretAsFixedString(${number})))`
 
 const own = '(organization_id, cookie_id)'
 const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)"

@@ -6,8 +6,19 @@ const parameterOfPage = (name: string) =>
 
 /** The parameters by which advertisers know a click again, as their documentation spells them. */
 const clickIdParameters = [
-  ...['gclid', 'gbraid', 'wbraid', 'dclid', 'msclkid', 'fbclid', 'ttclid', 'li_fat_id', 'twclid'],
-  ...['rdt_cid', 'ScCid', 'epik', 'yclid'],
+  'gclid',
+  'gbraid',
+  'wbraid',
+  'dclid',
+  'msclkid',
+  'fbclid',
+  'ttclid',
+  'li_fat_id',
+  'twclid',
+  'rdt_cid',
+  'ScCid',
+  'epik',
+  'yclid',
 ].join('|')
 
 const utm = (name: string, columnType: string, description: string): Field => ({

@@ -117,7 +117,13 @@ export const genders = ['female', 'male', 'other'] as const
 
 export const ageRanges = ['18-24', '25-34', '35-44', '45-54', '55-64', '65+'] as const
 
-export const generations = ['Gen Z', 'Millennials', 'Gen X', 'Baby Boomers', 'Silent Generation'] as const
+export const generations = [
+  'Gen Z',
+  'Millennials',
+  'Gen X',
+  'Baby Boomers',
+  'Silent Generation',
+] as const
 
 export const maritalStatuses = ['single', 'married', 'divorced', 'widowed'] as const
 
@@ -142,6 +148,12 @@ export const netWorthRanges = [
 
 export const creditRatings = ['excellent', 'good', 'fair', 'poor'] as const
 
-export const educationLevels = ['high_school', 'some_college', 'bachelor', 'master', 'doctorate'] as const
+export const educationLevels = [
+  'high_school',
+  'some_college',
+  'bachelor',
+  'master',
+  'doctorate',
+] as const
 
 export const dwellingTypes = ['house', 'apartment', 'condominium', 'mobile_home'] as const

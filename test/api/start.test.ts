@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,9 +25,15 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 /** Runs the built service until it ends by itself; everything that it printed. */
-async function runToEnd(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
+async function runToEnd(
+  env: Record<string, string>,
+): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [join(packageRoot, 'dist/collector/main.js')], {
-    env: { ...process.env, FOOTFALL_SECRET_KEY: Buffer.alloc(32, 'key').toString('base64'), ...env },
+    env: {
+      ...process.env,
+      FOOTFALL_SECRET_KEY: Buffer.alloc(32, 'key').toString('base64'),
+      ...env,
+    },
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
@@ -100,7 +114,9 @@ test('a start without FOOTFALL_SECRET_KEY on a PostgreSQL of the operator’s sa
   ] as const) {
     const service = await startService({ env: { ...databases, FOOTFALL_SECRET_KEY: key } })
     await service.end('SIGTERM')
-    expect(service.output().match(/"level":40.*FOOTFALL_SECRET_KEY is not set/g) ?? []).toHaveLength(warnings)
+    expect(
+      service.output().match(/"level":40.*FOOTFALL_SECRET_KEY is not set/g) ?? [],
+    ).toHaveLength(warnings)
     await service.stop()
   }
 })
@@ -194,7 +210,9 @@ describe('two services', () => {
   test('health, readiness, metrics and the API’s description are there', async () => {
     expect(await (await fetch(`${first.url}/healthz`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${first.url}/readyz`)).json()).toEqual({ status: 'ok' })
-    expect(await (await fetch(`${first.url}/metrics`)).text()).toContain('footfall_events_accepted_total')
+    expect(await (await fetch(`${first.url}/metrics`)).text()).toContain(
+      'footfall_events_accepted_total',
+    )
     const openapi = (await (await fetch(`${first.url}/openapi.json`)).json()) as {
       paths: Record<string, unknown>
     }
@@ -209,8 +227,10 @@ describe('what cannot work is said in one line', () => {
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
     const { port } = holder.address() as { port: number }
     const { code, output } = await runToEnd({
-      ...{ ...(await ownDatabases()), FOOTFALL_DATA_DIR: join(directory, 'busy') },
-      ...{ PORT: String(port), FOOTFALL_SAMPLE_DAYS: '0' },
+      ...(await ownDatabases()),
+      FOOTFALL_DATA_DIR: join(directory, 'busy'),
+      PORT: String(port),
+      FOOTFALL_SAMPLE_DAYS: '0',
     })
     holder.close()
     expect(code).toBe(1)
@@ -219,8 +239,10 @@ describe('what cannot work is said in one line', () => {
 
   test('more workers than PostgreSQL has connections for', async () => {
     const { code, output } = await runToEnd({
-      ...{ ...(await ownDatabases()), FOOTFALL_DATA_DIR: join(directory, 'crowd') },
-      ...{ FOOTFALL_WORKERS: '4', FOOTFALL_POSTGRES_CONNECTIONS_MAX: '20' },
+      ...(await ownDatabases()),
+      FOOTFALL_DATA_DIR: join(directory, 'crowd'),
+      FOOTFALL_WORKERS: '4',
+      FOOTFALL_POSTGRES_CONNECTIONS_MAX: '20',
     })
     expect(code).toBe(1)
     expect(output).toBe(
@@ -240,7 +262,9 @@ describe('what cannot work is said in one line', () => {
     const locked = join(directory, 'locked')
     mkdirSync(locked)
     chmodSync(locked, 0o500)
-    expect((await runToEnd({ FOOTFALL_DATA_DIR: locked })).output).toMatch(/^footfall: cannot write to .+$/)
+    expect((await runToEnd({ FOOTFALL_DATA_DIR: locked })).output).toMatch(
+      /^footfall: cannot write to .+$/,
+    )
   })
 
   test.each([
@@ -253,7 +277,10 @@ describe('what cannot work is said in one line', () => {
     ['FOOTFALL_WORKERS', '0'],
     ['CLICKHOUSE_DATABASE', 'a; DROP'],
   ])('%s=%s', async (name, value) => {
-    const { code, output } = await runToEnd({ FOOTFALL_DATA_DIR: join(directory, 'config'), [name]: value })
+    const { code, output } = await runToEnd({
+      FOOTFALL_DATA_DIR: join(directory, 'config'),
+      [name]: value,
+    })
     expect(code).toBe(1)
     expect(output).toMatch(new RegExp(`^footfall: ${name} must be [^\\n]+$`))
     expect(output).not.toContain('secret')

@@ -32,11 +32,14 @@ beforeAll(async () => {
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Away')", [
     organization,
   ])
-  await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-    ...[project, organization, 'Away'],
-  ])
+  await postgres.query(
+    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
+    [project, organization, 'Away'],
+  )
   await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-    ...[pixel, project, 'Away'],
+    pixel,
+    project,
+    'Away',
   ])
 })
 afterAll(async () => {
@@ -55,7 +58,8 @@ const send = async ({ url }: Pick<Service, 'url'>, more: Record<string, unknown>
   return { status: answer.status, receipt: answer.ok ? await receiptOf(answer) : null }
 }
 /** The id of a browser that gives no consent: of the day's salt. */
-const cookielessId = async (service: Service) => (await send(service, { consent: false })).receipt!.cookie_id
+const cookielessId = async (service: Service) =>
+  (await send(service, { consent: false })).receipt!.cookie_id
 
 test('a collector starts and replaces workers while PostgreSQL is away, with the pixels, opt-outs and salt it knew', async () => {
   const ingest = { ...env, FOOTFALL_ROLE: 'ingest' }
@@ -75,7 +79,8 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
         copies.includes(name),
       )
     })
-    for (const name of readdirSync(kept)) expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600)
+    for (const name of readdirSync(kept))
+      expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600)
     await service.end('SIGTERM')
 
     await proxy.refuse()
@@ -91,14 +96,20 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
       const workers = findWorkers(service.process.pid!)
       return workers.length > 0 && workers.every(({ pid }) => pid !== worker!.pid)
     })
-    const replaced = await waitFor('it to take beacons', () => send(service).catch(() => null), 120_000)
+    const replaced = await waitFor(
+      'it to take beacons',
+      () => send(service).catch(() => null),
+      120_000,
+    )
     expect(replaced.receipt).toMatchObject({ accepted: 1 })
 
     await proxy.accept()
     await waitFor(
       'the collector to ship, and to say so',
       async () => {
-        const { rows } = await postgres.query('SELECT complete_until_ms::float8 AS mark FROM collectors')
+        const { rows } = await postgres.query(
+          'SELECT complete_until_ms::float8 AS mark FROM collectors',
+        )
         return rows[0].mark > Date.now() - 5_000
       },
       120_000,
@@ -109,7 +120,10 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
       project,
       'New',
     ])
-    await waitFor('a new pixel', async () => (await send(service, { pixel_id: added })).status === 200)
+    await waitFor(
+      'a new pixel',
+      async () => (await send(service, { pixel_id: added })).status === 200,
+    )
   } finally {
     await service.end('SIGTERM')
     rmSync(dataDir, { recursive: true, force: true })
@@ -124,14 +138,23 @@ test('the api opens its port while PostgreSQL or ClickHouse is away, and /readyz
   const readyz = async () => {
     const answer = await fetch(`${url}/readyz`).catch(() => null)
     return (
-      answer && { status: answer.status, body: (await answer.json()) as { error?: string; message?: string } }
+      answer && {
+        status: answer.status,
+        body: (await answer.json()) as { error?: string; message?: string },
+      }
     )
   }
   const isNotReady = (store: RegExp) => async () => {
     const answer = await readyz()
-    return answer?.status === 503 && answer.body.error === 'not_ready' && store.test(answer.body.message!)
+    return (
+      answer?.status === 503 &&
+      answer.body.error === 'not_ready' &&
+      store.test(answer.body.message!)
+    )
   }
-  const starting = startService({ env: { ...env, CLICKHOUSE_URL: clickhouse.url, FOOTFALL_ROLE: 'api' } })
+  const starting = startService({
+    env: { ...env, CLICKHOUSE_URL: clickhouse.url, FOOTFALL_ROLE: 'api' },
+  })
   await waitFor('PostgreSQL to be missed', isNotReady(/PostgreSQL/))
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
   const asked = await fetch(`${url}/api/v3/events/web_event`)

@@ -21,7 +21,9 @@ function childrenOf(pid: number, bundle: string): number[] {
         const parent = readFileSync(join('/proc', String(child), 'stat'), 'utf8')
           .split(') ')[1]!
           .split(' ')[1]
-        return Number(parent) === pid && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(bundle)
+        return (
+          Number(parent) === pid && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes(bundle)
+        )
       } catch {
         return false
       }

@@ -28,7 +28,10 @@ export function access({ repeats, log }: Bench): Promise<Row> {
   return withService(async (service) => {
     const facts = JSON.parse(readFileSync(join(service.dataDir, 'stores.json'), 'utf8'))
     const postgres = openPostgres(facts.postgres_url, () => {})
-    const app = await appOn(postgres, openClickHouse(facts.clickhouse_url, facts.clickhouse_database))
+    const app = await appOn(
+      postgres,
+      openClickHouse(facts.clickhouse_url, facts.clickhouse_database),
+    )
     app.get('/bare', { config: { access: { to: 'anyone' } } }, async () => ({ fields }))
     await app.listen({ port: 0, host: '127.0.0.1' })
     try {
@@ -62,7 +65,10 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
   const config = readConfig({ LOG_LEVEL: 'silent' })
   const log = openLog(config)
   return createApp({
-    ...{ config, log, notReady: () => null, metrics: async () => '' },
+    config,
+    log,
+    notReady: () => null,
+    metrics: async () => '',
     guard: {
       authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
@@ -74,7 +80,9 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
       billing: createBilling({ postgres, log, now: Date.now }),
-      ...{ postgres, cursors: openCursors(randomBytes(32)), now: Date.now },
+      postgres,
+      cursors: openCursors(randomBytes(32)),
+      now: Date.now,
     },
   })
 }
@@ -90,7 +98,10 @@ async function compare(url: string, { demo }: Service, requests: number) {
   const guarded: number[] = []
   const bare: number[] = []
   for (let n = 0; n < warmUp + requests; n++) {
-    const ms = [await timed(`/api/v3/events_schema?pixel_id=${demo.pixel_id}`), await timed('/bare')]
+    const ms = [
+      await timed(`/api/v3/events_schema?pixel_id=${demo.pixel_id}`),
+      await timed('/bare'),
+    ]
     if (n < warmUp) continue
     guarded.push(ms[0]!)
     bare.push(ms[1]!)

@@ -49,15 +49,19 @@ export async function measurePages(built: Built): Promise<Row[]> {
   const service = await startService({
     env: {
       ...withoutLimits,
-      ...{ CLICKHOUSE_URL: store.url, CLICKHOUSE_DATABASE: store.database, DATABASE_URL: store.postgresUrl },
-      ...{ FOOTFALL_WORKERS: '1', FOOTFALL_DEMO: 'false' },
+      CLICKHOUSE_URL: store.url,
+      CLICKHOUSE_DATABASE: store.database,
+      DATABASE_URL: store.postgresUrl,
+      FOOTFALL_WORKERS: '1',
+      FOOTFALL_DEMO: 'false',
     },
   })
   try {
     const address = (cursor?: string) =>
       new URL(
         `/api/v1/audiences/${built.audienceId}/records?${new URLSearchParams({
-          ...{ project_id: demo.project_id, page_size: String(pageRows) },
+          project_id: demo.project_id,
+          page_size: String(pageRows),
           ...(cursor && { cursor }),
         })}`,
         service.url,
@@ -67,7 +71,8 @@ export async function measurePages(built: Built): Promise<Row[]> {
     const cursors: (string | undefined)[] = []
     for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
       cursors.push(cursor)
-      cursor = (JSON.parse((await page(cursor)).body.toString()) as { next_cursor?: string }).next_cursor
+      cursor = (JSON.parse((await page(cursor)).body.toString()) as { next_cursor?: string })
+        .next_cursor
     }
     // The last page is seldom full.
     const full = cursors.slice(0, Math.max(1, cursors.length - 1))
@@ -88,12 +93,14 @@ export async function measurePages(built: Built): Promise<Row[]> {
     return [
       {
         what: `audience: page of ${pageRows} records ÷ the same SQL straight from ClickHouse, p50`,
-        ...{ value: median(ratios).toFixed(2), target: '≤ 1.3' },
+        value: median(ratios).toFixed(2),
+        target: '≤ 1.3',
         detail: `${median(times).toFixed(1)} ms, ${ratios.length} pages`,
       },
       {
         what: 'audience: last page ÷ the first',
-        ...{ value: ends.ratio.toFixed(2), target: '≤ 1.1' },
+        value: ends.ratio.toFixed(2),
+        target: '≤ 1.1',
         detail: `${ends.a.toFixed(1)} ÷ ${ends.b.toFixed(1)} ms; ${cursors.length} pages`,
       },
     ]
@@ -103,13 +110,17 @@ export async function measurePages(built: Built): Promise<Row[]> {
 }
 
 /** How long the two statements of a page take without us, in milliseconds. */
-async function pageDirectly({ store, demo, postgres, buildId }: Built, after: number): Promise<number> {
+async function pageDirectly(
+  { store, demo, postgres, buildId }: Built,
+  after: number,
+): Promise<number> {
   const { organization_id: organizationId } = demo
   const range = { organizationId, buildId, after, upTo: after + pageRows }
   const asReader = (clickhouse: ClickHouse) =>
     ({
       rows: clickhouse.rows,
-      stream: (...[query, format]: Parameters<Reader['stream']>) => clickhouse.stream(query, format),
+      stream: (...[query, format]: Parameters<Reader['stream']>) =>
+        clickhouse.stream(query, format),
     }) as Reader
   const members = await replay(
     store.url,
@@ -139,7 +150,8 @@ export async function measureFiles(
   mkdirSync(filesDirectory, { recursive: true })
   const cursors = openCursors(createHash('sha256').update('bench').digest())
   const deps = {
-    ...{ postgres, clickhouse: { live: clickhouse, test: clickhouse } },
+    postgres,
+    clickhouse: { live: clickhouse, test: clickhouse },
     store: openDirectoryStore(filesDirectory, 'http://127.0.0.1', cursors),
     temporaryDirectory: join(filesDirectory, 'temporary'),
   }
@@ -157,7 +169,10 @@ export async function measureFiles(
     const itself = async () => {
       const path = join(filesDirectory, `itself.${format}`)
       const { sql, params } = partQuery({
-        ...{ organizationId: demo.organization_id, buildId, entity: 'people', erased: [] },
+        organizationId: demo.organization_id,
+        buildId,
+        entity: 'people',
+        erased: [],
         keys: { after: 0, upTo: count },
       })
       const startedAt = performance.now()
@@ -172,7 +187,8 @@ export async function measureFiles(
     const { a, b, ratio } = await interleave(repeats, itself, ours)
     rows.push({
       what: `audience: speed of a ${format} file ÷ ClickHouse writing it itself`,
-      ...{ value: ratio.toFixed(2), target: format === 'parquet' ? '≥ 0.9' : '≥ 0.85' },
+      value: ratio.toFixed(2),
+      target: format === 'parquet' ? '≥ 0.9' : '≥ 0.85',
       detail: `${b.toFixed(0)} ms, itself ${a.toFixed(0)} ms; ${count} rows`,
     })
   }

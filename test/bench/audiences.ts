@@ -91,8 +91,16 @@ export async function audiences(bench: Bench): Promise<Row[]> {
   }
 }
 
-async function measure({ sizes, repeats, log }: Bench, store: Store, directory: string): Promise<Row[]> {
-  const demo = { organization_id: randomUUID(), project_id: randomUUID(), pixel_id: randomUUID() } as Demo
+async function measure(
+  { sizes, repeats, log }: Bench,
+  store: Store,
+  directory: string,
+): Promise<Row[]> {
+  const demo = {
+    organization_id: randomUUID(),
+    project_id: randomUUID(),
+    pixel_id: randomUUID(),
+  } as Demo
   await migrateClickHouse(store.url, store.database)
   const clickhouse = openClickHouse(store.url, store.database)
   const postgres = openPostgres(store.postgresUrl, () => {})
@@ -100,10 +108,10 @@ async function measure({ sizes, repeats, log }: Bench, store: Store, directory: 
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Bench')", [
     demo.organization_id,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Bench')", [
-    demo.project_id,
-    demo.organization_id,
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Bench')",
+    [demo.project_id, demo.organization_id],
+  )
   log(`making ${sizes.events} events and ${sizes.profiles} people`)
   const newestMs = Date.now() - 60_000
   const shape = { spanMs: (days - 1) * dayMs, cookie: `number % ${sizes.cookies}` }
@@ -114,15 +122,21 @@ async function measure({ sizes, repeats, log }: Bench, store: Store, directory: 
       createAudience(client, demo.project_id, { name: 'Bench', definition: of }),
     )
   const audienceId = await create(definition)
-  const build = async (id = audienceId): Promise<{ ms: number; count: number; buildId: string }> => {
+  const build = async (
+    id = audienceId,
+  ): Promise<{ ms: number; count: number; buildId: string }> => {
     const buildId = await requestBuild(postgres, id)
     const startedAt = performance.now()
-    const count = await buildNow({ postgres, clickhouse: { live: clickhouse, test: clickhouse } }, buildId)
+    const count = await buildNow(
+      { postgres, clickhouse: { live: clickhouse, test: clickhouse } },
+      buildId,
+    )
     return { ms: performance.now() - startedAt, count: count!, buildId }
   }
   // As between two refreshes: the dictionaries have been read anew since the last link came.
   const untilSettled = async () => {
-    while ((await readIdentityState({ postgres, clickhouse })) === null) await reloadIdentity(clickhouse)
+    while ((await readIdentityState({ postgres, clickhouse })) === null)
+      await reloadIdentity(clickhouse)
   }
   const write = async (): Promise<number> => {
     const now = Date.now()
@@ -131,8 +145,12 @@ async function measure({ sizes, repeats, log }: Bench, store: Store, directory: 
     await clickhouse.command({
       sql: byHand,
       params: {
-        ...{ build: buildId, organization: demo.organization_id, project: demo.project_id, seniorities },
-        ...{ from: (Math.floor(now / dayMs) - withinDays) * dayMs, to: now },
+        build: buildId,
+        organization: demo.organization_id,
+        project: demo.project_id,
+        seniorities,
+        from: (Math.floor(now / dayMs) - withinDays) * dayMs,
+        to: now,
       },
     })
     const ms = performance.now() - startedAt
@@ -178,27 +196,27 @@ async function measure({ sizes, repeats, log }: Bench, store: Store, directory: 
   return [
     {
       what: 'audience: first build ÷ one hand-written INSERT SELECT',
-      ...{
-        value: (first / hand).toFixed(2),
-        target: '≤ 1.5',
-        detail: `${ms(first)} ÷ ${ms(hand)}; ${detail}`,
-      },
+      value: (first / hand).toFixed(2),
+      target: '≤ 1.5',
+      detail: `${ms(first)} ÷ ${ms(hand)}; ${detail}`,
     },
     {
       what: 'audience: build with nothing new ÷ the first',
-      ...{ value: (again / first).toFixed(2), target: '≤ 0.15', detail: `${ms(again)} ÷ ${ms(first)}` },
+      value: (again / first).toFixed(2),
+      target: '≤ 0.15',
+      detail: `${ms(again)} ÷ ${ms(first)}`,
     },
     {
       what: 'audience: build with 1 % new events ÷ the first',
-      ...{ value: (moreMs / first).toFixed(2), target: '≤ 0.25', detail: `${ms(moreMs)} ÷ ${ms(first)}` },
+      value: (moreMs / first).toFixed(2),
+      target: '≤ 0.25',
+      detail: `${ms(moreMs)} ÷ ${ms(first)}`,
     },
     {
       what: 'audience: what builds add to the memory of this process',
-      ...{
-        value: `${Math.max(0, grownMb).toFixed(0)} MB`,
-        target: '≤ 64 MB',
-        detail: `${2 * repeats + 1} builds`,
-      },
+      value: `${Math.max(0, grownMb).toFixed(0)} MB`,
+      target: '≤ 64 MB',
+      detail: `${2 * repeats + 1} builds`,
     },
     ...reads,
   ]

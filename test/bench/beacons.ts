@@ -25,25 +25,42 @@ function eventOf(index: number, timestamp: string) {
       return {
         event_type: 'page_view',
         event_data: {
-          ...{ url, title: 'Pots for balconies – Shop', referrer: 'https://search.example/?q=pots' },
-          ...{ screen: { height: 1080, width: 1920 }, viewport: { height: 947, width: 1903 }, timestamp },
+          url,
+          title: 'Pots for balconies – Shop',
+          referrer: 'https://search.example/?q=pots',
+          ...{
+            screen: { height: 1080, width: 1920 },
+            viewport: { height: 947, width: 1903 },
+            timestamp,
+          },
         },
       }
     case 1:
       return {
         event_type: 'click',
         event_data: {
-          ...{ url, element: { ariaLabel: null, className: 'button primary' } },
-          ...{ elementIdentifier: 'add-to-basket', elementText: 'Add to basket' },
-          ...{ coordinates: { x: 412, y: 633 }, timestamp },
+          url,
+          element: { ariaLabel: null, className: 'button primary' },
+          elementIdentifier: 'add-to-basket',
+          elementText: 'Add to basket',
+          coordinates: { x: 412, y: 633 },
+          timestamp,
         },
       }
     case 2:
-      return { event_type: 'scroll_depth', event_data: { url, percentage: 52, threshold: 50, timestamp } }
+      return {
+        event_type: 'scroll_depth',
+        event_data: { url, percentage: 52, threshold: 50, timestamp },
+      }
     default:
       return {
         event_type: 'custom',
-        event_data: { url, name: 'variant_chosen', properties: { sku: 'POT-23', price: 24.5 }, timestamp },
+        event_data: {
+          url,
+          name: 'variant_chosen',
+          properties: { sku: 'POT-23', price: 24.5 },
+          timestamp,
+        },
       }
   }
 }

@@ -32,7 +32,10 @@ export async function measureSecond(
     const loads = await Promise.all(
       busy.map(({ url }) =>
         load({
-          ...{ url, seconds, connections, rate: beaconsPerSecond },
+          url,
+          seconds,
+          connections,
+          rate: beaconsPerSecond,
           body: beaconText(pixelIds[0]!, eventsPerBeacon),
         }),
       ),

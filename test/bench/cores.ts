@@ -28,6 +28,7 @@ export const pin = (pid: number, cores: number | string): void => {
 /** Gives the service's own processes one core, all of them together, and its stores the other. */
 export function pinService({ process: { pid } }: Service): void {
   const own = serviceProcesses(pid!).map((process) => process.pid)
-  for (const { pid: child } of descendantsOf(pid!)) pin(child, own.includes(child) ? measuredCore : otherCore)
+  for (const { pid: child } of descendantsOf(pid!))
+    pin(child, own.includes(child) ? measuredCore : otherCore)
   pin(pid!, measuredCore)
 }

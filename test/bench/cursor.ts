@@ -21,7 +21,9 @@ export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
     const spanMs = days * 24 * hourMs
     log(`making ${sizes.events} events`)
     await makeEvents(store, service.demo, {
-      ...{ rows: sizes.events, newestMs, spanMs },
+      rows: sizes.events,
+      newestMs,
+      spanMs,
       cookie: `cityHash64(number) % ${sizes.cookies}`,
     })
     const query = { project_id, start_ms: String(newestMs - spanMs), end_ms: String(newestMs + 1) }
@@ -30,11 +32,17 @@ export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
       const whole = { rows: 0, bytes: 0 }
       for (let next: Record<string, string> | null = {}; next; ) {
         const asked = new URLSearchParams({ ...query, ...next, limit: String(pageRows) })
-        const { bytes, end } = await drain(new URL(`/api/v3/events/web_event?${asked}`, service.url), 'GET', {
-          'x-api-key': api_key,
-          'x-api-secret': api_secret,
-        })
-        const meta = JSON.parse(end.slice(end.lastIndexOf('"meta":') + '"meta":'.length, -1)) as PageMeta
+        const { bytes, end } = await drain(
+          new URL(`/api/v3/events/web_event?${asked}`, service.url),
+          'GET',
+          {
+            'x-api-key': api_key,
+            'x-api-secret': api_secret,
+          },
+        )
+        const meta = JSON.parse(
+          end.slice(end.lastIndexOf('"meta":') + '"meta":'.length, -1),
+        ) as PageMeta
         if (meta.charged !== meta.records)
           throw new Error(`of ${meta.records} rows ${meta.charged} are charged`)
         whole.rows += meta.records
@@ -46,7 +54,12 @@ export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
 
     const asked = { query: checkedQuery(EventsQuery, query) }
     const { plan } = readEventsRequest(asked, 'web_event', newestMs, JSON.parse)
-    const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
+    const scope = {
+      organizationId: organization_id,
+      projectId: project_id,
+      pixelId: null,
+      campaignId: null,
+    }
     const request = await record(store.url, store.database, (clickhouse) =>
       clickhouse.stream(eventsQuery({ ...plan, scope, limit: sizes.events }), 'JSONEachRow'),
     )
@@ -58,7 +71,9 @@ export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
 
     const [whole, direct] = [await byCursor(), await directly()]
     if (whole.rows !== sizes.events || Math.abs(whole.bytes / direct.bytes - 1) > 0.001)
-      throw new Error(`${whole.rows} rows of ${whole.bytes} bytes, of ClickHouse ${direct.bytes} bytes`)
+      throw new Error(
+        `${whole.rows} rows of ${whole.bytes} bytes, of ClickHouse ${direct.bytes} bytes`,
+      )
     const { a, b, ratio } = await interleave(repeats, secondsOf(byCursor), secondsOf(directly))
     return {
       what: `${sizes.events} events by cursor, ${pageRows} a page ÷ ClickHouse writing them, p50`,

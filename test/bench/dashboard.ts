@@ -42,7 +42,9 @@ export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
     const store = readStore(service)
     log(`making ${sizes.events} events of ${sizes.cookies} visitors`)
     await makeEvents(store, service.demo, {
-      ...{ rows: sizes.events, newestMs: now, spanMs: 30 * dayMs },
+      rows: sizes.events,
+      newestMs: now,
+      spanMs: 30 * dayMs,
       cookie: `cityHash64(number) % ${sizes.cookies}`,
     })
     const clickhouse = openClickHouse(store.url, store.database)
@@ -62,15 +64,19 @@ export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
     const parts = `${sizes.events} events, ${sizes.cookies} visitors`
     for (const [name, [path, query]] of Object.entries(asked)) {
       const alone = await timesOf(service, addressOf(path, query), times)
-      const beside = await besideReader(service, () => timesOf(service, addressOf(path, query), times))
+      const beside = await besideReader(service, () =>
+        timesOf(service, addressOf(path, query), times),
+      )
       const scanned =
         path === 'live'
           ? []
           : await timesOf(service, addressOf(path, { ...query, ...scanning }), scannedTimes)
       rows.push(
-        ...[rowOf(`analytics/${name}, 30 days`, alone, parts)],
-        ...[rowOf(`analytics/${name}, beside a reader of pages`, beside, parts)],
-        ...(scanned.length > 0 ? [rowOf(`analytics/${name}, from the events`, scanned, parts, 'none')] : []),
+        rowOf(`analytics/${name}, 30 days`, alone, parts),
+        rowOf(`analytics/${name}, beside a reader of pages`, beside, parts),
+        ...(scanned.length > 0
+          ? [rowOf(`analytics/${name}, from the events`, scanned, parts, 'none')]
+          : []),
       )
     }
     rows.push(await liveLag(service))
@@ -102,7 +108,8 @@ const rowOf = (
   detail: string,
   target = '300 ms at 10 million events',
 ): Row => ({
-  ...{ what: `${what}, p95`, target },
+  what: `${what}, p95`,
+  target,
   value: `${Math.round(percentile(taken, 95))} ms`,
   detail: `p50 ${Math.round(percentile(taken, 50))} ms, ${taken.length} requests one after the other, ${detail}`,
 })

@@ -19,7 +19,8 @@ export interface MadeEvents {
 }
 
 /** The id of the cookie of that number. */
-export const cookieSql = (number: string): string => `reinterpretAsUUID(sipHash128(toUInt64(${number})))`
+export const cookieSql = (number: string): string =>
+  `reinterpretAsUUID(sipHash128(toUInt64(${number})))`
 
 /** Merges a table's parts into as few as there can be, however long that takes. */
 export async function optimize(

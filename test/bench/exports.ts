@@ -21,7 +21,8 @@ const chunk = 500
 export async function exports(bench: Bench): Promise<Row[]> {
   const receiver = await startReceiver()
   const env = {
-    ...{ FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1', FOOTFALL_WORKERS: '1' },
+    FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
+    FOOTFALL_WORKERS: '1',
     FOOTFALL_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
   }
   const service = await startService({ env })
@@ -47,7 +48,11 @@ export async function exports(bench: Bench): Promise<Row[]> {
     for (let repeat = 0; repeat < bench.repeats; repeat++) {
       const raw = await sendRaw(receiver, addresses)
       const { run } = await api.get('POST', `exports/${ids.exportId}/runs`)
-      const { started_at, ended_at } = await api.ended({ ...ids, runId: run.run_id }, undefined, 600_000)
+      const { started_at, ended_at } = await api.ended(
+        { ...ids, runId: run.run_id },
+        undefined,
+        600_000,
+      )
       const rate = (people * 1000) / (Date.parse(ended_at) - Date.parse(started_at))
       bench.log(`exports: ${Math.round(rate)} records a second, raw ${Math.round(raw)}`)
       rates.push(rate)
@@ -55,7 +60,8 @@ export async function exports(bench: Bench): Promise<Row[]> {
     }
     return [
       {
-        ...{ what: 'export to a webhook ÷ sending the same messages raw', target: '-' },
+        what: 'export to a webhook ÷ sending the same messages raw',
+        target: '-',
         value: median(ratios).toFixed(2),
         detail: `${Math.round(median(rates))} records/s, ${people} records, ${chunk} a message, ${bench.repeats} runs`,
       },
@@ -79,8 +85,13 @@ async function sendRaw(receiver: Receiver, addresses: readonly string[]): Promis
       data: { records },
     })
     await outbound.send({
-      ...{ method: 'POST', url: receiver.url, body },
-      headers: { 'content-type': 'application/json', ...signMessage([receiverSecret], { id, nowMs, body }) },
+      method: 'POST',
+      url: receiver.url,
+      body,
+      headers: {
+        'content-type': 'application/json',
+        ...signMessage([receiverSecret], { id, nowMs, body }),
+      },
     })
   }
   return (addresses.length * 1000) / (performance.now() - startedAt)

@@ -28,7 +28,9 @@ const forms: readonly Form[] = [
   {
     what: '100 selected profile fields',
     path: full,
-    query: { select: ['event_id', 'ts_millis', ...hundredFields.map(({ name }) => name)].join(',') },
+    query: {
+      select: ['event_id', 'ts_millis', ...hundredFields.map(({ name }) => name)].join(','),
+    },
   },
   { what: 'CSV of visitors', path: `${full}/visitors`, accept: csv, beside: `${full}/visitors` },
   { what: 'version 1 without select', path: '/api/v1/events' },
@@ -43,13 +45,20 @@ export function formsOfPages({ repeats, sizes, log }: Bench): Promise<Row[]> {
     const newestMs = Date.now()
     log(`making ${sizes.events} events, ${sizes.profiles} profiles`)
     await makeEvents(store, service.demo, {
-      ...{ rows: sizes.events, newestMs, spanMs: days * 24 * hourMs },
+      rows: sizes.events,
+      newestMs,
+      spanMs: days * 24 * hourMs,
       cookie: `cityHash64(number) % ${sizes.cookies}`,
     })
     await makePeople(store, service.demo, sizes)
     const window = { start_ms: String(newestMs - 24 * hourMs), end_ms: String(newestMs) }
     const ask = ({ path, accept = 'application/json', query }: Omit<Form, 'what'>) => {
-      const asked = new URLSearchParams({ project_id, ...window, limit: String(pageRows), ...query })
+      const asked = new URLSearchParams({
+        project_id,
+        ...window,
+        limit: String(pageRows),
+        ...query,
+      })
       const headers = { accept, 'x-api-key': api_key, 'x-api-secret': api_secret }
       return send(new URL(`${path}?${asked}`, service.url), 'GET', headers)
     }

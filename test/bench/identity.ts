@@ -89,10 +89,14 @@ async function fill(
   const [people, links] = [join(graph, 'profiles.ndjson'), join(graph, 'cookies.ndjson')]
   if (!existsSync(people)) {
     const companies = events * companiesShare
-    await timed('making up people', () => writeGraph(graph, seed, { profiles, cookies: 1, companies }))
+    await timed('making up people', () =>
+      writeGraph(graph, seed, { profiles, cookies: 1, companies }),
+    )
   }
   for (const target of ['companies', 'networks'])
-    await timed(`loading ${target}`, () => loadFile(service.dataDir, join(graph, `${target}.ndjson`), target))
+    await timed(`loading ${target}`, () =>
+      loadFile(service.dataDir, join(graph, `${target}.ndjson`), target),
+    )
   await timed(`loading ${profiles} profiles`, () => loadFile(service.dataDir, people, 'profiles'))
   await writeLinks(store, { cookies, profiles }, links)
   await timed(`loading ${cookies} links`, () => loadFile(service.dataDir, links, 'links'))

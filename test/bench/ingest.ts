@@ -48,7 +48,10 @@ interface Comparison {
   isPinned: boolean
 }
 
-async function againstFloor(bench: Bench, { what, target, events, isPinned }: Comparison): Promise<Row> {
+async function againstFloor(
+  bench: Bench,
+  { what, target, events, isPinned }: Comparison,
+): Promise<Row> {
   const refusal = isPinned ? pinningRefusal() : null
   if (refusal !== null) return { what, value: '-', target, detail: `not measured: ${refusal}` }
   return withService((service) =>
@@ -96,7 +99,8 @@ export async function latency(bench: Bench): Promise<Row[]> {
           await longestStallMs(watched)
           const [half] = await Promise.all([
             post(bench, service, url, 1, false, rate),
-            eventsBeside && post(bench, service, service.url, eventsBeside, false, rate / eventsBeside),
+            eventsBeside &&
+              post(bench, service, service.url, eventsBeside, false, rate / eventsBeside),
           ])
           const stallMs = await longestStallMs(watched)
           bench.log(
@@ -138,10 +142,17 @@ type Half = LoadResult & { stallMs: number }
 const timesOf = (halves: readonly Half[]): string =>
   `${median(halves.map(({ p50Ms }) => p50Ms)).toFixed(2)} / ${median(halves.map(({ p99Ms }) => p99Ms)).toFixed(2)} ms`
 
-const stallOf = (halves: readonly Half[]): string => median(halves.map(({ stallMs }) => stallMs)).toFixed(1)
+const stallOf = (halves: readonly Half[]): string =>
+  median(halves.map(({ stallMs }) => stallMs)).toFixed(1)
 
 /** Both sides run hot code before either is measured. */
-async function warmUp(bench: Bench, service: Service, urls: string[], events: number, isPinned: boolean) {
+async function warmUp(
+  bench: Bench,
+  service: Service,
+  urls: string[],
+  events: number,
+  isPinned: boolean,
+) {
   for (const url of urls) await requireAccepted(service, url, events)
   for (const url of urls) await post({ ...bench, seconds: 2 }, service, url, events, isPinned)
   await untilQuiet(service)
@@ -167,7 +178,11 @@ const post = (
   rate?: number,
 ): Promise<LoadResult> =>
   load({
-    ...{ url, seconds, connections, rate, core: isPinned ? otherCore : undefined },
+    url,
+    seconds,
+    connections,
+    rate,
+    core: isPinned ? otherCore : undefined,
     body: beaconText(service.demo.pixel_id, events),
   })
 

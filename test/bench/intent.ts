@@ -38,7 +38,12 @@ export function intent({ repeats, signals, log }: Bench): Promise<Row[]> {
       for (const count of [1, 5]) {
         log(`measuring ${entity} by ${count}`)
         rows.push(
-          await measurePage(service, store, { entity, topics: topics.slice(0, count), repeats, detail }),
+          await measurePage(service, store, {
+            entity,
+            topics: topics.slice(0, count),
+            repeats,
+            detail,
+          }),
         )
       }
     }
@@ -50,9 +55,14 @@ export function intent({ repeats, signals, log }: Bench): Promise<Row[]> {
   })
 }
 
-async function makeSignals({ url, database }: Store, signals: number, people: number): Promise<void> {
+async function makeSignals(
+  { url, database }: Store,
+  signals: number,
+  people: number,
+): Promise<void> {
   const clickhouse = openClickHouse(url, database)
-  const run = (sql: string, params: Record<string, unknown> = {}) => clickhouse.command({ sql, params })
+  const run = (sql: string, params: Record<string, unknown> = {}) =>
+    clickhouse.command({ sql, params })
   await run(
     // Every tenth profile shares its person with another.
     `INSERT INTO profiles (hem, pte_person_id, company_domain, job_seniority, updated_at)
@@ -91,7 +101,8 @@ async function readTopicIds({ url, database }: Store): Promise<string[]> {
 }
 
 const headersOf = ({ demo }: Service) => ({
-  ...{ 'x-api-key': demo.api_key, 'x-api-secret': demo.api_secret },
+  'x-api-key': demo.api_key,
+  'x-api-secret': demo.api_secret,
   'content-type': 'application/json',
 })
 
@@ -100,12 +111,18 @@ const post = (service: Service, path: string, body: object) =>
     Buffer.from(JSON.stringify(body)),
   ])
 
-async function measureBatch(service: Service, people: number, repeats: number, detail: string): Promise<Row> {
+async function measureBatch(
+  service: Service,
+  people: number,
+  repeats: number,
+  detail: string,
+): Promise<Row> {
   const times: number[] = []
   let share = 0
   for (let n = 0; n < repeats + 1; n++) {
     const asked = Array.from({ length: items }, (_, index) => ({
-      ...{ id: String(index), email: `p${(index * 97 + n * 31) % people}@bench.example` },
+      id: String(index),
+      email: `p${(index * 97 + n * 31) % people}@bench.example`,
     }))
     const answer = await post(service, 'batch', { items: asked })
     const { matched } = JSON.parse(answer.body.toString()) as { matched: number }
@@ -139,8 +156,18 @@ async function measurePage(
   const select = entity === 'people' ? 'hem' : 'company_domain'
   const body = { ...(isMulti ? { topics } : { topic: topics[0] }), limit, select }
   const plan: TopicPlan = {
-    ...{ organizationId: service.demo.organization_id, entity, topics, match: 'any', minScore: 0 },
-    ...{ filters: [], buildId: null, isOfChosen: false, limit, after: null, windowDays: 30, erased: [] },
+    organizationId: service.demo.organization_id,
+    entity,
+    topics,
+    match: 'any',
+    minScore: 0,
+    filters: [],
+    buildId: null,
+    isOfChosen: false,
+    limit,
+    after: null,
+    windowDays: 30,
+    erased: [],
     today: Math.floor(Date.now() / dayMs),
   }
   const recorded = await record(store.url, store.database, (clickhouse) =>
@@ -164,11 +191,20 @@ async function measurePage(
   }
 }
 
-async function measureStats(service: Service, name: string, repeats: number, detail: string): Promise<Row> {
+async function measureStats(
+  service: Service,
+  name: string,
+  repeats: number,
+  detail: string,
+): Promise<Row> {
   const times: number[] = []
   let rows = 0
   for (let n = 0; n < repeats; n++) {
-    const answer = await send(new URL(`/api/v1/stats/tables/${name}`, service.url), 'GET', headersOf(service))
+    const answer = await send(
+      new URL(`/api/v1/stats/tables/${name}`, service.url),
+      'GET',
+      headersOf(service),
+    )
     rows = (JSON.parse(answer.body.toString()) as { rows: unknown[] }).rows.length
     times.push(answer.ms)
   }

@@ -121,7 +121,9 @@ export async function lists(bench: Bench): Promise<Row[]> {
             SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`,
       params: {},
     })
-    const file = Buffer.from(`email\n${Array.from({ length: lines }, (_, index) => lineOf(index)).join('')}`)
+    const file = Buffer.from(
+      `email\n${Array.from({ length: lines }, (_, index) => lineOf(index)).join('')}`,
+    )
     const insertTexts = async (): Promise<Cost> => {
       const cost = await measure(() =>
         clickhouse.feed({ sql: 'INSERT INTO raw_lines (email) FORMAT CSV', params: {} }, file),
@@ -147,7 +149,11 @@ export async function lists(bench: Bench): Promise<Row[]> {
     }
     await insertMembers()
     await importFile(whole())
-    const rounds: { texts: Cost; members: Cost; imported: Awaited<ReturnType<typeof importFile>> }[] = []
+    const rounds: {
+      texts: Cost
+      members: Cost
+      imported: Awaited<ReturnType<typeof importFile>>
+    }[] = []
     // One after the other, so that what else the machine does is in all of them.
     for (let repeat = 0; repeat < bench.repeats; repeat++) {
       const [texts, members] = [await insertTexts(), await insertMembers()]

@@ -32,8 +32,11 @@ const run = promisify(execFile)
 
 /** Posts beacons to /e, every event with an id of its own. Rejects when any answer is not 2xx. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const { failed, ...result } = hasWrk() ? await loadWithWrk(options) : await loadWithAutocannon(options)
-  if (failed > 0) throw new Error(`${failed} of ${result.requests} beacons failed at ${options.url}`)
+  const { failed, ...result } = hasWrk()
+    ? await loadWithWrk(options)
+    : await loadWithAutocannon(options)
+  if (failed > 0)
+    throw new Error(`${failed} of ${result.requests} beacons failed at ${options.url}`)
   return result
 }
 
@@ -48,13 +51,21 @@ function hasWrk(): boolean {
   }
 }
 
-async function loadWithWrk({ url, body, seconds, connections, core, rate }: LoadOptions): Promise<Outcome> {
+async function loadWithWrk({
+  url,
+  body,
+  seconds,
+  connections,
+  core,
+  rate,
+}: LoadOptions): Promise<Outcome> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-'))
   try {
     const script = join(directory, 'beacons.lua')
     writeFileSync(script, wrkScript(url, body, rate))
     const wrk = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, url]
-    const [command, ...args] = core === undefined ? wrk : ['taskset', '--cpu-list', String(core), ...wrk]
+    const [command, ...args] =
+      core === undefined ? wrk : ['taskset', '--cpu-list', String(core), ...wrk]
     const { stdout } = await run(command!, args)
     return JSON.parse(/^RESULT (.*)$/m.exec(stdout)![1]!)
   } finally {
@@ -115,11 +126,20 @@ function delay()
   return math.max(0, math.floor(due - now + math.random()))
 end`
 
-async function loadWithAutocannon({ url, body, seconds, connections, rate }: LoadOptions): Promise<Outcome> {
+async function loadWithAutocannon({
+  url,
+  body,
+  seconds,
+  connections,
+  rate,
+}: LoadOptions): Promise<Outcome> {
   const parts = body.split(idPlaceholder)
   const newBody = () => parts.reduce((text, part) => `${text}${newEventId()}${part}`)
   const result = await autocannon({
-    ...{ url: `${url}/e`, method: 'POST', connections, duration: seconds },
+    url: `${url}/e`,
+    method: 'POST',
+    connections,
+    duration: seconds,
     ...(rate !== undefined && { overallRate: rate }),
     headers: { 'content-type': 'text/plain', 'user-agent': chrome },
     requests: [{ setupRequest: (request) => ({ ...request, body: newBody() }) }],

@@ -83,13 +83,18 @@ async function copyLines(from: string, to: string): Promise<number> {
 async function insertFile(url: string, database: string, path: string): Promise<void> {
   const { hostname, port, username, password } = new URL(url)
   const search = new URLSearchParams({
-    ...{ database, date_time_input_format: 'best_effort', wait_end_of_query: '1' },
+    database,
+    date_time_input_format: 'best_effort',
+    wait_end_of_query: '1',
     query: 'INSERT INTO profiles FORMAT JSONEachRow',
   })
   const answer = await new Promise<string>((resolve, reject) => {
     const outgoing = request(
       {
-        ...{ method: 'POST', hostname, port, path: `/?${search}` },
+        method: 'POST',
+        hostname,
+        port,
+        path: `/?${search}`,
         auth: `${username}:${decodeURIComponent(password)}`,
       },
       (incoming) => {

@@ -29,7 +29,11 @@ export async function measureLookup(
   const clickhouse = openClickHouse(store.url, store.database)
   const address = new URL('/api/v1/lookup/batch', service.url)
   const { api_key, api_secret } = service.demo
-  const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret, 'content-type': 'application/json' }
+  const headers = {
+    'x-api-key': api_key,
+    'x-api-secret': api_secret,
+    'content-type': 'application/json',
+  }
   const times: number[] = []
   let bytes = 0
   for (let n = 0; n < repeats + 1; n++) {
@@ -37,7 +41,9 @@ export async function measureLookup(
       sql: 'SELECT hem FROM profiles ORDER BY cityHash64(hem, {n:UInt32}) LIMIT {items:UInt32}',
       params: { n, items },
     })
-    const answer = await send(address, 'POST', headers, [Buffer.from(JSON.stringify({ items: hems }))])
+    const answer = await send(address, 'POST', headers, [
+      Buffer.from(JSON.stringify({ items: hems })),
+    ])
     const { matched } = JSON.parse(answer.body.toString()) as { matched: number }
     if (matched !== hems.length) throw new Error(`${matched} of ${hems.length} people were found`)
     bytes = answer.body.length

@@ -110,7 +110,9 @@ async function main(): Promise<void> {
     signals: Number(flags.signals),
     departures: Number(flags.departures),
     busyLoops: Number(flags['busy-loops']),
-    beside: Object.fromEntries(flags.beside.map((given) => given.split('=', 2) as [string, string])),
+    beside: Object.fromEntries(
+      flags.beside.map((given) => given.split('=', 2) as [string, string]),
+    ),
     log: (line) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(0)} s ${line}`),
   }
   const unknown = positionals.find((name) => !(name in measurements))

@@ -52,7 +52,9 @@ export function metering({ repeats, log }: Bench): Promise<Row> {
         if (n < warmUpPages) continue
         writes.push(write)
         pairs.push(
-          isChargedFirst ? { charged: first, uncharged: second } : { charged: second, uncharged: first },
+          isChargedFirst
+            ? { charged: first, uncharged: second }
+            : { charged: second, uncharged: first },
         )
       }
       const added = median(pairs.map(({ charged, uncharged }) => charged - uncharged))
@@ -117,7 +119,8 @@ async function pace(seconds: number, charge: (n: number) => Promise<number>): Pr
 async function chargeOne(billing: Billing, { demo }: Service): Promise<void> {
   const caller = {
     ...({ requestId: randomUUID(), callerId: randomUUID(), mode: 'live', repeatOf: null } as const),
-    ...{ organizationId: demo.organization_id, projectId: demo.project_id },
+    organizationId: demo.organization_id,
+    projectId: demo.project_id,
   }
   const charge = await billing.admit(caller, { meter: 'events', projectId: null })
   await charge.settle(pageRows)
@@ -155,7 +158,9 @@ const readPage = (url: string, { demo }: Service) =>
   })
 
 /** The service's PostgreSQL, through connections of our own. */
-const withStores = (use: (service: Service, postgres: Postgres, url: string) => Promise<Row>): Promise<Row> =>
+const withStores = (
+  use: (service: Service, postgres: Postgres, url: string) => Promise<Row>,
+): Promise<Row> =>
   withService(async (service) => {
     const { postgresUrl } = readStore(service)
     const postgres = openPostgres(postgresUrl, () => {})
@@ -166,10 +171,17 @@ const withStores = (use: (service: Service, postgres: Postgres, url: string) => 
     }
   })
 
-async function listen(postgres: Postgres, clickhouse: ReturnType<typeof openClickHouse>, billing: Billing) {
+async function listen(
+  postgres: Postgres,
+  clickhouse: ReturnType<typeof openClickHouse>,
+  billing: Billing,
+) {
   const config = readConfig({ LOG_LEVEL: 'silent' })
   const app = await createApp({
-    ...{ config, log, notReady: () => null, metrics: async () => '' },
+    config,
+    log,
+    notReady: () => null,
+    metrics: async () => '',
     guard: {
       authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
       takeTokens: null,
@@ -180,7 +192,10 @@ async function listen(postgres: Postgres, clickhouse: ReturnType<typeof openClic
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(postgres),
-      ...{ billing, postgres, cursors: openCursors(randomBytes(32)), now: Date.now },
+      billing,
+      postgres,
+      cursors: openCursors(randomBytes(32)),
+      now: Date.now,
     },
   })
   return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }

@@ -12,7 +12,10 @@ import { withService } from './service.ts'
 import { median } from './stats.ts'
 
 /** Heavy on purpose: filters into the payload over everything there is. */
-const heavyFilter = Array.from({ length: 20 }, (_, index) => `event_data.viewport.k${index}:ne:x`).join(',')
+const heavyFilter = Array.from(
+  { length: 20 },
+  (_, index) => `event_data.viewport.k${index}:ne:x`,
+).join(',')
 const scansAtOnce = 4
 const pagesEach = 40
 
@@ -21,7 +24,12 @@ export const neighbours = (bench: Bench): Promise<Row> =>
   withService(async (service) => {
     const store = readStore(service)
     const newestMs = Date.now() - 60_000
-    const made = { rows: bench.sizes.events, newestMs, spanMs: 23 * hourMs, cookie: 'number % 100000' }
+    const made = {
+      rows: bench.sizes.events,
+      newestMs,
+      spanMs: 23 * hourMs,
+      cookie: 'number % 100000',
+    }
     await makeEvents(store, service.demo, made)
     const other = await neighbour(service)
     const clickhouse = openClickHouse(store.url, store.database)
@@ -73,9 +81,10 @@ async function neighbour(service: Service): Promise<Neighbour> {
     organizationId,
     'Heavy',
   ])
-  await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-    ...[projectId, organizationId, 'Heavy'],
-  ])
+  await postgres.query(
+    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
+    [projectId, organizationId, 'Heavy'],
+  )
   const credentials = newApiCredentials('live')
   await storeApiKey(postgres, { organizationId, projectId: null }, 'live', 'bench', credentials)
   await postgres.end()
@@ -84,7 +93,11 @@ async function neighbour(service: Service): Promise<Neighbour> {
 }
 
 /** Gives the neighbour the same events. */
-const copyEvents = (clickhouse: ClickHouse, from: string, { organizationId, projectId }: Neighbour) =>
+const copyEvents = (
+  clickhouse: ClickHouse,
+  from: string,
+  { organizationId, projectId }: Neighbour,
+) =>
   clickhouse.command({
     sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
             cookie_id, client_ip, page_url, device_type, received_at, spool_id, seq)
@@ -94,11 +107,18 @@ const copyEvents = (clickhouse: ClickHouse, from: string, { organizationId, proj
     params: { organizationId, projectId, from },
   })
 
-async function heavyCount(service: Service, headers: Record<string, string>, endMs: number): Promise<void> {
+async function heavyCount(
+  service: Service,
+  headers: Record<string, string>,
+  endMs: number,
+): Promise<void> {
   const query = new URLSearchParams({
-    ...{ start_ms: String(endMs - 24 * hourMs), end_ms: String(endMs + 1), filter: heavyFilter },
+    start_ms: String(endMs - 24 * hourMs),
+    end_ms: String(endMs + 1),
+    filter: heavyFilter,
   })
   const answer = await ask(service, `/api/v3/events/web_event/counts?${query}`, headers)
-  if (!answer.ok && answer.status !== 503) throw new Error(`counts: ${answer.status} ${await answer.text()}`)
+  if (!answer.ok && answer.status !== 503)
+    throw new Error(`counts: ${answer.status} ${await answer.text()}`)
   await answer.arrayBuffer()
 }

@@ -22,7 +22,9 @@ export function organization({ repeats, sizes, log }: Bench): Promise<Row> {
       { organization_id, project_id: randomUUID(), pixel_id: randomUUID() },
     ])
       await makeEvents(store, whose, {
-        ...{ rows: sizes.events, newestMs, spanMs },
+        rows: sizes.events,
+        newestMs,
+        spanMs,
         cookie: `cityHash64(number) % ${sizes.cookies}`,
       })
     const window = { start_ms: String(newestMs - spanMs), limit: String(pageRows) }

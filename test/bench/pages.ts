@@ -19,7 +19,10 @@ export interface Store {
 
 /** Where the service's stores are, as the service notes it for commands that are run beside it. */
 export function readStore({ dataDir }: Service): Store {
-  const facts = JSON.parse(readFileSync(join(dataDir, 'stores.json'), 'utf8')) as Record<string, string>
+  const facts = JSON.parse(readFileSync(join(dataDir, 'stores.json'), 'utf8')) as Record<
+    string,
+    string
+  >
   return {
     url: facts.clickhouse_url!,
     database: facts.clickhouse_database!,
@@ -48,12 +51,18 @@ export async function pageThroughApi(service: Service, tier: Tier, endMs: number
 }
 
 /** The SQL of the same page at tier web_event, straight from ClickHouse. */
-export async function pageDirectly({ url, database }: Store, demo: Demo, endMs: number): Promise<Timed> {
+export async function pageDirectly(
+  { url, database }: Store,
+  demo: Demo,
+  endMs: number,
+): Promise<Timed> {
   const asked = { query: checkedQuery(EventsQuery, queryOf(demo, endMs)) }
   const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
-    ...{ organizationId: demo.organization_id, projectId: demo.project_id },
-    ...{ pixelId: null, campaignId: null },
+    organizationId: demo.organization_id,
+    projectId: demo.project_id,
+    pixelId: null,
+    campaignId: null,
   }
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(eventsQuery({ ...plan, scope }), 'JSONEachRow'),

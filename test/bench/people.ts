@@ -21,9 +21,16 @@ export async function makePeople(
 ): Promise<void> {
   const clickhouse = openClickHouse(url, database)
   for (let from = 0; from < profiles; from += profilesPerInsert) {
-    const indexes = Array.from({ length: Math.min(profilesPerInsert, profiles - from) }, (_, at) => from + at)
+    const indexes = Array.from(
+      { length: Math.min(profilesPerInsert, profiles - from) },
+      (_, at) => from + at,
+    )
     const lines = indexes.map((index) => `${JSON.stringify(profileAt(graph, index))}\n`).join('')
-    await clickhouse.insertLines('profiles', Readable.from([lines], { objectMode: false }), randomUUID())
+    await clickhouse.insertLines(
+      'profiles',
+      Readable.from([lines], { objectMode: false }),
+      randomUUID(),
+    )
   }
   await clickhouse.command({
     sql: `
@@ -33,7 +40,8 @@ export async function makePeople(
       JOIN (SELECT hem, rowNumberInAllBlocks() AS at FROM profiles) AS people USING at`,
     params: { organization: demo.organization_id, profiles, linked: Math.ceil(cookies / 2) },
   })
-  for (const table of ['profiles', 'profile_rows', 'identity_links']) await optimize({ url, database }, table)
+  for (const table of ['profiles', 'profile_rows', 'identity_links'])
+    await optimize({ url, database }, table)
   await reloadIdentity(clickhouse)
   await clickhouse.close()
 }

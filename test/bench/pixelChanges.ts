@@ -25,7 +25,10 @@ export const pixelChanges = ({ repeats, seconds, connections, log }: Bench): Pro
       const measure = async (who: string) => {
         await longestStallMs(workerOf(service))
         const { p50Ms, p99Ms } = await load({
-          ...{ url: service.url, seconds, connections, rate: beaconsPerSecond },
+          url: service.url,
+          seconds,
+          connections,
+          rate: beaconsPerSecond,
           body: beaconText(service.demo.pixel_id, 1),
         })
         const stallMs = await longestStallMs(workerOf(service))

@@ -11,7 +11,11 @@ const pixelId = '0b5f3c7e-9d2a-4c1b-8e6f-1a2b3c4d5e6f'
 /** The pixel as one with the usual settings gets it. */
 export async function pixelSize(): Promise<Row> {
   const scriptFor = readScripts(join(packageRoot, 'dist/pixel'))
-  const source = scriptFor(pixelId, `https://collector.example/p/${pixelId}.js`, defaultPixelSettings)
+  const source = scriptFor(
+    pixelId,
+    `https://collector.example/p/${pixelId}.js`,
+    defaultPixelSettings,
+  )
   // Node's brotli compresses at 11, its highest, when not told otherwise.
   const brotli = brotliCompressSync(source).length
   return {

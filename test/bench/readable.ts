@@ -23,7 +23,10 @@ export async function readable({ log }: Bench): Promise<Row> {
 }
 
 /** How long events took, milliseconds each, that were sent to collectors in turn, until the service returned them. */
-export async function measureReadable(service: Service, collectorUrls: readonly string[]): Promise<number[]> {
+export async function measureReadable(
+  service: Service,
+  collectorUrls: readonly string[],
+): Promise<number[]> {
   const acceptedAt = new Map<string, number>()
   const waitedMs: number[] = []
   let isSending = true
@@ -42,7 +45,8 @@ export async function measureReadable(service: Service, collectorUrls: readonly 
   const poll = async () => {
     const deadline = performance.now() + events * sendEveryMs * 2 + givenUpMs
     while (isSending || acceptedAt.size > 0) {
-      if (performance.now() > deadline) throw new Error(`${acceptedAt.size} events did not become readable`)
+      if (performance.now() > deadline)
+        throw new Error(`${acceptedAt.size} events did not become readable`)
       const rows = await readRows(service, { select: 'event_id,ts_millis', limit: '200' })
       const now = performance.now()
       for (const { event_id } of rows) {

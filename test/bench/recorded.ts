@@ -1,4 +1,10 @@
-import { Agent, createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import {
+  Agent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -132,7 +138,10 @@ function ask<T>(
     const length = body.reduce((sum, part) => sum + part.length, 0)
     const outgoing = request(
       {
-        ...{ agent, method, hostname: address.hostname, port: address.port },
+        agent,
+        method,
+        hostname: address.hostname,
+        port: address.port,
         path: address.pathname + address.search,
         headers: { ...headers, ...(method === 'POST' && { 'content-length': length }) },
       },

@@ -14,7 +14,9 @@ const asItIs = {
     })),
 }
 await build({
-  entryPoints: ['main', 'floor'].map((entry) => fileURLToPath(new URL(`${entry}.ts`, import.meta.url))),
+  entryPoints: ['main', 'floor'].map((entry) =>
+    fileURLToPath(new URL(`${entry}.ts`, import.meta.url)),
+  ),
   outdir: fileURLToPath(new URL('../../dist/bench', import.meta.url)),
   bundle: true,
   packages: 'external',

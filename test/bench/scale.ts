@@ -66,7 +66,11 @@ const send = ({ pixelIds, balancer }: Cluster, random: Random, url = balancer.ur
   new Sender({ url, pixelIds, random, rate, connections })
 
 /** The longest time in which no event of the other collector became readable, after one was killed. */
-async function measureTakeover(cluster: Cluster, random: Random, log: (line: string) => void): Promise<Row> {
+async function measureTakeover(
+  cluster: Cluster,
+  random: Random,
+  log: (line: string) => void,
+): Promise<Row> {
   const { api, collectors } = cluster
   const gaps: number[] = []
   for (let kill = 0; kill < kills; kill++) {
@@ -90,7 +94,11 @@ async function measureTakeover(cluster: Cluster, random: Random, log: (line: str
 
 async function longestGap({ api }: Cluster, sender: Sender): Promise<number> {
   let [longest, before, grownAt] = [0, (await countRows(api, sender)) ?? 0, performance.now()]
-  for (const until = performance.now() + killWatchMs; performance.now() < until; await delay(pollMs)) {
+  for (
+    const until = performance.now() + killWatchMs;
+    performance.now() < until;
+    await delay(pollMs)
+  ) {
     const now = (await countRows(api, sender)) ?? before
     if (now > before) grownAt = performance.now()
     before = now
@@ -100,7 +108,11 @@ async function longestGap({ api }: Cluster, sender: Sender): Promise<number> {
 }
 
 /** Each collector is ended in order and started again, while events come through the balancer. */
-async function measureRestarts(cluster: Cluster, random: Random, log: (line: string) => void): Promise<Row> {
+async function measureRestarts(
+  cluster: Cluster,
+  random: Random,
+  log: (line: string) => void,
+): Promise<Row> {
   const sender = send(cluster, random)
   await waitFor('events', () => sender.acknowledged > rate)
   for (const [index, collector] of cluster.collectors.entries()) {

@@ -20,7 +20,11 @@ const quietPollMs = 700
 
 /** Waits until nothing is shipped any more, so that it does not slow what is measured next. */
 export async function untilQuiet(service: Service): Promise<void> {
-  for (let before = -1, now = await countRows(service); now !== before; now = await countRows(service)) {
+  for (
+    let before = -1, now = await countRows(service);
+    now !== before;
+    now = await countRows(service)
+  ) {
     before = now
     await delay(quietPollMs)
   }

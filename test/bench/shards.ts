@@ -34,11 +34,18 @@ export async function shards({ log, repeats }: Bench): Promise<Row> {
   try {
     await migrateClickHouse(alone.url, database)
     await migrateClickHouse(cluster.cluster, database)
-    const place = { organization_id: randomUUID(), project_id: randomUUID(), pixel_id: await pixelOn(one, 1) }
+    const place = {
+      organization_id: randomUUID(),
+      project_id: randomUUID(),
+      pixel_id: await pixelOn(one, 1),
+    }
     log(`making ${rows} events, twice`)
     const made = { rows, newestMs, spanMs, cookie: 'cityHash64(number) % 50000' }
     await makeEvents({ url: alone.url, database }, place, made)
-    await makeEvents({ url: cluster.servers[1]!.url, database }, place, { ...made, table: 'events_local' })
+    await makeEvents({ url: cluster.servers[1]!.url, database }, place, {
+      ...made,
+      table: 'events_local',
+    })
     const page = (from: ClickHouse) =>
       readPage(from, place, newestMs - Math.random() * (spanMs - 24 * hourMs))
     for (let n = 0; n < warmUpPages; n++) await Promise.all([page(one), page(two)])
@@ -77,12 +84,17 @@ async function pixelOn(clickhouse: ClickHouse, shard: number): Promise<string> {
 
 /** Milliseconds for a page of the 24 hours before `endMs`. */
 async function readPage(clickhouse: ClickHouse, place: Place, endMs: number): Promise<number> {
-  const window = { start_ms: String(Math.floor(endMs - 24 * hourMs)), end_ms: String(Math.floor(endMs)) }
+  const window = {
+    start_ms: String(Math.floor(endMs - 24 * hourMs)),
+    end_ms: String(Math.floor(endMs)),
+  }
   const asked = { query: checkedQuery(EventsQuery, { ...window, limit: String(pageRows) }) }
   const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
-    ...{ organizationId: place.organization_id, projectId: place.project_id },
-    ...{ pixelId: place.pixel_id, campaignId: null },
+    organizationId: place.organization_id,
+    projectId: place.project_id,
+    pixelId: place.pixel_id,
+    campaignId: null,
   }
   const startedAt = performance.now()
   const { body } = await clickhouse.stream(eventsQuery({ ...plan, scope }), 'JSONEachRow')

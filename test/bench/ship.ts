@@ -61,8 +61,11 @@ export async function ship({ repeats, log }: Bench): Promise<Row> {
       return rowsPerSecond
     }
     const shipped = () =>
-      measure('shipped', (database, all) => shipAll(clickhouse.url, postgres.url, database, directory, all))
-    const raw = () => measure('raw insert', (database, all) => insertRaw(clickhouse.url, database, all))
+      measure('shipped', (database, all) =>
+        shipAll(clickhouse.url, postgres.url, database, directory, all),
+      )
+    const raw = () =>
+      measure('raw insert', (database, all) => insertRaw(clickhouse.url, database, all))
     await interleave(1, shipped, raw)
     const { a, b, ratio } = await interleave(repeats, shipped, raw)
     return {
@@ -104,7 +107,11 @@ function makeSegment(): Segment {
 }
 
 /** Runs `insert` on a database that holds nothing, checks that all rows are there, and drops it. */
-async function insertInto(url: string, rows: number, insert: (database: string) => Promise<number>) {
+async function insertInto(
+  url: string,
+  rows: number,
+  insert: (database: string) => Promise<number>,
+) {
   const database = `bench_${randomBytes(6).toString('hex')}`
   await migrateClickHouse(url, database)
   const seconds = await insert(database)
@@ -163,7 +170,11 @@ function fail(reason: Error | string): never {
 /** The same bytes, from memory, with the settings that the collector inserts with. */
 async function insertRaw(url: string, database: string, all: readonly Segment[]) {
   const insert = await record(url, database, (clickhouse) =>
-    clickhouse.insertLines('events', Readable.from([Buffer.from('{}\n')], { objectMode: false }), 'token'),
+    clickhouse.insertLines(
+      'events',
+      Readable.from([Buffer.from('{}\n')], { objectMode: false }),
+      'token',
+    ),
   )
   const startedAt = performance.now()
   for (const { name, payloads } of all) {

@@ -23,7 +23,9 @@ export async function interleave(
   for (let i = 0; i < repeats; i++) pairs.push({ a: await a(), b: await b() })
   const ratios = pairs.map((pair) => pair.a / pair.b)
   return {
-    ...{ a: median(pairs.map((pair) => pair.a)), b: median(pairs.map((pair) => pair.b)) },
-    ...{ ratio: median(ratios), ratios },
+    a: median(pairs.map((pair) => pair.a)),
+    b: median(pairs.map((pair) => pair.b)),
+    ratio: median(ratios),
+    ratios,
   }
 }

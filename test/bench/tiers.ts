@@ -75,7 +75,12 @@ export function tiers(bench: Bench): Promise<Row[]> {
   })
 }
 
-async function fill({ sizes, log }: Bench, store: Store, service: Service, newestMs: number): Promise<void> {
+async function fill(
+  { sizes, log }: Bench,
+  store: Store,
+  service: Service,
+  newestMs: number,
+): Promise<void> {
   const { events, cookies, profiles } = sizes
   log(`making ${events} events`)
   await makeVisits(store, service.demo, { events, cookies }, newestMs)
@@ -127,7 +132,8 @@ export async function pages(
     if (page >= warmUpPages) directly.push(direct)
     for (const [index, { tier, isCold, isScattered }] of cases.entries()) {
       const endMs = anywhere(isScattered)
-      if (isCold) await clickhouse.command({ sql: 'SYSTEM RELOAD DICTIONARY profile_by_hem', params: {} })
+      if (isCold)
+        await clickhouse.command({ sql: 'SYSTEM RELOAD DICTIONARY profile_by_hem', params: {} })
       else await pageThroughApi(service, tier, endMs)
       const { ms, firstMs, body } = await pageThroughApi(service, tier, endMs)
       if (page >= warmUpPages) times[index]!.push({ ms, firstMs, bytes: body.length })
@@ -172,14 +178,23 @@ export async function counts(
     ...(filter && { filter }),
   }
   const { plan } = readCountsRequest({ query: checkedQuery(CountsQuery, query) }, newestMs)
-  const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
+  const scope = {
+    organizationId: organization_id,
+    projectId: project_id,
+    pixelId: null,
+    campaignId: null,
+  }
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(countsQuery({ ...plan, scope }), 'JSONEachRow'),
   )
-  const address = new URL(`/api/v3/events/web_event/counts?${new URLSearchParams(query)}`, service.url)
+  const address = new URL(
+    `/api/v3/events/web_event/counts?${new URLSearchParams(query)}`,
+    service.url,
+  )
   const { a, b, ratio } = await interleave(
     repeats * 3,
-    async () => (await send(address, 'GET', { 'x-api-key': api_key, 'x-api-secret': api_secret })).ms,
+    async () =>
+      (await send(address, 'GET', { 'x-api-key': api_key, 'x-api-secret': api_secret })).ms,
     async () => (await replay(url, request)).ms,
   )
   return {

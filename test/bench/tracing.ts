@@ -37,7 +37,11 @@ const layoutWork = new Set(['Layout', 'UpdateLayoutTree'])
 const traceMark = 'footfall traced'
 
 /** Traces what a page does while `work` runs. */
-export async function traced(browser: Browser, page: Page, work: () => Promise<void>): Promise<Cost> {
+export async function traced(
+  browser: Browser,
+  page: Page,
+  work: () => Promise<void>,
+): Promise<Cost> {
   await browser.startTracing(page, { categories: ['devtools.timeline', 'v8', 'blink.user_timing'] })
   let json: Buffer
   try {
@@ -61,7 +65,8 @@ function costOf(events: readonly TraceEvent[]): Cost {
   for (const event of complete) {
     const thread = threadOf(event)
     const isInside = event.ts < (ends.get(thread) ?? 0)
-    if (layoutWork.has(event.name) && isInside) cost.forcedLayouts += event.name === 'Layout' ? 1 : 0
+    if (layoutWork.has(event.name) && isInside)
+      cost.forcedLayouts += event.name === 'Layout' ? 1 : 0
     if (!scriptWork.has(event.name) || isInside) continue
     cost.ms += (event.tdur ?? event.dur ?? 0) / 1000
     ends.set(thread, event.ts + (event.dur ?? 0))

@@ -98,7 +98,12 @@ export async function trackersSideBySide({ repeats, beside, log }: Bench): Promi
   /** Median over the page without a tracker, load by load. */
   const over = (tracker: string, measure: keyof Visit) =>
     median(visits[tracker]!.map((visit, load) => visit[measure] - visits[none]![load]![measure]))
-  const row = (what: string, unit: string, target: string, of: (tracker: string) => number): Row => ({
+  const row = (
+    what: string,
+    unit: string,
+    target: string,
+    of: (tracker: string) => number,
+  ): Row => ({
     what,
     value: `${round(of('footfall'))} ${unit}`.trim(),
     target,
@@ -114,11 +119,19 @@ export async function trackersSideBySide({ repeats, beside, log }: Bench): Promi
     row('a click and its sending, 4× slowed CPU', 'ms', 'least of those that tell it', (tracker) =>
       over(tracker, 'click'),
     ),
-    row('a scroll on a dirty layout, 4× slowed CPU', 'ms', 'least of those that tell it', (tracker) =>
-      over(tracker, 'scroll'),
+    row(
+      'a scroll on a dirty layout, 4× slowed CPU',
+      'ms',
+      'least of those that tell it',
+      (tracker) => over(tracker, 'scroll'),
     ),
     row('layouts forced by a scroll', '', '0', (tracker) => over(tracker, 'scrollLayouts')),
-    row('script, brotli-11', 'bytes', '', (tracker) => brotliCompressSync(scripts[tracker]!).length),
+    row(
+      'script, brotli-11',
+      'bytes',
+      '',
+      (tracker) => brotliCompressSync(scripts[tracker]!).length,
+    ),
     row('requests of a quiet page view', '', '≤ 2', (tracker) => over(tracker, 'requests')),
   ]
 }
@@ -144,7 +157,8 @@ async function buildScripts(beside: Bench['beside']): Promise<Scripts> {
     })
     scripts[tracker] = outputFiles[0]!.text
   }
-  for (const [tracker, file] of Object.entries(beside)) scripts[tracker] = readFileSync(file, 'utf8')
+  for (const [tracker, file] of Object.entries(beside))
+    scripts[tracker] = readFileSync(file, 'utf8')
   return scripts
 }
 
@@ -153,10 +167,14 @@ async function serve(scripts: Scripts) {
   let requests = 0
   const server = createServer((request, response) => {
     const [, folder, name] = request.url!.split('?')[0]!.split('/')
-    if (folder === 'page') return response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(name!))
+    if (folder === 'page')
+      return response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(name!))
     if (folder !== 'favicon.ico') requests++
-    const script = folder === 'p' ? scripts.footfall : folder === 'scripts' ? scripts[name!] : undefined
-    response.setHeader('content-type', script ? 'text/javascript' : 'application/json').end(script ?? '{}')
+    const script =
+      folder === 'p' ? scripts.footfall : folder === 'scripts' ? scripts[name!] : undefined
+    response
+      .setHeader('content-type', script ? 'text/javascript' : 'application/json')
+      .end(script ?? '{}')
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   return {

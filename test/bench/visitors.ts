@@ -1,5 +1,9 @@
 import { outputOf, rowForm } from '../../collector/events/query/rowForm.ts'
-import { readVisitorsRequest, VisitorsQuery, type VisitorTier } from '../../collector/events/visitors/plan.ts'
+import {
+  readVisitorsRequest,
+  VisitorsQuery,
+  type VisitorTier,
+} from '../../collector/events/visitors/plan.ts'
 import { visitorsQuery } from '../../collector/events/visitors/visitorsQuery.ts'
 import { serviceRssMiB } from '../chaos/processes.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
@@ -22,7 +26,9 @@ export function visitors({ repeats, sizes, log }: Bench): Promise<Row[]> {
     const newestMs = Date.now()
     log(`making ${sizes.events} events, ${sizes.profiles} profiles`)
     await makeEvents(store, service.demo, {
-      ...{ rows: sizes.events, newestMs, spanMs },
+      rows: sizes.events,
+      newestMs,
+      spanMs,
       cookie: `cityHash64(number) % ${sizes.cookies}`,
     })
     await makePeople(store, service.demo, sizes)
@@ -54,15 +60,25 @@ async function measure(
   const { api_key, api_secret, organization_id, project_id } = service.demo
   const query = {
     project_id,
-    ...{ start_ms: String(newestMs - spanMs), end_ms: String(newestMs + 1), limit: String(most) },
+    start_ms: String(newestMs - spanMs),
+    end_ms: String(newestMs + 1),
+    limit: String(most),
   }
   const { plan } = readVisitorsRequest({ query: checkedQuery(VisitorsQuery, query) }, tier)
-  const scope = { organizationId: organization_id, projectId: project_id, pixelId: null, campaignId: null }
+  const scope = {
+    organizationId: organization_id,
+    projectId: project_id,
+    pixelId: null,
+    campaignId: null,
+  }
   const form = rowForm(plan, 'json', false)
   const request = await record(url, database, (clickhouse) =>
     clickhouse.stream(visitorsQuery({ ...plan, scope }, form), outputOf(plan, 'json', form)),
   )
-  const address = new URL(`/api/v3/events/${tier}/visitors?${new URLSearchParams(query)}`, service.url)
+  const address = new URL(
+    `/api/v3/events/${tier}/visitors?${new URLSearchParams(query)}`,
+    service.url,
+  )
   const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
 
   const rss = () => serviceRssMiB(service.process.pid!)

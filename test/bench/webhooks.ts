@@ -33,13 +33,18 @@ export async function webhooks({ log }: Bench): Promise<Row> {
   const postgres = openPostgres(facts.postgres_url, () => {})
   try {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-    for (const path of ['/', ...Array<string>(hanging).fill('/hangs')]) await create(service, url + path)
+    for (const path of ['/', ...Array<string>(hanging).fill('/hangs')])
+      await create(service, url + path)
     log(`  ${messages} messages`)
     for (let n = 0; n < messages; n++) {
       // With the time of the transaction: the message may be there before we hear of the commit.
       committed.set(n, performance.now())
       await inTransaction(postgres, (client) =>
-        emit(client, { organizationId: service.demo.organization_id, type: 'export.run_ended', data: { n } }),
+        emit(client, {
+          organizationId: service.demo.organization_id,
+          type: 'export.run_ended',
+          data: { n },
+        }),
       )
       await delay(everyMs)
     }
@@ -64,7 +69,11 @@ async function create(service: Service, url: string): Promise<void> {
   const { api_key, api_secret } = service.demo
   const answer = await fetch(`${service.url}/api/v1/webhooks`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': api_key, 'x-api-secret': api_secret },
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+    },
     body: JSON.stringify({ url, event_types: ['export.run_ended'] }),
   })
   if (!answer.ok) throw new Error(`the API answered ${answer.status} ${await answer.text()}`)

@@ -48,14 +48,24 @@ test('a page reads events by a key, signs in, goes through lists, and breaks a c
   try {
     const page = await context.newPage()
     const body = readFileSync(join(packageRoot, 'dist/client/index.js'), 'utf8')
-    await page.route('**/client.js', (route) => route.fulfill({ contentType: 'text/javascript', body }))
+    await page.route('**/client.js', (route) =>
+      route.fulfill({ contentType: 'text/javascript', body }),
+    )
     await page.goto(`${service.url}/sign-in`)
-    const { api_key: key, api_secret: secret, admin_email: email, admin_password: password } = service.demo
+    const {
+      api_key: key,
+      api_secret: secret,
+      admin_email: email,
+      admin_password: password,
+    } = service.demo
     const work = page.evaluate(`(${program})(${JSON.stringify({ key, secret, email, password })})`)
     const { ids, ...rest } = (await work) as { ids: string[] }
     expect(ids.toSorted()).toEqual(events.map(({ event_id }) => event_id).toSorted())
     expect(rest).toEqual({
-      ...{ refused: [true, 'unauthenticated'], email, names: ['Demo shop'], aborted: 'AbortError' },
+      refused: [true, 'unauthenticated'],
+      email,
+      names: ['Demo shop'],
+      aborted: 'AbortError',
     })
   } finally {
     await context.close()

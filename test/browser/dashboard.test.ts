@@ -100,7 +100,11 @@ describe('from the first sign-in to a key that reads its first event', () => {
 
   test('a beacon that is refused turns the light to say so and why, until events come in again', async () => {
     const pixelId = page.url().split('/').at(-1)!
-    const beacon = () => ({ pixel_id: pixelId, sent_at: new Date().toISOString(), events: [customEvent()] })
+    const beacon = () => ({
+      pixel_id: pixelId,
+      sent_at: new Date().toISOString(),
+      events: [customEvent()],
+    })
     const send = (origin: string) => postBeacon(dashboard.service.url, beacon(), { origin })
     expect((await send('https://elsewhere.example')).status).toBe(403)
     await page.getByText('Events are refused: origin not allowed').waitFor()
@@ -132,7 +136,11 @@ describe('from the first sign-in to a key that reads its first event', () => {
     const { rows } = (await answer.json()) as { rows: Record<string, unknown>[] }
     expect(rows).toEqual([
       expect.objectContaining({ event_type: 'custom' }),
-      expect.objectContaining({ event_type: 'page_view', project_id: projectId, pixel_id: pixelId }),
+      expect.objectContaining({
+        event_type: 'page_view',
+        project_id: projectId,
+        pixel_id: pixelId,
+      }),
     ])
     await button(page, 'Copy the command').click()
     const command = await copied(page)

@@ -70,10 +70,12 @@ export function useDashboard({
 
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-export const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true })
+export const heading = (page: Page, name: string) =>
+  page.getByRole('heading', { name, exact: true })
 
 /** What was copied last. */
-export const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
+export const copied = (page: Page): Promise<string> =>
+  page.evaluate('navigator.clipboard.readText()')
 
 /** The text that has the focus. */
 export const focused = (page: Page): Promise<string | null> =>
@@ -99,7 +101,8 @@ export async function violations(page: Page, which: object = {}): Promise<string
   await page.evaluate(untilStill)
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
   const options = { resultTypes: ['violations'], ...which }
-  const found = await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+  const found =
+    await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => id + ': ' + help + ': ' + html)))`)
   return found as string[]
 }

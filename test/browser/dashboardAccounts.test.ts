@@ -35,7 +35,14 @@ describe('a password', () => {
     await heading(page, 'Ask whoever runs this service').waitFor()
     await requireGood(page, 'forgot-password-no-mail')
 
-    const flags = ['--organization', 'Second Inc', '--email', 'olga@example.com', '--project', 'Shop']
+    const flags = [
+      '--organization',
+      'Second Inc',
+      '--email',
+      'olga@example.com',
+      '--project',
+      'Shop',
+    ]
     const link = /http\S+\/reset-password\/\S+/.exec(footfall('setup', ...flags))![0]
     await page.goto(link)
     await heading(page, 'Choose a new password').waitFor()
@@ -74,7 +81,10 @@ test('a member of two organizations turns from one to the other, in the header a
   await button(olga, 'Join').click()
   await heading(olga, 'Projects').waitFor()
   const switcher = olga.getByLabel('Organization', { exact: true })
-  expect(await switcher.locator('option').allTextContents()).toEqual(['Demo organization', 'Second Inc'])
+  expect(await switcher.locator('option').allTextContents()).toEqual([
+    'Demo organization',
+    'Second Inc',
+  ])
   await olga.getByRole('link', { name: 'Demo shop' }).waitFor()
   await requireGood(olga, 'switcher')
   const first = olga.url()

@@ -3,14 +3,23 @@ import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
-import { button, copied, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
+import {
+  button,
+  copied,
+  keepScreenshots,
+  sticksOut,
+  useDashboard,
+  violations,
+} from './dashboard.ts'
 
 const dashboard = useDashboard({ isShared: true })
 const { at, open, signIn } = dashboard
 let page: Page
 
 const send = async (...events: unknown[]) => {
-  expect((await postBeacon(dashboard.service.url, beaconOf(dashboard.service, events))).status).toBe(200)
+  expect(
+    (await postBeacon(dashboard.service.url, beaconOf(dashboard.service, events))).status,
+  ).toBe(200)
 }
 const rejected = () => ({ ...customEvent(), event_data: { name: 7 } })
 const stored = customEvent({ plan: { name: 'gold', seats: [1, 2] } })
@@ -72,7 +81,13 @@ test('a stored event tells what happened to it, its payload, and how to ask for 
   await find(stored.event_id)
   await dialog().getByText('It came again').waitFor()
   expect(await steps()).toEqual([
-    ...['Received', 'Accepted', 'Duplicate', 'Bot', 'Opted out', 'Stored', 'Identified'],
+    'Received',
+    'Accepted',
+    'Duplicate',
+    'Bot',
+    'Opted out',
+    'Stored',
+    'Identified',
   ])
   await button(page, 'Read the whole event').click()
   await dialog().getByText('seats').waitFor()

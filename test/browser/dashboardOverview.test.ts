@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ask } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
-import { button, heading, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
+import {
+  button,
+  heading,
+  keepScreenshots,
+  sticksOut,
+  useDashboard,
+  violations,
+} from './dashboard.ts'
 
 /** The pages of figures, over the demo's month of sample visitors. */
 const dashboard = useDashboard({ hasSample: true })
@@ -13,7 +20,8 @@ const overview = (search = '') => {
   return at(`/${organization_id}/projects/${project_id}/overview${search}`)
 }
 const tile = (name: string) => page.locator('.tile', { hasText: name }).locator('.tile-value')
-const numberOf = async (name: string) => Number((await tile(name).textContent())!.replace(/\D/g, ''))
+const numberOf = async (name: string) =>
+  Number((await tile(name).textContent())!.replace(/\D/g, ''))
 const panel = (name: string) => page.getByRole('region', { name, exact: true })
 /** What the page comes to show, however slow the machine. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 })
@@ -23,9 +31,9 @@ beforeAll(async () => {
   // The visitors come while the service is ready already, their pixel last of all.
   const { project_id } = dashboard.service.demo
   await waitFor('the sample visitors', async () =>
-    (await (await ask(dashboard.service, `/api/v1/pixel/list?project_id=${project_id}`)).text()).includes(
-      'Sample visitors',
-    ),
+    (
+      await (await ask(dashboard.service, `/api/v1/pixel/list?project_id=${project_id}`)).text()
+    ).includes('Sample visitors'),
   )
   page = await open()
   await signIn(page)
@@ -40,11 +48,16 @@ describe('the overview', () => {
     const day = 86_400_000
     const midnight = Math.floor(Date.now() / day) * day
     const query = new URLSearchParams({
-      ...{ project_id, start_ms: String(midnight - 29 * day), end_ms: String(midnight + day) },
+      project_id,
+      start_ms: String(midnight - 29 * day),
+      end_ms: String(midnight + day),
       distinct: 'cookie_id',
     })
     const answer = await fetch(at(`/api/v3/events/web_event/counts?${query}`), { headers })
-    const { total, counts } = (await answer.json()) as { total: number; counts: { distinct: number }[] }
+    const { total, counts } = (await answer.json()) as {
+      total: number
+      counts: { distinct: number }[]
+    }
     expect(total).toBeGreaterThan(1_000)
     expect(await numberOf('Events')).toBe(total)
     expect(await numberOf('Visitors')).toBe(counts[0]!.distinct)
@@ -55,7 +68,9 @@ describe('the overview', () => {
     const day = 86_400_000
     const midnight = Math.floor(Date.now() / day) * day
     const query = new URLSearchParams({
-      ...{ project_id, start_ms: String(midnight - 29 * day), end_ms: String(midnight + day) },
+      project_id,
+      start_ms: String(midnight - 29 * day),
+      end_ms: String(midnight + day),
     })
     const answer = await fetch(at(`/api/v1/analytics/conversions?${query}`), {
       headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
@@ -67,7 +82,9 @@ describe('the overview', () => {
     expect(converted.visitors).toBeGreaterThan(0)
     await eventually(() => numberOf('Conversions')).toBe(converted.visitors)
     const rows = panel('Goals').locator('tbody tr')
-    await eventually(() => rows.locator('th').allTextContents()).toEqual(conversions.map(({ name }) => name))
+    await eventually(() => rows.locator('th').allTextContents()).toEqual(
+      conversions.map(({ name }) => name),
+    )
     expect(await rows.locator('td:nth-child(2)').allTextContents()).toEqual(
       conversions.map(({ visitors }) => visitors.toLocaleString('en')),
     )
@@ -244,7 +261,9 @@ test('a goal is set, counted, and removed; what is wrong with one is said beside
   await button(page, 'Save goal').click()
   const row = page.getByRole('row', { name: /Ordered/ })
   await row.waitFor()
-  expect(Number((await row.getByRole('cell').first().textContent())!.replace(/\D/g, ''))).toBeGreaterThan(50)
+  expect(
+    Number((await row.getByRole('cell').first().textContent())!.replace(/\D/g, '')),
+  ).toBeGreaterThan(50)
   expect(await violations(page)).toEqual([])
   await button(page, 'Remove Ordered').click()
   await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
@@ -269,7 +288,10 @@ test('journeys begin at a page that is clicked; period and filters go along from
     .click()
   await button(page, 'Begin at any page, not at /catalogue').waitFor()
   await eventually(() => page.locator('.sankey text').first().textContent()).toMatch(/^\/catalogue/)
-  await page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: 'Overview' }).click()
+  await page
+    .getByRole('navigation', { name: 'Project' })
+    .getByRole('link', { name: 'Overview' })
+    .click()
   await page.locator('.tile').first().waitFor()
   expect(new URL(page.url()).search).toBe('?period=days7')
 })
@@ -295,7 +317,9 @@ test('a map of countries is fetched when it comes into sight; a click on one sho
   const visitors = Number((await ofJapan.locator('title').textContent())!.replace(/\D/g, ''))
   expect(visitors).toBeGreaterThan(0)
   await ofJapan.dispatchEvent('click')
-  await eventually(() => new URL(other.url()).searchParams.getAll('filter')).toEqual(['country:eq:JP'])
+  await eventually(() => new URL(other.url()).searchParams.getAll('filter')).toEqual([
+    'country:eq:JP',
+  ])
   await eventually(async () =>
     Number((await other.locator('.tile-value').first().textContent())!.replace(/\D/g, '')),
   ).toBe(visitors)
@@ -317,7 +341,9 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
 
   const guest = await open()
   const asked: string[] = []
-  guest.on('request', (request) => asked.push(`${request.url()} ${request.headers().referer ?? ''}`))
+  guest.on('request', (request) =>
+    asked.push(`${request.url()} ${request.headers().referer ?? ''}`),
+  )
   // Where the service is reached here, whatever its public address.
   const address = at(new URL(link).pathname) + new URL(link).hash
   const answer = await guest.goto(address)
@@ -351,7 +377,9 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
   await guest.locator('.tile').first().waitFor()
   expect(asked.filter((text) => text.includes(secret))).toEqual([])
   const log = await waitFor('the guest’s requests in the log', async () => {
-    const text = await (await ask(dashboard.service, '/api/v1/requests?route=analytics&limit=200')).text()
+    const text = await (
+      await ask(dashboard.service, '/api/v1/requests?route=analytics&limit=200')
+    ).text()
     return text.includes('"kind":"share"') && text
   })
   expect(log).toContain('For the agency')

@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { expectAccessible, focused, sticksOut, tabTrouble, useDashboard, violations } from './dashboard.ts'
+import {
+  expectAccessible,
+  focused,
+  sticksOut,
+  tabTrouble,
+  useDashboard,
+  violations,
+} from './dashboard.ts'
 
 const scriptBytesMax = 40 * 1024
 
@@ -95,7 +102,9 @@ describe('dialogs', () => {
       const opener = page.getByRole('button', { name, exact: true })
       await opener.click()
       await loaded(page)
-      expect(await page.evaluate(`document.activeElement.closest('dialog') !== null`), name).toBe(true)
+      expect(await page.evaluate(`document.activeElement.closest('dialog') !== null`), name).toBe(
+        true,
+      )
       expect(await violations(page), name).toEqual([])
       expect(await sticksOut(page), name).toEqual([])
       await page.keyboard.press('Escape')
@@ -167,7 +176,8 @@ describe('what is served', () => {
     const shells = new Set(await Promise.all(answers.map((answer) => answer.text())))
     expect(shells.size).toBe(1)
     expect([...shells][0]).not.toMatch(/<style|style=|<script(?![^>]+src=)| on\w+=/)
-    for (const path of ['/nobody', '/not-a-uuid/projects']) expect((await fetch(at(path))).status).toBe(404)
+    for (const path of ['/nobody', '/not-a-uuid/projects'])
+      expect((await fetch(at(path))).status).toBe(404)
   })
 
   test('a first load of any page takes at most 40 KB of script, compressed and kept for ever', async () => {
@@ -199,7 +209,9 @@ describe('what is served', () => {
     const named = [...shell.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, path]) => path!)
     for (const path of named) {
       const script = await (await fetch(at(path))).text()
-      const imported = [...script.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, name]) => name!)
+      const imported = [...script.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(
+        ([, name]) => name!,
+      )
       for (const name of imported) expect(named).toContain(`/dashboard/assets/${name}`)
     }
   })

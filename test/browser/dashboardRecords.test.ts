@@ -19,7 +19,8 @@ const show = async (url: string, heading: string) => {
   await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
   await loaded()
 }
-const loaded = () => expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0)
+const loaded = () =>
+  expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0)
 /** A page as it is now: axe-core finds nothing, on a phone nothing sticks out; kept to be looked at. */
 const check = async (name: string) => {
   await loaded()
@@ -29,7 +30,8 @@ const check = async (name: string) => {
   await page.setViewportSize({ width: 1280, height: 900 })
   await keepScreenshots(page, name)
 }
-const rows = (caption: string) => page.getByRole('table', { name: caption, exact: true }).locator('tbody tr')
+const rows = (caption: string) =>
+  page.getByRole('table', { name: caption, exact: true }).locator('tbody tr')
 
 beforeAll(async () => {
   receiver = await startReceiver()
@@ -42,7 +44,9 @@ test('a list: lines that are pasted are counted, and each that is refused is tol
   await show(inProject('lists'), 'Lists')
   await button(page, 'New list').first().click()
   await page.getByLabel('Name', { exact: true }).fill('Customers')
-  await page.getByLabel('Or paste them').fill('ada@customers.example\nnot an address\nada@customers.example')
+  await page
+    .getByLabel('Or paste them')
+    .fill('ada@customers.example\nnot an address\nada@customers.example')
   await button(page, 'Create list').click()
   await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor()
   await page.locator('.badge', { hasText: 'completed' }).waitFor()
@@ -129,17 +133,22 @@ test('a webhook is made, its secret shown once, tested and replayed', async () =
   await rows('Deliveries').first().getByRole('button').click()
   await button(page, 'Replay').click()
   await page.locator('dialog').waitFor({ state: 'detached' })
-  await expect.poll(() => receiver.received.filter(({ path }) => path === '/500').length).toBeGreaterThan(1)
+  await expect
+    .poll(() => receiver.received.filter(({ path }) => path === '/500').length)
+    .toBeGreaterThan(1)
 })
 
 test('requests are listed with their charges, filtered in the address, and lead to their key', async () => {
   const { service } = dashboard
   const { project_id, organization_id } = service.demo
   expect(
-    (await ask(service, `/api/v3/events/web_event?project_id=${project_id}&limit=3&start_ms=0`)).status,
+    (await ask(service, `/api/v3/events/web_event?project_id=${project_id}&limit=3&start_ms=0`))
+      .status,
   ).toBe(200)
   expect((await ask(service, '/api/v3/events/web_event?limit=0')).status).toBe(400)
-  const requests = at(`/${organization_id}/developers/requests?route=/v3/events/web_event&status=4xx`)
+  const requests = at(
+    `/${organization_id}/developers/requests?route=/v3/events/web_event&status=4xx`,
+  )
   await expect
     .poll(
       async () => {

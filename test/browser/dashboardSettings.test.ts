@@ -257,7 +257,7 @@ test('lists are searched and sorted, with that in the address', async () => {
   await page.getByLabel('Search projects').fill('site')
   await expect
     .poll(() => page.locator('.rows .name').allTextContents())
-    .toEqual([...['Zebra site', 'Apple site', 'Mango site']])
+    .toEqual(['Zebra site', 'Apple site', 'Mango site'])
   await page.getByLabel('Sort projects').selectOption('name')
   const byName = ['Apple site', 'Mango site', 'Zebra site']
   await expect.poll(() => page.locator('.rows .name').allTextContents()).toEqual(byName)

@@ -35,7 +35,10 @@ const rowsOf = (caption: string): Promise<string[][]> =>
   page
     .getByRole('table', { name: caption, exact: true })
     .evaluate((table) =>
-      [...(table as unknown as { rows: Iterable<{ cells: Iterable<{ textContent: string }> }> }).rows]
+      [
+        ...(table as unknown as { rows: Iterable<{ cells: Iterable<{ textContent: string }> }> })
+          .rows,
+      ]
         .slice(1)
         .map(({ cells }) => [...cells].map(({ textContent }) => textContent)),
     )
@@ -75,8 +78,14 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
     [today, 'Events', '7', '7', '$0.00'],
   ])
   // Sorted, as the address says.
-  await page.getByRole('table', { name: 'By day and meter' }).getByRole('button', { name: 'Meter' }).click()
-  expect((await rowsOf('By day and meter')).map(([, meter]) => meter)).toEqual(['Events', 'Resolution: HEM'])
+  await page
+    .getByRole('table', { name: 'By day and meter' })
+    .getByRole('button', { name: 'Meter' })
+    .click()
+  expect((await rowsOf('By day and meter')).map(([, meter]) => meter)).toEqual([
+    'Events',
+    'Resolution: HEM',
+  ])
   expect(new URL(page.url()).searchParams.get('days_sort')).toBe('meter')
   await page.goBack()
   await page.locator('.uplot canvas').waitFor()

@@ -18,7 +18,10 @@ afterAll(async () => {
 })
 
 const onPage = async (look: (page: Page) => Promise<void>) => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true })
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    bypassCSP: true,
+  })
   try {
     await look(await context.newPage())
   } finally {
@@ -46,7 +49,9 @@ const keepOneOfEach = `{
 test('light and dark, 1280 and 360 px wide: axe-core finds nothing, nothing sticks out', async () => {
   await onPage(async (page) => {
     await page.goto(`${service.url}/docs`)
-    await page.evaluate(`for (const answer of document.querySelectorAll('details')) answer.open = true`)
+    await page.evaluate(
+      `for (const answer of document.querySelectorAll('details')) answer.open = true`,
+    )
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 })
       expect(await sticksOut(page), `${width} px wide`).toEqual([])
@@ -90,7 +95,9 @@ test('it shows what is promised to others and nothing internal, with examples th
     expect(await first.getByLabel('Request').textContent()).toContain(
       `curl '${service.url}/api/v3/events/web_event?`,
     )
-    expect(JSON.parse((await first.getByLabel('Answer').textContent())!).rows[0]).toHaveProperty('event_data')
+    expect(JSON.parse((await first.getByLabel('Answer').textContent())!).rows[0]).toHaveProperty(
+      'event_data',
+    )
   })
 })
 
@@ -101,7 +108,10 @@ describe('an unknown address of the dashboard', () => {
     '%s is a page for browsers, JSON for programs',
     async (path) => {
       const page = await fetch(service.url + path, { headers: { accept } })
-      expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect([page.status, page.headers.get('content-type')]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+      ])
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
       const problem = await fetch(service.url + path)
       expect([problem.status, await problem.json()]).toMatchObject([404, { error: 'not_found' }])
@@ -109,7 +119,9 @@ describe('an unknown address of the dashboard', () => {
   )
 
   test('of the API is JSON for everybody', async () => {
-    const { status, headers } = await fetch(`${service.url}/api/v1/nothing`, { headers: { accept } })
+    const { status, headers } = await fetch(`${service.url}/api/v1/nothing`, {
+      headers: { accept },
+    })
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
   })
 

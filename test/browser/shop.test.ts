@@ -77,7 +77,10 @@ async function readEvents(filter?: string): Promise<ReadEvent[]> {
 }
 
 /** Waits until the API returns an event of this type that `isIt` takes. */
-const readEvent = (type: EventType, isIt: (data: ReadEvent['data']) => boolean): Promise<ReadEvent> =>
+const readEvent = (
+  type: EventType,
+  isIt: (data: ReadEvent['data']) => boolean,
+): Promise<ReadEvent> =>
   waitFor(`a ${type} event`, async () =>
     (await readEvents(`event_type:eq:${type}`)).find(({ data }) => isIt(data)),
   )
@@ -135,10 +138,20 @@ describe('the demo shop in Chromium, read back through the API', () => {
       device_type: 'desktop',
       is_bot: false,
       bot_reason: null,
-      ...{ utm_source: null, utm_medium: null, utm_campaign: null, utm_term: null, utm_content: null },
-      ...{ click_id_type: null, click_id: null, referrer_host: null },
-      ...{ country: null, region: null, city: null, language: 'en-US' },
-      ...{ screen_width: viewport.width, viewport_width: viewport.width },
+      utm_source: null,
+      utm_medium: null,
+      utm_campaign: null,
+      utm_term: null,
+      utm_content: null,
+      click_id_type: null,
+      click_id: null,
+      referrer_host: null,
+      country: null,
+      region: null,
+      city: null,
+      language: 'en-US',
+      screen_width: viewport.width,
+      viewport_width: viewport.width,
       received_at: isoTime,
     })
     expect(Date.parse(row.received_at as string)).toBeGreaterThanOrEqual(row.ts_millis)
@@ -176,7 +189,9 @@ describe('the demo shop in Chromium, read back through the API', () => {
       await page.click('#copy-code')
       clicks++
       await waitFor('the click', async () => {
-        const seen = (await readEvents('event_type:eq:click')).filter(({ data }) => urlIs('/demo')(data))
+        const seen = (await readEvents('event_type:eq:click')).filter(({ data }) =>
+          urlIs('/demo')(data),
+        )
         return seen.length === clicks
       })
     }
@@ -185,14 +200,21 @@ describe('the demo shop in Chromium, read back through the API', () => {
 
   test('copy', async () => {
     const { data } = await readEvent('copy', urlIs('/demo'))
-    expect(data).toEqual({ url: at('/demo'), text: 'KILN-LANE-10', textLength: 12, timestamp: isoTime })
+    expect(data).toEqual({
+      url: at('/demo'),
+      text: 'KILN-LANE-10',
+      textLength: 12,
+      timestamp: isoTime,
+    })
   })
 
   test('scroll_depth: each threshold once', async () => {
     await page.mouse.wheel(0, 20_000)
     await readEvent('scroll_depth', (data) => data.threshold === 100)
     const depths = (await readEvents('event_type:eq:scroll_depth')).map(({ data }) => data)
-    expect(depths.map(({ threshold }) => threshold as number).toSorted(byNumber)).toEqual([25, 50, 75, 100])
+    expect(depths.map(({ threshold }) => threshold as number).toSorted(byNumber)).toEqual([
+      25, 50, 75, 100,
+    ])
     for (const depth of depths) {
       expect(depth).toEqual({
         url: at('/demo'),
@@ -277,7 +299,13 @@ describe('the demo shop in Chromium, read back through the API', () => {
     await page.click('#wheel')
     await readEvent('video', ({ action }) => action === 'ended')
     const videos = (await readEvents('event_type:eq:video')).map(({ data }) => data).reverse()
-    expect(videos.map(({ action }) => action)).toEqual(['play', 'progress', 'progress', 'progress', 'ended'])
+    expect(videos.map(({ action }) => action)).toEqual([
+      'play',
+      'progress',
+      'progress',
+      'progress',
+      'ended',
+    ])
     expect(videos.map(({ percent }) => percent)).toEqual([0, 25, 50, 75, 100])
     for (const video of videos) {
       expect(video).toEqual({
@@ -312,7 +340,11 @@ describe('the demo shop in Chromium, read back through the API', () => {
     await seen(4)
     await page.goForward()
     await seen(5)
-    const [shape, glaze, finish] = [at('/demo/studio'), at('/demo/studio/glaze'), at('/demo/studio/finish')]
+    const [shape, glaze, finish] = [
+      at('/demo/studio'),
+      at('/demo/studio/glaze'),
+      at('/demo/studio/finish'),
+    ]
     expect((await views()).map(({ data }) => [data.url, data.title, data.referrer])).toEqual([
       [shape, 'Choose a shape · Studio · Kiln Lane', at('/demo/about')],
       [glaze, 'Choose a glaze · Studio · Kiln Lane', shape],

@@ -40,7 +40,9 @@ async function openSite(pixelId: string, person: object) {
 }
 
 test('a page whose server signs is linked, as the example has it; one that does not is refused, and counted', async () => {
-  const pixel_id = await it.makePixel(it.demo.project_id, { settings: { require_signed_identify: true } })
+  const pixel_id = await it.makePixel(it.demo.project_id, {
+    settings: { require_signed_identify: true },
+  })
   const { secrets } = await it.done(it.key, `GET /api/v1/pixel/identify-secrets/${pixel_id}`)
   const { identifyOf } = await import(pathToFileURL(join(examples, 'sign.mjs')).href)
   const { hem, signature } = identifyOf(' Ann@Example.com', secrets[0].secret)
@@ -94,7 +96,9 @@ test('an admin sees, rotates and retires the secret on the pixel’s page', asyn
   await page.getByLabel('Password', { exact: true }).fill(it.demo.admin_password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor()
-  await page.goto(`${it.url}/${it.demo.organization_id}/projects/${it.demo.project_id}/pixels/${pixel_id}`)
+  await page.goto(
+    `${it.url}/${it.demo.organization_id}/projects/${it.demo.project_id}/pixels/${pixel_id}`,
+  )
   const part = page.getByRole('region', { name: 'Sign identify' })
   const [{ secret: old }] = await secretsOf(pixel_id)
   await part.getByText(old).waitFor()

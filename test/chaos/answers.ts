@@ -28,7 +28,10 @@ const tiers = ['web_event', 'resolution_hem', 'resolution_hem_pte', 'resolution_
  * Asks every process of the API for the same pages at the same time, and each of them for what follows on a page of
  * another. Nothing may arrive meanwhile, and nobody else read.
  */
-export async function compareAnswers({ apis, pixelIds }: Cluster, random: Random): Promise<Answers> {
+export async function compareAnswers(
+  { apis, pixelIds }: Cluster,
+  random: Random,
+): Promise<Answers> {
   const found = { pages: 0, differing: 0, records: 0, charged: 0 }
   const before = await usage(apis[0]!)
   for (let question = 0; question < questions; question++) {
@@ -41,7 +44,8 @@ export async function compareAnswers({ apis, pixelIds }: Cluster, random: Random
       const answers = await askAll(apis, `${path}?${new URLSearchParams(query)}`)
       const [first] = answers as [Answer]
       found.pages++
-      if (answers.some(({ rows }) => JSON.stringify(rows) !== JSON.stringify(first.rows))) found.differing++
+      if (answers.some(({ rows }) => JSON.stringify(rows) !== JSON.stringify(first.rows)))
+        found.differing++
       found.records += first.rows.length
       for (const { charged } of answers) found.charged += charged
       const cursor = answers[page % answers.length]!.nextCursor
@@ -64,7 +68,10 @@ function askAll(apis: readonly Service[], path: string): Promise<Answer[]> {
     apis.map(async (api) => {
       const answer = await ask(api, path, key)
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-      const { rows, meta } = (await answer.json()) as { rows: Row[]; meta: { next_cursor?: string } }
+      const { rows, meta } = (await answer.json()) as {
+        rows: Row[]
+        meta: { next_cursor?: string }
+      }
       const charged = Number(answer.headers.get('x-footfall-charged'))
       return { rows, charged, nextCursor: meta.next_cursor }
     }),

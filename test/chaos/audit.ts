@@ -70,7 +70,11 @@ async function askCounts(
  * Waits until the API counts as many different events as were acknowledged; gives up, leaving the verdict to the
  * audit, when the count did not move for `stillMs`.
  */
-export async function waitUntilShipped(service: Service, sender: Sender, stillMs = 60_000): Promise<void> {
+export async function waitUntilShipped(
+  service: Service,
+  sender: Sender,
+  stillMs = 60_000,
+): Promise<void> {
   let most = -1
   for (let movedAt = Date.now(); Date.now() - movedAt < stillMs; await delay(200)) {
     const distinct = (await countDistinct(service, sender))?.distinct ?? 0

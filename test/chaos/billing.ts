@@ -81,7 +81,10 @@ export async function runBilling(options: BillingOptions): Promise<BillingResult
     const window = await storeRows(service)
     const wishOf = wishes(random, rowsStored, window)
     const all: Wish[] = Array.from({ length: requests }, (_, n) => wishOf(n))
-    const readers = Array.from({ length: connections }, () => new Reader(service.url, service.demo, random))
+    const readers = Array.from(
+      { length: connections },
+      () => new Reader(service.url, service.demo, random),
+    )
     let taken = 0
     const read = async (reader: Reader) => {
       for (let wish = all[taken++]; wish; wish = all[taken++]) await reader.fulfil(wish)
@@ -107,18 +110,26 @@ export async function runBilling(options: BillingOptions): Promise<BillingResult
     const audited = await auditLedger(service, all)
     const answers = new Map<string, number>()
     for (const reader of readers) {
-      for (const [answer, count] of reader.answers) answers.set(answer, (answers.get(answer) ?? 0) + count)
+      for (const [answer, count] of reader.answers)
+        answers.set(answer, (answers.get(answer) ?? 0) + count)
     }
     return {
-      ...{ seed, requests, kills: options.kills, spoiled, ...audited },
+      seed,
+      requests,
+      kills: options.kills,
+      spoiled,
+      ...audited,
       answers: Object.fromEntries(answers),
       delivered: readers.reduce((sum, { delivered }) => sum + delivered, 0),
       wrongAnswers: readers.reduce((sum, { wrong }) => sum + wrong, 0),
     }
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`, {
-      cause: error,
-    })
+    throw new Error(
+      `${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     await service.end('SIGTERM')
     rmSync(service.dataDir, { recursive: true, force: true })
@@ -138,7 +149,10 @@ async function storeRows(service: Service): Promise<{ startMs: number; endMs: nu
   }
   const endMs = Date.now() + 1_000
   await waitFor('the events to be readable', async () => {
-    const answer = await ask(service, `/api/v3/events/web_event/counts?start_ms=${startMs}&end_ms=${endMs}`)
+    const answer = await ask(
+      service,
+      `/api/v3/events/web_event/counts?start_ms=${startMs}&end_ms=${endMs}`,
+    )
     return answer.ok && ((await answer.json()) as { total: number }).total === rowsStored
   })
   return { startMs, endMs }
@@ -148,12 +162,18 @@ async function auditLedger({ dataDir, demo }: Service, all: readonly Wish[]) {
   const { postgres_url } = JSON.parse(readFileSync(join(dataDir, 'stores.json'), 'utf8'))
   const postgres = openPostgres(postgres_url, () => {})
   try {
-    const { rows } = await postgres.query<{ idempotency: Buffer; records: number; refunds: number }>(
+    const { rows } = await postgres.query<{
+      idempotency: Buffer
+      records: number
+      refunds: number
+    }>(
       `SELECT idempotency, sum(records)::float8 AS records, count(*) FILTER (WHERE kind = 'refund')::float8 AS refunds
        FROM ledger WHERE organization_id = $1 GROUP BY idempotency`,
       [demo.organization_id],
     )
-    const chargedOf = new Map(rows.map(({ idempotency, records }) => [idempotency.toString('hex'), records]))
+    const chargedOf = new Map(
+      rows.map(({ idempotency, records }) => [idempotency.toString('hex'), records]),
+    )
     const off = all.map((wish) => ({
       key: wish.idempotencyKey,
       by: (chargedOf.get(ledgerKeyOf(wish, demo.organization_id)) ?? 0) - (wish.records ?? 0),
@@ -178,9 +198,14 @@ async function auditLedger({ dataDir, demo }: Service, all: readonly Wish[]) {
 const ledgerKeyOf = ({ url, idempotencyKey }: Wish, organizationId: string): string =>
   idempotencyOf(
     callerOf({
-      ...{ id: '', method: 'GET', url, headers: { 'idempotency-key': idempotencyKey } },
+      id: '',
+      method: 'GET',
+      url,
+      headers: { 'idempotency-key': idempotencyKey },
       principal: {
-        ...{ organizationId, projectId: null, mode: 'live' },
+        organizationId,
+        projectId: null,
+        mode: 'live',
         caller: { kind: 'key', keyId: '', role: 'owner' },
       },
     }),

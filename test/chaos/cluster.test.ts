@@ -19,8 +19,16 @@ test(
   'of several collectors behind a balancer each event is stored once and copied once, whichever are killed',
   async () => {
     const result = await runCluster({
-      ...{ stores: await ownStores(), seed, log, collectors: 2, apis: 1 },
-      ...{ kills: 4, mishaps: ['collector', 'pause'], pauseMsMax: 1_500, rate: 200, connections: 8 },
+      stores: await ownStores(),
+      seed,
+      log,
+      collectors: 2,
+      apis: 1,
+      kills: 4,
+      mishaps: ['collector', 'pause'],
+      pauseMsMax: 1_500,
+      rate: 200,
+      connections: 8,
     })
     expect(isOnce(result), JSON.stringify(result)).toBe(true)
     expect(result.acknowledged).toBeGreaterThan(500)
@@ -41,8 +49,16 @@ test(
     const databaseUrl = await newPostgresDatabase()
     let killed = 0
     const result = await runCluster({
-      ...{ stores: { shards: shards.env, databaseUrl }, seed, log, collectors: 2, apis: 2 },
-      ...{ kills: 3, mishaps: ['clickhouse', 'collector'], pauseMsMax: 0, rate: 200, connections: 8 },
+      stores: { shards: shards.env, databaseUrl },
+      seed,
+      log,
+      collectors: 2,
+      apis: 2,
+      kills: 3,
+      mishaps: ['clickhouse', 'collector'],
+      pauseMsMax: 0,
+      rate: 200,
+      connections: 8,
       killStore: () => killNow(shards.servers[killed++]!.pid()!),
     })
     expect(isOnce(result), JSON.stringify(result)).toBe(true)

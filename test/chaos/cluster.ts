@@ -68,7 +68,11 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
   const { stores, seed, log } = options
   const random = seededRandom(seed)
   const env = environmentOf(stores)
-  const cluster = await startCluster(env, { collectors: options.collectors, apis: options.apis, random })
+  const cluster = await startCluster(env, {
+    collectors: options.collectors,
+    apis: options.apis,
+    random,
+  })
   const { api, apis, collectors, balancer } = cluster
   const connections = watchConnections(env.DATABASE_URL!)
   const kills = { collector: 0, worker: 0, pause: 0, clickhouse: 0, postgres: 0 }
@@ -96,8 +100,12 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     const rowsOfThem = await sendToAll(cluster, follower)
     log(`${idsToAll} ids sent to ${collectors.length} collectors: ${rowsOfThem} rows`)
     const sender = new Sender({
-      ...{ url: balancer.url, pixelIds: cluster.pixelIds, random, lostAnswers },
-      ...{ rate: options.rate, connections: options.connections },
+      url: balancer.url,
+      pixelIds: cluster.pixelIds,
+      random,
+      lostAnswers,
+      rate: options.rate,
+      connections: options.connections,
     })
     for (let kill = 0; kill < options.kills; kill++) {
       await delay(random.integer(betweenMs.least, betweenMs.most))
@@ -121,10 +129,18 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     const audited = await audit(api, sender, apis.slice(1))
     const asked = await compareAnswers(cluster, random)
     return {
-      ...{ ...audited, seed, kills, sentToAll: idsToAll, rowsOfThem },
+      ...audited,
+      seed,
+      kills,
+      sentToAll: idsToAll,
+      rowsOfThem,
       ...compareFeed(follower, audited.returned + rowsOfThem),
-      ...{ asked, connectionsMost: connections.most(), connections: await connections.now() },
-      ...{ retried: sender.retried, repeated: sender.repeated, longestSilenceMs: sender.longestSilenceMs },
+      asked,
+      connectionsMost: connections.most(),
+      connections: await connections.now(),
+      retried: sender.retried,
+      repeated: sender.repeated,
+      longestSilenceMs: sender.longestSilenceMs,
       answers: Object.fromEntries(sender.answers),
     }
   } catch (error) {
@@ -139,7 +155,10 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
 }
 
 /** Sends the same ids to every collector at the same time; resolves with the rows that came of them. */
-async function sendToAll({ api, collectors, pixelIds }: Cluster, follower: Follower): Promise<number> {
+async function sendToAll(
+  { api, collectors, pixelIds }: Cluster,
+  follower: Follower,
+): Promise<number> {
   const beacons = Array.from({ length: idsToAll / eventsPerBeacon }, (_, index) =>
     beaconOf(
       api,
@@ -181,5 +200,8 @@ function compareFeed(
   returned: number,
 ): Pick<ClusterResult, 'feedMissed' | 'feedDoubled'> {
   const times = [...follower.times.values()]
-  return { feedMissed: returned - times.length, feedDoubled: times.filter((count) => count > 1).length }
+  return {
+    feedMissed: returned - times.length,
+    feedDoubled: times.filter((count) => count > 1).length,
+  }
 }

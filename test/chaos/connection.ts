@@ -40,10 +40,14 @@ export class Connection {
               text += chunk
             })
             .on('error', reject)
-            .on('end', () => resolve({ status: answer.statusCode!, headers: answer.headers, body: text }))
+            .on('end', () =>
+              resolve({ status: answer.statusCode!, headers: answer.headers, body: text }),
+            )
         },
       )
-      post.setTimeout(answerTimeoutMs, () => post.destroy(new Error(`no answer in ${answerTimeoutMs} ms`)))
+      post.setTimeout(answerTimeoutMs, () =>
+        post.destroy(new Error(`no answer in ${answerTimeoutMs} ms`)),
+      )
       post.on('error', reject)
       post.end(body)
     })
@@ -53,7 +57,8 @@ export class Connection {
   close(): void {
     const old = this.#agent
     this.#agent = newAgent()
-    for (const sockets of Object.values(old.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
+    for (const sockets of Object.values(old.freeSockets))
+      for (const socket of sockets ?? []) socket.destroy()
   }
 }
 

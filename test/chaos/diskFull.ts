@@ -23,7 +23,9 @@ export interface DiskFullResult extends ScenarioResult {
  * Runs the service with its spool on a small disk of its own, fills that disk up, keeps it full for a while, and
  * makes room again. Needs to be root on Linux: see `mountRefusal`.
  */
-export async function runDiskFull(options: ScenarioOptions & { fullMs: number }): Promise<DiskFullResult> {
+export async function runDiskFull(
+  options: ScenarioOptions & { fullMs: number },
+): Promise<DiskFullResult> {
   const { fullMs, log } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-chaos-'))
   const disk = join(dataDir, 'disk')
@@ -36,7 +38,8 @@ export async function runDiskFull(options: ScenarioOptions & { fullMs: number })
     return await withLoad(
       { ...options, dataDir, load: { rate: 500, connections: 8 } },
       async (service, sender) => {
-        const pids = () => JSON.stringify(serviceProcesses(service.process.pid!).map(({ pid }) => pid))
+        const pids = () =>
+          JSON.stringify(serviceProcesses(service.process.pid!).map(({ pid }) => pid))
         const refused = () => sender.answers.get('503 busy') ?? 0
         await waitFor('the first events', () => sender.acknowledged > 500)
         const before = pids()

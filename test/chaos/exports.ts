@@ -47,7 +47,8 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
   const random = seededRandom(seed)
   const receiver = await startReceiver()
   const env = {
-    ...{ FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1', FOOTFALL_WORKERS: '1' },
+    FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
+    FOOTFALL_WORKERS: '1',
     FOOTFALL_SECRET_KEY: Buffer.alloc(32, 5).toString('base64'),
   }
   const sending = withMortal(stores, env, async (mortal) => {
@@ -61,7 +62,8 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
       requests++
       const mishap = drawMishap(random)
       if (mishap) mishaps++
-      if (mishap && ('truncates' in mishap || ('dies' in mishap && mishap.dies === 'after'))) lostAnswers++
+      if (mishap && ('truncates' in mishap || ('dies' in mishap && mishap.dies === 'after')))
+        lostAnswers++
       return mishap
     }
     const runs = [await startRun(api(), exportId)]
@@ -81,7 +83,12 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
     log('waiting for the last run')
     await endOf(api(), exportId, runs.at(-1)!)
     return {
-      ...{ seed, kills, runs: runs.length, lostAnswers, mishaps, unpaid },
+      seed,
+      kills,
+      runs: runs.length,
+      lostAnswers,
+      mishaps,
+      unpaid,
       ...(await compare(api(), receiver, { exportId, runs, people })),
     }
   })
@@ -92,7 +99,11 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
  * A run whose first chunk has arrived, and is not answered, when the service is killed; before it is there again, the run
  * is cancelled. By how much what arrived and what was charged differ.
  */
-async function cancelAfterKill({ api, kill }: Mortal, receiver: Receiver, exportId: string): Promise<number> {
+async function cancelAfterKill(
+  { api, kill }: Mortal,
+  receiver: Receiver,
+  exportId: string,
+): Promise<number> {
   receiver.misbehave = () => ({ hangs: true })
   const runId = await startRun(api(), exportId)
   await waitFor('the first chunk', () => receiver.messages.size > 0, 120_000)
@@ -119,7 +130,10 @@ function drawMishap(random: Random): Mishap | null {
 
 async function prepare(api: Exports, receiver: Receiver, people: number): Promise<string> {
   const audience_id = await api.audienceOf(
-    Array.from({ length: people }, (_, n) => ({ address: `chaos${n}@known.example`, first_name: `N${n}` })),
+    Array.from({ length: people }, (_, n) => ({
+      address: `chaos${n}@known.example`,
+      first_name: `N${n}`,
+    })),
   )
   const integration_id = await api.newIntegration(
     'webhook',
@@ -127,7 +141,10 @@ async function prepare(api: Exports, receiver: Receiver, people: number): Promis
     { signing_secret: receiverSecret },
   )
   const body = { name: 'Chaos', audience_id, integration_id, output_format: 'hem' }
-  const made = await api.get('POST', 'exports', { project_id: api.service.demo.project_id, ...body })
+  const made = await api.get('POST', 'exports', {
+    project_id: api.service.demo.project_id,
+    ...body,
+  })
   return made.export.id
 }
 
@@ -138,7 +155,10 @@ const readRun = async (api: Exports, exportId: string, runId: string) =>
   (await api.get('GET', `exports/${exportId}/runs/${runId}`)).run
 
 async function endOf(api: Exports, exportId: string, runId: string): Promise<void> {
-  for (const until = Date.now() + 300_000; (await readRun(api, exportId, runId)).ended_at === null; ) {
+  for (
+    const until = Date.now() + 300_000;
+    (await readRun(api, exportId, runId)).ended_at === null;
+  ) {
     if (Date.now() > until) throw new Error(`run ${runId} does not end`)
     await delay(200)
   }

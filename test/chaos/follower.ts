@@ -37,7 +37,8 @@ export class Follower {
     while (!this.#isStopped) {
       const page = await this.#ask({ ...query, select: 'event_id', limit: String(pageRows) })
       if (page) {
-        for (const { event_id } of page.rows) this.times.set(event_id, (this.times.get(event_id) ?? 0) + 1)
+        for (const { event_id } of page.rows)
+          this.times.set(event_id, (this.times.get(event_id) ?? 0) + 1)
         query = { cursor: page.meta.next_cursor }
         if (page.rows.length < pageRows) this.completeUntil = Date.parse(page.meta.complete_until)
       }
@@ -48,7 +49,10 @@ export class Follower {
   /** Undefined while there is no answer. */
   async #ask(query: Record<string, string>): Promise<FeedPage | undefined> {
     try {
-      const answer = await ask(this.#service, `/api/v3/events/web_event?${new URLSearchParams(query)}`)
+      const answer = await ask(
+        this.#service,
+        `/api/v3/events/web_event?${new URLSearchParams(query)}`,
+      )
       if (answer.ok) return (await answer.json()) as FeedPage
       this.lastFailure = `${answer.status} ${await answer.text()}`
     } catch (error) {

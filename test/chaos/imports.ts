@@ -49,7 +49,11 @@ export async function runImports(options: ImportsOptions): Promise<ImportsResult
       const ids = await upload(api(), file)
       // Each import is killed at one to three moments, the last of which may be after its end.
       for (let n = random.integer(1, 3); n > 0 && killed < kills; n--, killed++) {
-        await waitFor('the import', async () => (await statusOf(api(), ids)).status !== 'pending', 60_000)
+        await waitFor(
+          'the import',
+          async () => (await statusOf(api(), ids)).status !== 'pending',
+          60_000,
+        )
         await delay(random.integer(0, 1_500))
         const { status, progress } = await statusOf(api(), ids)
         if (status === 'processing') result.midway++
@@ -80,10 +84,14 @@ function makeFile(random: Random, lines: number, number: number): File {
     bytes += draw < 0.01 ? `broken ${line}\n` : draw < 0.3 ? `"${address}"\n` : `${address}\n`
   }
   return {
-    ...{ bytes, rejected, members: members.size },
+    bytes,
+    rejected,
+    members: members.size,
     counters: {
-      ...{ rows_total: lines, rows_added: members.size },
-      ...{ rows_duplicate: lines - rejected.size - members.size, rows_rejected: rejected.size },
+      rows_total: lines,
+      rows_added: members.size,
+      rows_duplicate: lines - rejected.size - members.size,
+      rows_rejected: rejected.size,
     },
   }
 }
@@ -101,7 +109,10 @@ async function upload({ service }: Exports, { bytes }: File): Promise<Ids> {
     headers: { 'x-api-key': api_key, 'x-api-secret': api_secret, 'content-type': 'text/csv' },
     body: bytes,
   })
-  const { list, import: started } = (await answer.json()) as { list: { id: string }; import: { id: string } }
+  const { list, import: started } = (await answer.json()) as {
+    list: { id: string }
+    import: { id: string }
+  }
   return { listId: list.id, importId: started.id }
 }
 
@@ -110,7 +121,8 @@ const statusOf = async (api: Exports, { listId, importId }: Ids) =>
 
 async function compare(api: Exports, file: File, ids: Ids, result: ImportsResult): Promise<void> {
   const status = await statusOf(api, ids)
-  for (const [name, count] of Object.entries(file.counters)) if (status[name] !== count) result.altered++
+  for (const [name, count] of Object.entries(file.counters))
+    if (status[name] !== count) result.altered++
   const [stored] = await api.clickhouse.rows<{ rows: number; members: number }>({
     sql: `SELECT count() AS rows, uniqExact(hem_number) AS members FROM list_members FINAL
           WHERE list_id = {listId:UUID}`,

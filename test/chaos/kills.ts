@@ -83,7 +83,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 
     // What a killed process left behind is shipped at the latest by the next start, and so would a double be.
     const exitCode = await service.end('SIGTERM')
-    if (exitCode !== 0) throw new Error(`the service ended with ${exitCode} on SIGTERM:\n${service.output()}`)
+    if (exitCode !== 0)
+      throw new Error(`the service ended with ${exitCode} on SIGTERM:\n${service.output()}`)
     service = await startService(again)
     await shipOneOfEachConnection(service, random, options.connections)
     const audited = await audit(service, sender)
@@ -102,9 +103,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     }
   } catch (error) {
     await service.end('SIGKILL')
-    throw new Error(`chaos with seed ${seed}, data in ${again.dataDir}: ${(error as Error).message}`, {
-      cause: error,
-    })
+    throw new Error(
+      `chaos with seed ${seed}, data in ${again.dataDir}: ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    )
   }
 
   /** Kills and, where nobody else does, starts again. Returns what was done, in words. */
@@ -149,7 +153,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
  * Sends events over new connections, so that every process that takes beacons gets some, and waits until they are
  * readable: shipping keeps the order, so what was in the spools before is shipped too.
  */
-async function shipOneOfEachConnection(service: Service, random: Random, connections: number): Promise<void> {
+async function shipOneOfEachConnection(
+  service: Service,
+  random: Random,
+  connections: number,
+): Promise<void> {
   const last = new Sender({
     url: service.url,
     pixelIds: [service.demo.pixel_id],

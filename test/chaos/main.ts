@@ -64,7 +64,8 @@ const optionTypes = {
 const { values: flags, positionals } = parseArgs({ options: optionTypes, allowPositionals: true })
 const scenario = positionals[0] ?? flags.scenario
 const startedAt = Date.now()
-const log = (line: string) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
+const log = (line: string) =>
+  console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
 
 if (flags.help) console.log(help)
 else await main()
@@ -95,8 +96,12 @@ async function runScenario(scenario: string, seed: number) {
   switch (scenario) {
     case 'kills':
       return runChaos({
-        ...{ seed, log, kills: Number(flags.kills ?? 200), rate: rate(500) },
-        ...{ connections: Number(flags.connections ?? 12), workers: Number(flags.workers) },
+        seed,
+        log,
+        kills: Number(flags.kills ?? 200),
+        rate: rate(500),
+        connections: Number(flags.connections ?? 12),
+        workers: Number(flags.workers),
         kinds: flags.kinds.split(',').map(killKind),
       })
     case 'reset':
@@ -106,8 +111,11 @@ async function runScenario(scenario: string, seed: number) {
     case 'outage':
       return withClickHouse((clickhouseUrl) =>
         runOutage({
-          ...{ ...own, stores: { clickhouseUrl }, rate: rate(5_000) },
-          ...{ outageMs: minutes(10) * 60_000, warmUpMs: 30_000 },
+          ...own,
+          stores: { clickhouseUrl },
+          rate: rate(5_000),
+          outageMs: minutes(10) * 60_000,
+          warmUpMs: 30_000,
         }),
       )
     case 'disk':
@@ -117,34 +125,54 @@ async function runScenario(scenario: string, seed: number) {
     case 'billing':
       return withClickHouse((clickhouseUrl) =>
         runBilling({
-          ...{ ...own, stores: { clickhouseUrl }, requests: Number(flags.requests) },
-          ...{ connections: Number(flags.connections ?? 20), kills: Number(flags.kills ?? 12) },
+          ...own,
+          stores: { clickhouseUrl },
+          requests: Number(flags.requests),
+          connections: Number(flags.connections ?? 20),
+          kills: Number(flags.kills ?? 12),
         }),
       )
     case 'pages':
       return withStores((stores) =>
         runPages({
-          ...{ ...own, stores, pages: Number(flags.requests), connections: Number(flags.connections ?? 20) },
-          ...{ kills: Number(flags.kills ?? 12), builds: 5, people: 5_000 },
+          ...own,
+          stores,
+          pages: Number(flags.requests),
+          connections: Number(flags.connections ?? 20),
+          kills: Number(flags.kills ?? 12),
+          builds: 5,
+          people: 5_000,
         }),
       )
     case 'cluster':
       return withStores(
         (stores, killStore) =>
           runCluster({
-            ...{ ...own, stores, killStore, rate: rate(300), kills: Number(flags.kills ?? 200) },
-            ...{ collectors: Number(flags.collectors), apis: Number(flags.apis) },
+            ...own,
+            stores,
+            killStore,
+            rate: rate(300),
+            kills: Number(flags.kills ?? 200),
+            collectors: Number(flags.collectors),
+            apis: Number(flags.apis),
             connections: Number(flags.connections ?? 12),
-            ...{ mishaps: flags.mishaps.split(',').map(mishapOf), pauseMsMax: 20_000 },
+            mishaps: flags.mishaps.split(',').map(mishapOf),
+            pauseMsMax: 20_000,
           }),
         Number(flags.shards),
       )
     case 'upgrade':
-      if (!flags.from) throw new Error('--from DIR is missing: a built checkout of the version before')
+      if (!flags.from)
+        throw new Error('--from DIR is missing: a built checkout of the version before')
       return withStores((stores) =>
         runUpgrade({
-          ...{ ...own, stores, from: resolve(flags.from!), rate: rate(300), stageMs: 10_000 },
-          ...{ collectors: Number(flags.collectors), connections: Number(flags.connections ?? 12) },
+          ...own,
+          stores,
+          from: resolve(flags.from!),
+          rate: rate(300),
+          stageMs: 10_000,
+          collectors: Number(flags.collectors),
+          connections: Number(flags.connections ?? 12),
         }),
       )
     case 'exports':

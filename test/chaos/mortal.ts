@@ -41,9 +41,12 @@ export async function withMortal<T>(
       },
     })
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`, {
-      cause: error,
-    })
+    throw new Error(
+      `${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     await service.end('SIGTERM')
     await Promise.all([clickhouse.close(), postgres.end()])

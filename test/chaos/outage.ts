@@ -108,5 +108,9 @@ async function catchUp(service: Service, sender: Sender, rate: number, shippedBe
     600_000,
   )
   const catchUpMs = Date.now() - backAt
-  return { backlog, catchUpMs, catchUpOverInput: (shipped - shippedBefore) / (catchUpMs / 1000) / rate }
+  return {
+    backlog,
+    catchUpMs,
+    catchUpOverInput: (shipped - shippedBefore) / (catchUpMs / 1000) / rate,
+  }
 }

@@ -43,7 +43,16 @@ const silenceMsMax = 150_000
 export async function runPages(options: PagesOptions): Promise<PagesResult> {
   const { seed, stores, log, pages, connections, kills, builds, people } = options
   const random = seededRandom(seed)
-  const result = { seed, kills, builds, pages: 0, brokenOff: 0, delivered: 0, charged: 0, wrongBuilds: 0 }
+  const result = {
+    seed,
+    kills,
+    builds,
+    pages: 0,
+    brokenOff: 0,
+    delivered: 0,
+    charged: 0,
+    wrongBuilds: 0,
+  }
   return withMortal(stores, { FOOTFALL_WORKERS: '2' }, async ({ service, api, postgres, kill }) => {
     const audienceId = await api().audienceOf(
       Array.from({ length: people }, (_, n) => ({ address: `paged${n}@known.example` })),
@@ -53,7 +62,9 @@ export async function runPages(options: PagesOptions): Promise<PagesResult> {
       if (build > 1) await buildAnew(postgres, audienceId)
       const reader = new Reader(service(), audienceId, random)
       const wanted = Math.ceil(pages / builds)
-      const reading = Promise.all(Array.from({ length: connections }, () => reader.readUpTo(wanted)))
+      const reading = Promise.all(
+        Array.from({ length: connections }, () => reader.readUpTo(wanted)),
+      )
       reading.catch(() => {}) // It is waited for below.
       for (const last = Math.round((kills * build) / builds); killed < last; killed++) {
         const at = ((killed + 1) / (kills + 1)) * pages - (build - 1) * wanted
@@ -150,14 +161,26 @@ class Reader {
   }
 
   /** The cursor of the page after it. */
-  async #page(cursor: string | undefined, size: number, signal?: AbortSignal): Promise<string | undefined> {
+  async #page(
+    cursor: string | undefined,
+    size: number,
+    signal?: AbortSignal,
+  ): Promise<string | undefined> {
     const { api_key, api_secret, project_id } = this.#service.demo
-    const query = new URLSearchParams({ project_id, page_size: String(size), ...(cursor && { cursor }) })
-    const answer = await fetch(`${this.#service.url}/api/v1/audiences/${this.#audienceId}/records?${query}`, {
-      headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
-      ...(signal && { signal }),
+    const query = new URLSearchParams({
+      project_id,
+      page_size: String(size),
+      ...(cursor && { cursor }),
     })
-    if (answer.status !== 200) throw new Error(`a page was answered ${answer.status}: ${await answer.text()}`)
+    const answer = await fetch(
+      `${this.#service.url}/api/v1/audiences/${this.#audienceId}/records?${query}`,
+      {
+        headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+        ...(signal && { signal }),
+      },
+    )
+    if (answer.status !== 200)
+      throw new Error(`a page was answered ${answer.status}: ${await answer.text()}`)
     const page = (await answer.json()) as { results: { hem: string }[]; next_cursor?: string }
     for (const { hem } of page.results) this.delivered.add(hem)
     this.whole++

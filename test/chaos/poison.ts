@@ -44,9 +44,13 @@ export async function runPoison({ stores, log }: ScenarioOptions): Promise<Poiso
     })
     plantSegment(
       service,
-      [...good.slice(0, 70), poison[0]!, ...good.slice(70, 150), poison[1]!, ...good.slice(150)].map(
-        ({ row }) => row,
-      ),
+      [
+        ...good.slice(0, 70),
+        poison[0]!,
+        ...good.slice(70, 150),
+        poison[1]!,
+        ...good.slice(150),
+      ].map(({ row }) => row),
     )
 
     service = await startService({ env, dataDir: service.dataDir })
@@ -59,8 +63,9 @@ export async function runPoison({ stores, log }: ScenarioOptions): Promise<Poiso
 
     const goodIds = new Set(good.map(({ eventId }) => eventId))
     const readable = async () =>
-      (await readRows(service, { limit: '1000' })).filter(({ event_id }) => goodIds.has(event_id as string))
-        .length
+      (await readRows(service, { limit: '1000' })).filter(({ event_id }) =>
+        goodIds.has(event_id as string),
+      ).length
     await waitFor('the other rows of the segment', async () => (await readable()) >= good.length)
     const deadLetters = await waitFor('the dead letters', () => {
       const letters = readDeadLetters(service.dataDir)
@@ -75,7 +80,9 @@ export async function runPoison({ stores, log }: ScenarioOptions): Promise<Poiso
       poisonIds: poison.map(({ eventId }) => eventId),
     }
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output()}`, { cause: error })
+    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output()}`, {
+      cause: error,
+    })
   } finally {
     await service.end('SIGTERM')
     rmSync(service.dataDir, { recursive: true, force: true })

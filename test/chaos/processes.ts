@@ -22,7 +22,8 @@ export function descendantsOf(pid: number): ProcessInfo[] {
   return found
 }
 
-const isStore = ({ command }: ProcessInfo) => /\/(clickhouse|postgres)\/localServer\.js/.test(command)
+const isStore = ({ command }: ProcessInfo) =>
+  /\/(clickhouse|postgres)\/localServer\.js/.test(command)
 
 /** The local ClickHouse that the service below `pid` runs; undefined while it is down. */
 export const findClickHouse = (pid: number): ProcessInfo | undefined =>
@@ -78,7 +79,8 @@ function allProcesses(): ProcessInfo[] {
 function readProcess(pid: number): ProcessInfo | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    const number = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
+    const number = (key: string) =>
+      Number(new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
     if (/^State:\s+Z/m.test(status)) return undefined
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
     return { pid, parent: number('PPid'), command, rssBytes: number('VmRSS') * 1024 }

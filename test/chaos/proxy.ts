@@ -80,7 +80,8 @@ export async function startProxy(
     const { 'transfer-encoding': _, ...headers } = answer.headers
     outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length })
     if (fate === 'pass') outgoing.end(body)
-    else if (fate === 'impatient') givenUp += (await isTakenWhole(incoming.socket, outgoing, body)) ? 0 : 1
+    else if (fate === 'impatient')
+      givenUp += (await isTakenWhole(incoming.socket, outgoing, body)) ? 0 : 1
     else outgoing.write(body.subarray(0, body.length >> 1), () => incoming.socket.destroy())
   }
 
@@ -122,7 +123,11 @@ export async function startProxy(
 }
 
 /** Sends a page to whoever takes it; breaks it off, and answers false, when a piece is not taken for a while. */
-async function isTakenWhole(socket: Socket, outgoing: ServerResponse, body: Buffer): Promise<boolean> {
+async function isTakenWhole(
+  socket: Socket,
+  outgoing: ServerResponse,
+  body: Buffer,
+): Promise<boolean> {
   const pieceBytes = 64 * 1024
   for (let from = 0; from < body.length; from += pieceBytes) {
     const isTaken = new Promise<boolean>((resolve) => {

@@ -27,7 +27,11 @@ const forms = ['application/json', 'application/x-ndjson', 'text/csv']
 const limitMax = 400
 
 /** Makes wishes about pages of `rowsStored` events between two times. */
-export function wishes(random: Random, rowsStored: number, window: { startMs: number; endMs: number }) {
+export function wishes(
+  random: Random,
+  rowsStored: number,
+  window: { startMs: number; endMs: number },
+) {
   return (n: number): Wish => {
     const manner = random.pick<Manner>(['whole', 'whole', 'whole', 'twice', 'leave', 'leave early'])
     const isWrong = manner === 'whole' && random.chance(0.05)
@@ -37,20 +41,26 @@ export function wishes(random: Random, rowsStored: number, window: { startMs: nu
       ? 'event_type:eq:copy'
       : `page_path:ne:/${manner === 'leave' ? leaverMark : 'other'}`
     const query = new URLSearchParams({
-      ...{ start_ms: String(window.startMs), end_ms: String(window.endMs), filter },
+      start_ms: String(window.startMs),
+      end_ms: String(window.endMs),
+      filter,
       limit: String(isWrong ? 0 : limit),
     })
     return {
       url: `/api/v3/events/web_event?${query}`,
       idempotencyKey: `wish-${n}`,
-      ...{ manner, accept: random.pick(forms) },
+      manner,
+      accept: random.pick(forms),
       records: isWrong ? null : isEmpty ? 0 : Math.min(limit, rowsStored),
     }
   }
 }
 
 /** What a request came to, as the reader saw it. */
-type Answer = { kind: 'whole'; status: number; records: number } | { kind: 'left' } | { kind: 'broken' }
+type Answer =
+  | { kind: 'whole'; status: number; records: number }
+  | { kind: 'left' }
+  | { kind: 'broken' }
 
 /** When a reader goes away: before the answer begins, or when it has begun. */
 type Leave = 'before' | 'in'
@@ -110,7 +120,11 @@ export class Reader {
         `${this.#url}${wish.url}`,
         {
           agent: this.#agent,
-          headers: { ...this.#headers, accept: wish.accept, 'idempotency-key': wish.idempotencyKey },
+          headers: {
+            ...this.#headers,
+            accept: wish.accept,
+            'idempotency-key': wish.idempotencyKey,
+          },
         },
         (answer) => {
           answer.on('error', () => resolve({ kind: 'broken' }))

@@ -17,7 +17,9 @@ const resetTimeoutMs = 20_000
  * Resets the connection after ClickHouse has committed an insert and before its answer is through, `resets` times;
  * now and then the retry of an insert loses its answer too.
  */
-export async function runReset(options: ScenarioOptions & { resets: number }): Promise<ResetResult> {
+export async function runReset(
+  options: ScenarioOptions & { resets: number },
+): Promise<ResetResult> {
   const { seed, resets, stores, log } = options
   const random = seededRandom(seed)
   let inARow = 0

@@ -90,9 +90,12 @@ export async function withLoad<Own>(
       longestSilenceMs: sender.longestSilenceMs,
     }
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`, {
-      cause: error,
-    })
+    throw new Error(
+      `${(error as Error).message}\nThe service said:\n${service.output().slice(-2000)}`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     await service.end('SIGTERM')
     if (dataDir === undefined) rmSync(service.dataDir, { recursive: true, force: true })

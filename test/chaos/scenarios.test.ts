@@ -32,8 +32,12 @@ test(
   'while ClickHouse is away beacons are acknowledged, and readable when it is back',
   async () => {
     const result = await runOutage({
-      ...{ stores: await ownStores(), seed, log },
-      ...{ rate: 2_000, warmUpMs: 2_000, outageMs: 5_000 },
+      stores: await ownStores(),
+      seed,
+      log,
+      rate: 2_000,
+      warmUpMs: 2_000,
+      outageMs: 5_000,
     })
     expect(result).toMatchObject({ ...everythingOnce, notAcknowledged: 0 })
   },
@@ -79,8 +83,12 @@ test(
   'every record delivered is charged once: readers leave and ask again, the service is killed, ClickHouse fails',
   async () => {
     const result = await runBilling({
-      ...{ stores: await ownStores(), seed, log },
-      ...{ requests: 300, connections: 20, kills: 2 },
+      stores: await ownStores(),
+      seed,
+      log,
+      requests: 300,
+      connections: 20,
+      kills: 2,
     })
     expect(isChargedOnce(result), JSON.stringify(result)).toBe(true)
     expect(result.spoiled).toBeGreaterThan(5)
@@ -95,8 +103,14 @@ test(
   'a person of an audience is charged once a day: readers leave, the service is killed, the audience is built anew',
   async () => {
     const result = await runPages({
-      ...{ stores: await ownStores(), seed, log },
-      ...{ pages: 300, connections: 10, kills: 2, builds: 2, people: 1_000 },
+      stores: await ownStores(),
+      seed,
+      log,
+      pages: 300,
+      connections: 10,
+      kills: 2,
+      builds: 2,
+      people: 1_000,
     })
     expect(result).toMatchObject({ kills: 2, wrongBuilds: 0, delivered: 2_000, charged: 1_000 })
     expect(result.brokenOff).toBeGreaterThan(5)
@@ -107,7 +121,13 @@ test(
 test(
   'an export whose service is killed, to a destination that fails at random, loses and miscounts no record',
   async () => {
-    const result = await runExports({ stores: await ownStores(), seed, log, kills: 3, people: 3_000 })
+    const result = await runExports({
+      stores: await ownStores(),
+      seed,
+      log,
+      kills: 3,
+      people: 3_000,
+    })
     expect(result).toMatchObject({ kills: 3, lost: 0, uncounted: 0, overcharged: 0, unpaid: 0 })
     expect(result.sentAgain).toBeLessThanOrEqual(result.kills + result.lostAnswers)
   },
@@ -117,7 +137,13 @@ test(
 test(
   'an import whose service is killed in its midst loses no line, and none is there twice',
   async () => {
-    const result = await runImports({ stores: await ownStores(), seed, log, kills: 2, lines: 400_000 })
+    const result = await runImports({
+      stores: await ownStores(),
+      seed,
+      log,
+      kills: 2,
+      lines: 400_000,
+    })
     expect(result).toMatchObject({ ...everythingOnce, kills: 2 })
   },
   timeoutMs,

@@ -102,7 +102,10 @@ export class Sender {
     this.#stopped = true
     this.#silentSince = Date.now()
     const silence = new AbortController()
-    await Promise.race([Promise.all(this.#running), this.#failAfterSilence(silenceMs, silence.signal)])
+    await Promise.race([
+      Promise.all(this.#running),
+      this.#failAfterSilence(silenceMs, silence.signal),
+    ])
     silence.abort()
     for (const { connection } of this.#browsers) connection.close()
   }
@@ -168,7 +171,8 @@ export class Sender {
         this.#acknowledge(events)
         return true
       }
-      if (answer.status === 503 && answer.headers['retry-after'] === undefined) this.withoutRetryAfter++
+      if (answer.status === 503 && answer.headers['retry-after'] === undefined)
+        this.withoutRetryAfter++
       this.#count(`${answer.status} ${errorOf(answer.body)}`)
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException

@@ -37,7 +37,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
       sender.ackMicros.reset()
       await delay(intervalMs)
       elapsedMs = Date.now() - sender.startedAt
-      const processes = serviceProcesses(service.process.pid!).map(({ rssBytes }) => rssBytes / 1024 ** 2)
+      const processes = serviceProcesses(service.process.pid!).map(
+        ({ rssBytes }) => rssBytes / 1024 ** 2,
+      )
       const sample = {
         hours: elapsedMs / 3_600_000,
         rssMiB: processes.reduce((sum, rss) => sum + rss, 0),
@@ -70,7 +72,10 @@ const mean = (samples: readonly Sample[], key: keyof Sample): number =>
 /** Least squares: how much `key` grows an hour. */
 function slope(samples: readonly Sample[], key: keyof Sample): number {
   const [hours, values] = [mean(samples, 'hours'), mean(samples, key)]
-  const covariance = samples.reduce((sum, one) => sum + (one.hours - hours) * (one[key] - values), 0)
+  const covariance = samples.reduce(
+    (sum, one) => sum + (one.hours - hours) * (one[key] - values),
+    0,
+  )
   const variance = samples.reduce((sum, one) => sum + (one.hours - hours) ** 2, 0)
   return variance === 0 ? 0 : covariance / variance
 }

@@ -12,5 +12,7 @@ function inOneLine(value: unknown): string {
       .map(([name, inner]) => `${name} ${inOneLine(inner)}`)
       .join(', ')
   }
-  return typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(2) : String(value ?? '-')
+  return typeof value === 'number' && !Number.isInteger(value)
+    ? value.toFixed(2)
+    : String(value ?? '-')
 }

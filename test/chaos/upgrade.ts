@@ -33,15 +33,19 @@ export async function runUpgrade(options: UpgradeOptions): Promise<UpgradeResult
   const env = environmentOf(stores)
   const first = await startService({ env, checkout: from })
   const collectors = [first]
-  while (collectors.length < options.collectors) collectors.push(await startService({ env, checkout: from }))
+  while (collectors.length < options.collectors)
+    collectors.push(await startService({ env, checkout: from }))
   const balancer = await startBalancer(
     collectors.map(({ url }) => url),
     random,
   )
   try {
     const sender = new Sender({
-      ...{ url: balancer.url, pixelIds: [first.demo.pixel_id], random },
-      ...{ rate: options.rate, connections: options.connections },
+      url: balancer.url,
+      pixelIds: [first.demo.pixel_id],
+      random,
+      rate: options.rate,
+      connections: options.connections,
     })
     await delay(stageMs)
     for (const [index, { url, dataDir, end }] of collectors.entries()) {
@@ -56,8 +60,12 @@ export async function runUpgrade(options: UpgradeOptions): Promise<UpgradeResult
     await waitUntilShipped(api, sender)
     return {
       ...(await audit(api, sender)),
-      ...{ upgraded: collectors.length, seed, retried: sender.retried, repeated: sender.repeated },
-      ...{ answers: Object.fromEntries(sender.answers), longestSilenceMs: sender.longestSilenceMs },
+      upgraded: collectors.length,
+      seed,
+      retried: sender.retried,
+      repeated: sender.repeated,
+      answers: Object.fromEntries(sender.answers),
+      longestSilenceMs: sender.longestSilenceMs,
     }
   } catch (error) {
     const said = collectors.map((each) => each.output().slice(-2_000)).join('\n—\n')

@@ -37,7 +37,10 @@ beforeAll(async () => {
   site = createServer((request, response) => {
     const page = pages.get(request.url!)
     const type = request.url!.endsWith('.js') ? 'text/javascript' : 'text/html; charset=utf-8'
-    response.writeHead(page ? (page.status ?? 200) : 404, { 'content-type': type, ...page?.headers })
+    response.writeHead(page ? (page.status ?? 200) : 404, {
+      'content-type': type,
+      ...page?.headers,
+    })
     response.end(page?.body ?? 'nothing here')
   }).listen(0, '127.0.0.1')
   ;[service, browser] = await Promise.all([
@@ -58,7 +61,10 @@ afterAll(async () => {
 /** A page with this head, and what the command finds out about it. */
 async function findings(head: string, headers: Record<string, string> = {}): Promise<string[]> {
   const path = `/${randomUUID()}`
-  pages.set(path, { body: `<!doctype html><title>x</title><head>${head}</head><body>text</body>`, headers })
+  pages.set(path, {
+    body: `<!doctype html><title>x</title><head>${head}</head><body>text</body>`,
+    headers,
+  })
   const found = explain(await observe(browser, siteUrl + path, patienceMs))
   return found.map(({ ok, text }) => `${ok ? 'ok' : 'no'} ${text}`)
 }
@@ -118,33 +124,45 @@ test('no browser: one line that says how to get one', async () => {
 })
 
 test('a page that is not there, and one that does not answer', async () => {
-  expect(explain(await observe(browser, `${siteUrl}/nothing`, 0))[0]!.text).toContain('answered 404')
+  expect(explain(await observe(browser, `${siteUrl}/nothing`, 0))[0]!.text).toContain(
+    'answered 404',
+  )
   const [finding] = explain(await observe(browser, `http://127.0.0.1:${await freePort()}/`, 0))
   expect(finding).toMatchObject({ ok: false, text: expect.stringContaining('did not load') })
 })
 
 test('a page without the pixel, with the stub alone, and with the snippet as copied', async () => {
-  expect((await findings('')).at(-1)).toMatch(/^no The pixel is not installed: the page has no script/)
+  expect((await findings('')).at(-1)).toMatch(
+    /^no The pixel is not installed: the page has no script/,
+  )
   const [stub] = snippet('/').split('\n')
-  expect((await findings(stub!)).at(-1)).toMatch(/^no The pixel is not installed: the inline stub is there/)
+  expect((await findings(stub!)).at(-1)).toMatch(
+    /^no The pixel is not installed: the inline stub is there/,
+  )
   expect((await findings(snippet(scriptUrl('PIXEL_ID'))))[1]).toContain('no “PIXEL_ID” in')
 })
 
 test('a pixel that has been switched off', async () => {
   const pixelId = await newPixel('active', false)
-  expect((await findings(snippet(scriptUrl(pixelId))))[1]).toMatch(/^no .* 403: .* has been switched off/)
+  expect((await findings(snippet(scriptUrl(pixelId))))[1]).toMatch(
+    /^no .* 403: .* has been switched off/,
+  )
 })
 
 test('a page whose origin the pixel does not allow', async () => {
   const pixelId = await newPixel('allowed_origins', ['https://shop.example'])
   const lines = await findings(snippet(scriptUrl(pixelId)))
   expect(lines[2]).toBe('ok The pixel runs on the page.')
-  expect(lines[3]).toMatch(new RegExp(`^no It sent page_view.*: 403, .*${siteUrl}.*allowed origins`))
+  expect(lines[3]).toMatch(
+    new RegExp(`^no It sent page_view.*: 403, .*${siteUrl}.*allowed origins`),
+  )
 })
 
 test('a pixel that waits for consent', async () => {
   const pixelId = await newPixel('settings', { consent: 'hold' })
-  expect((await findings(snippet(scriptUrl(pixelId)))).at(-1)).toMatch(/^no It sent nothing: .*consent/)
+  expect((await findings(snippet(scriptUrl(pixelId)))).at(-1)).toMatch(
+    /^no It sent nothing: .*consent/,
+  )
 })
 
 test('a script that a consent manager holds back', async () => {
@@ -162,7 +180,9 @@ test('a Content-Security-Policy that blocks the script, the beacon or the stub',
     /^no The page’s Content-Security-Policy \(connect-src\) keeps it from sending to .*\/e:/,
   )
   const lines = await under(`script-src ${service.url}`)
-  expect(lines.filter((line) => line.startsWith('no'))).toEqual([expect.stringContaining('the inline stub')])
+  expect(lines.filter((line) => line.startsWith('no'))).toEqual([
+    expect.stringContaining('the inline stub'),
+  ])
 })
 
 test('a collector that cannot be reached, one that is somebody else, and one that answers with an error', async () => {
@@ -172,9 +192,13 @@ test('a collector that cannot be reached, one that is somebody else, and one tha
     /^no .* did not come: its host cannot be reached/,
   )
   pages.set(`/other/p/${service.demo.pixel_id}.js`, { body: 'void 0' })
-  expect((await findings(at('other'))).at(-1)).toMatch(/^no The script came, but .* is not the pixel/)
+  expect((await findings(at('other'))).at(-1)).toMatch(
+    /^no The script came, but .* is not the pixel/,
+  )
   pages.set(`/throws/p/${service.demo.pixel_id}.js`, { body: 'throw new Error("broken")' })
-  expect((await findings(at('throws'))).at(-1)).toBe('no The pixel’s script stopped with an error: broken.')
+  expect((await findings(at('throws'))).at(-1)).toBe(
+    'no The pixel’s script stopped with an error: broken.',
+  )
 })
 
 test('an integrity attribute of another version', async () => {

@@ -53,60 +53,73 @@ const instance = 'collector1:8787'
 
 const expectations: Expectation[] = [
   {
-    ...{ alert: 'FootfallDown', at: '5m', series: () => [gauge('up', '', 0)] },
+    alert: 'FootfallDown',
+    at: '5m',
+    series: () => [gauge('up', '', 0)],
     labels: { ...page, instance, job: 'footfall' },
     summary: `${instance} does not answer`,
   },
   {
-    ...{ alert: 'FootfallSpoolWaits', at: '5m' },
+    alert: 'FootfallSpoolWaits',
+    at: '5m',
     series: () => [gauge('footfall_spool_oldest_seconds', 'table="events"', 90)],
     labels: { ...page, instance, table: 'events' },
     summary: `events of ${instance} waits for ClickHouse, the oldest for 1m 30s`,
   },
   {
-    ...{ alert: 'FootfallShardDown', at: '5m' },
+    alert: 'FootfallShardDown',
+    at: '5m',
     series: () => [gauge('footfall_clickhouse_shard_up', 'shard="1"', 0)],
     labels: { ...page, shard: '1' },
     summary: 'shard 1 of ClickHouse answers no machine',
   },
   {
-    ...{ alert: 'FootfallSpoolFills', at: '5m' },
+    alert: 'FootfallSpoolFills',
+    at: '5m',
     series: () => [gauge('footfall_spool_bytes', 'table="events"', 6 * 1024 ** 3)],
     labels: { ...page, instance },
     summary: `the spool of ${instance} is half full (6GiB); when it is full, beacons are refused`,
   },
   ...['busy', 'internal_error'].map((error) => ({
-    ...{ alert: 'FootfallBeaconsRefused', at: '5m' },
+    alert: 'FootfallBeaconsRefused',
+    at: '5m',
     series: () => [counter('footfall_beacons_refused_total', `error="${error}"`, '20x300')],
     labels: { ...page, instance },
     summary: `${instance} takes no beacons`,
   })),
   {
-    ...{ alert: 'FootfallSlowAcknowledgement', at: '20m' },
+    alert: 'FootfallSlowAcknowledgement',
+    at: '20m',
     series: () =>
       [
         { le: '0.5', values: '0x300' },
         { le: '1', values: '0+10x300' },
         { le: '+Inf', values: '0+10x300' },
-      ].map(({ le, values }) => ({ series: `footfall_ack_seconds_bucket{le="${le}",${where}}`, values })),
+      ].map(({ le, values }) => ({
+        series: `footfall_ack_seconds_bucket{le="${le}",${where}}`,
+        values,
+      })),
     labels: { ...ticket, instance },
     summary: `beacons wait for the disk of ${instance}`,
   },
   {
-    ...{ alert: 'FootfallClockWrong', at: '5m' },
+    alert: 'FootfallClockWrong',
+    at: '5m',
     series: () => [gauge('footfall_clock_ahead_seconds', '', -90)],
     labels: { ...ticket, instance, job: 'footfall' },
     summary: `the clock of ${instance} differs from that of PostgreSQL by 1m 30s`,
   },
   ...['events', 'identity_links', 'rejected_events'].map((table) => ({
-    ...{ alert: 'FootfallDeadLetters', at: '5m' },
+    alert: 'FootfallDeadLetters',
+    at: '5m',
     series: () => [counter('footfall_dead_letters_total', `table="${table}"`, '3x300')],
     labels: { ...ticket, instance, job: 'footfall', table },
     summary: `ClickHouse refuses rows for ${table} of ${instance}`,
   })),
   ...['500', '503'].map((status) => ({
     // Rises once: the rate is above 0 for as long as its range, which is as long as the alert waits.
-    ...{ alert: 'FootfallServerErrors', at: '7m30s' },
+    alert: 'FootfallServerErrors',
+    at: '7m30s',
     series: () => [
       counter(
         'footfall_http_requests_total',
@@ -118,13 +131,15 @@ const expectations: Expectation[] = [
     summary: '100% of the answers of /healthz are errors of ours',
   })),
   {
-    ...{ alert: 'FootfallJobsFail', at: '20m' },
+    alert: 'FootfallJobsFail',
+    at: '20m',
     series: () => [gauge('footfall_jobs', 'queue="audiences.build",state="failed"', 2)],
     labels: { ...ticket, queue: 'audiences.build' },
     summary: '2 jobs of audiences.build have failed for good',
   },
   {
-    ...{ alert: 'FootfallUsageUnreported', at: '2h10m' },
+    alert: 'FootfallUsageUnreported',
+    at: '2h10m',
     series: () => [gauge('footfall_usage_reports_unsent', '', 3)],
     labels: ticket,
     summary: 'Stripe has not taken 3 reports of usage',
@@ -144,14 +159,21 @@ async function promtool(tests: object[]): Promise<string> {
   )
 }
 
-test.each(expectations)('$alert fires ($labels)', async ({ alert, at, series, labels, summary }) => {
-  const expected = { exp_labels: labels, exp_annotations: { summary } }
-  const asked = [{ eval_time: at, alertname: alert, exp_alerts: [expected] }]
-  expect(await promtool([{ interval: '30s', input_series: series(), alert_rule_test: asked }])).toBe('')
-})
+test.each(expectations)(
+  '$alert fires ($labels)',
+  async ({ alert, at, series, labels, summary }) => {
+    const expected = { exp_labels: labels, exp_annotations: { summary } }
+    const asked = [{ eval_time: at, alertname: alert, exp_alerts: [expected] }]
+    expect(
+      await promtool([{ interval: '30s', input_series: series(), alert_rule_test: asked }]),
+    ).toBe('')
+  },
+)
 
 test('every alert is tested, and none fires on a service without faults', async () => {
-  const names = [...readFileSync(rules, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
+  const names = [...readFileSync(rules, 'utf8').matchAll(/- alert: (\w+)/g)].map(
+    ([, name]) => name!,
+  )
   expect([...new Set(expectations.map(({ alert }) => alert))].sort()).toEqual([...names].sort())
   const input_series = [
     { series: `up{${where}}`, values: '1x300' },

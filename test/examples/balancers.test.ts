@@ -52,7 +52,8 @@ test('the world reaches what pages load and send to, and nothing else; insiders 
       `/p/${services[0]!.demo.pixel_id}.js`,
       `/e.gif?pixel_id=${services[0]!.demo.pixel_id}&url=http://a.example/`,
     ]
-    for (const path of open) expect([name, path, await statusOf(world + path)]).toEqual([name, path, 200])
+    for (const path of open)
+      expect([name, path, await statusOf(world + path)]).toEqual([name, path, 200])
     for (const path of [
       '/',
       '/metrics',

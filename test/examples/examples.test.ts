@@ -92,7 +92,9 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
       `<title>proxied</title><script async src="/stats/p/${site.service.demo.pixel_id}.js"></script>`,
     )
     await site.visit(`${proxy.url}/proxied`, async (page) => {
-      const answer = await page.waitForResponse((response) => response.url() === `${proxy.url}/stats/e`)
+      const answer = await page.waitForResponse(
+        (response) => response.url() === `${proxy.url}/stats/e`,
+      )
       expect(await answer.headerValue('set-cookie')).toMatch(
         /^footfall=[\da-f-]{36}; .*HttpOnly; SameSite=Lax$/,
       )
@@ -100,7 +102,11 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
     })
 
     const event = customEvent()
-    await postFrom('127.0.9.9', `${proxy.url}/stats/e`, JSON.stringify(beaconOf(site.service, [event])))
+    await postFrom(
+      '127.0.9.9',
+      `${proxy.url}/stats/e`,
+      JSON.stringify(beaconOf(site.service, [event])),
+    )
     expect((await readEvent(site.service, event.event_id)).client_ip).toBe('127.0.9.0')
 
     // Nothing but what pages load and send to: the rest is the site's own, which has its page for it.
@@ -119,8 +125,11 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
       expect(await (await fetch(`${proxy.url}/stats/${path}`)).text(), path).toBe(sitePage)
     }
     expect(
-      (await fetch(`${proxy.url}/stats/e.gif?pixel_id=${site.service.demo.pixel_id}&url=http://x.example/`))
-        .status,
+      (
+        await fetch(
+          `${proxy.url}/stats/e.gif?pixel_id=${site.service.demo.pixel_id}&url=http://x.example/`,
+        )
+      ).status,
     ).toBe(200)
   } finally {
     await proxy.stop()
@@ -130,7 +139,8 @@ test('nginx.conf: script, events, cookie and address under the site’s own name
 /** A real nginx: the example in the server block of a site. */
 async function startNginx(example: string) {
   const nginx = '/usr/sbin/nginx'
-  if (!existsSync(nginx)) throw new Error('nginx is missing: on Debian as root "npm test" installs it')
+  if (!existsSync(nginx))
+    throw new Error('nginx is missing: on Debian as root "npm test" installs it')
   const directory = mkdtempSync(join(tmpdir(), 'footfall-nginx-'))
   const port = await freePort()
   writeFileSync(join(directory, 'site.conf'), example)
@@ -148,7 +158,9 @@ async function startNginx(example: string) {
       }
     }`,
   )
-  const child = spawn(nginx, ['-p', directory, '-c', join(directory, 'nginx.conf')], { stdio: 'inherit' })
+  const child = spawn(nginx, ['-p', directory, '-c', join(directory, 'nginx.conf')], {
+    stdio: 'inherit',
+  })
   const url = `http://127.0.0.1:${port}`
   await waitFor('nginx', () =>
     fetch(url).then(

@@ -28,7 +28,9 @@ async function imported(name: string, code = site.filledIn(site.read(name))) {
 
 /** What the snippet needs of a page that is not an example itself. */
 const snippet = () =>
-  site.filledIn(`<script>${stub}</script><script async src="http://127.0.0.1:8787/p/PIXEL_ID.js"></script>`)
+  site.filledIn(
+    `<script>${stub}</script><script async src="http://127.0.0.1:8787/p/PIXEL_ID.js"></script>`,
+  )
 
 /** Says what a page's policy blocked. */
 const blocked = (page: Page) => {
@@ -62,7 +64,10 @@ test('nuxt.config.js: its head has the snippet', async () => {
   const tags = config.app.head.script.map(({ innerHTML = '', src }: Record<string, string>) =>
     src ? `<script async src="${src}"></script>` : `<script>${innerHTML}</script>`,
   )
-  site.serve('/nuxt', `<title>nuxt</title>${tags.join('')}<script>footfall('track', 'early')</script>`)
+  site.serve(
+    '/nuxt',
+    `<title>nuxt</title>${tags.join('')}<script>footfall('track', 'early')</script>`,
+  )
   await site.visit('/nuxt', async () => {
     await site.arrived('page_view', '/nuxt')
     await site.arrived('custom', '/nuxt')
@@ -70,7 +75,10 @@ test('nuxt.config.js: its head has the snippet', async () => {
 })
 
 test('webflow.html: works as head code', async () => {
-  site.serve('/webflow', `<head><title>webflow</title>${site.filledIn(site.read('webflow.html'))}</head>`)
+  site.serve(
+    '/webflow',
+    `<head><title>webflow</title>${site.filledIn(site.read('webflow.html'))}</head>`,
+  )
   await site.visit('/webflow', () => site.arrived('page_view', '/webflow'))
 })
 
@@ -167,7 +175,10 @@ test('iab-tcf.js: the visitor’s choice of purposes 1 and 8, and only once it i
 
 test('content-security-policy/hashes.html: pinned, and refused where a byte is another', async () => {
   const answer = await fetch(`${site.service.url}/p/${site.service.demo.pixel_id}.json`)
-  const { pinned_url, integrity } = (await answer.json()) as { pinned_url: string; integrity: string }
+  const { pinned_url, integrity } = (await answer.json()) as {
+    pinned_url: string
+    integrity: string
+  }
   const html = site.filledIn(site.read('content-security-policy/hashes.html'))
   const hash = createHash('sha256').update(stub).digest('base64')
   expect(html).toContain(`'sha256-${hash}'`)
@@ -212,7 +223,10 @@ test('content-security-policy/nonce.mjs: each answer its own nonce; the pixel an
       await page.evaluate(`footfall('identify', { hem: '${'a'.repeat(64)}' })`)
       // The page forbids eval, which waiting within it needs.
       const isLoaded = `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/p/identify.js'))`
-      await waitFor('the part that identifies', async () => (await page.evaluate(isLoaded)) === true)
+      await waitFor(
+        'the part that identifies',
+        async () => (await page.evaluate(isLoaded)) === true,
+      )
       expect(found).toEqual([])
     })
   } finally {
@@ -257,7 +271,9 @@ test('server-side/track.mjs: an event of the visitor whose request is answered; 
   const ask = (cookie: string) => fetch(url, { headers: { cookie, 'user-agent': chrome } })
   try {
     await ask(`a=b; footfall_id=${cookieId}`)
-    expect(answers).toEqual(Array(2).fill({ cookie_id: cookieId, accepted: 1, rejected: [], vouched: true }))
+    expect(answers).toEqual(
+      Array(2).fill({ cookie_id: cookieId, accepted: 1, rejected: [], vouched: true }),
+    )
     const [row] = await site.arrivedRows('custom', '/server-side')
     expect(row).toMatchObject({ event_id: eventId, cookie_id: cookieId, user_agent: chrome })
     expect(JSON.parse(row!.event_data as string)).toMatchObject({

@@ -93,13 +93,21 @@ describe.each(['haproxy', 'nginx'] as const)('%s', (name) => {
     })
     const installation = await (await fetch(`${proxy.world}/p/${pixel_id}.json`)).json()
     expect(installation).toMatchObject({ script_url: `${proxy.world}/p/${pixel_id}.js` })
-    expect(await (await fetch(`${proxy.world}/p/${pixel_id}.js`)).text()).not.toContain(proxy.inside)
+    expect(await (await fetch(`${proxy.world}/p/${pixel_id}.js`)).text()).not.toContain(
+      proxy.inside,
+    )
 
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [
         join(packageRoot, 'dist/collector/cli.js'),
-        ...['setup', '--organization', 'Acme', '--email', 'owner@example.com', '--project', 'Acme site'],
+        'setup',
+        '--organization',
+        'Acme',
+        '--email',
+        'owner@example.com',
+        '--project',
+        'Acme site',
       ],
       { env: { PATH: process.env.PATH, ...env, FOOTFALL_DATA_DIR: service.dataDir } },
     )

@@ -56,7 +56,9 @@ export function useSite() {
     },
     /** An example with a pixel's id and the collector's address filled in. */
     filledIn: (text: string) =>
-      text.replaceAll('PIXEL_ID', service.demo.pixel_id).replaceAll('http://127.0.0.1:8787', service.url),
+      text
+        .replaceAll('PIXEL_ID', service.demo.pixel_id)
+        .replaceAll('http://127.0.0.1:8787', service.url),
     read: (name: string) => readFileSync(join(packageRoot, 'examples', name), 'utf8'),
     /** Opens a page in a fresh profile, without an error that nobody caught. */
     async visit<T>(path: string, work: (page: Page) => Promise<T>): Promise<T> {

@@ -64,7 +64,11 @@ export const fuzzApi: Fuzzer = async ({ service, seed, count, log }) => {
   const ask = async () => {
     // Every route in turn, so that a short run misses none.
     const route = routes[sent++ % routes.length]!
-    const request = requestOf(random, route, route.method === 'DELETE' ? [random.uuid()] : known.uuid)
+    const request = requestOf(
+      random,
+      route,
+      route.method === 'DELETE' ? [random.uuid()] : known.uuid,
+    )
     const about = `request ${sent}: ${route.method} ${request.path.slice(0, 300)} ${(request.body ?? '').slice(0, 300)}`
     const startedAt = performance.now()
     const answer = await fetch(`${service.url}${request.path}`, {
@@ -80,7 +84,12 @@ export const fuzzApi: Fuzzer = async ({ service, seed, count, log }) => {
         retryAfter: got.headers.get('retry-after'),
         text: await got.text(),
       }),
-      (error: Error) => ({ status: 0, type: '', retryAfter: null, text: String(error.cause ?? error) }),
+      (error: Error) => ({
+        status: 0,
+        type: '',
+        retryAfter: null,
+        text: String(error.cause ?? error),
+      }),
     )
     const tookMs = performance.now() - startedAt
     statuses.set(String(answer.status), (statuses.get(String(answer.status)) ?? 0) + 1)
@@ -115,7 +124,9 @@ async function describedRoutes(url: string): Promise<Route[]> {
   return Object.entries(paths)
     .flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => ({
-        ...{ path, method: method.toUpperCase(), operation },
+        path,
+        method: method.toUpperCase(),
+        operation,
         checks: new Map(
           Object.entries(operation.responses).map(([status, { content }]) => {
             const schema = content?.['application/json']?.schema
@@ -135,10 +146,14 @@ interface Answer {
 }
 
 /** What is wrong with an answer; null when nothing is. */
-function faultOf({ checks, path }: Route, { status, type, retryAfter, text }: Answer): string | null {
+function faultOf(
+  { checks, path }: Route,
+  { status, type, retryAfter, text }: Answer,
+): string | null {
   if (status === 0) return 'no answer'
   const body = type.startsWith('application/json') ? parsed(text) : undefined
-  const isBusy = status === 503 && (body as { error?: string })?.error === 'busy' && retryAfter !== null
+  const isBusy =
+    status === 503 && (body as { error?: string })?.error === 'busy' && retryAfter !== null
   if (status >= 500 && !isBusy) return `${status}`
   if (status >= 400) {
     const { error, message, request_id } = (body ?? {}) as Record<string, unknown>
@@ -168,7 +183,11 @@ interface FuzzRequest {
   body?: string
 }
 
-function requestOf(random: Random, { path, operation, method }: Route, uuids: string[]): FuzzRequest {
+function requestOf(
+  random: Random,
+  { path, operation, method }: Route,
+  uuids: string[],
+): FuzzRequest {
   const query: string[] = []
   const headers: Record<string, string> = {}
   let filled = path
@@ -183,8 +202,10 @@ function requestOf(random: Random, { path, operation, method }: Route, uuids: st
       headers[name] = headerText(parameterOf(random, name, schema, uuids))
     }
   }
-  if (random.chance(0.03)) query.push(`${random.pick(['x', '__proto__', 'constructor', 'limit[]', '%'])}=1`)
-  if (random.chance(0.1)) headers.accept = random.pick(['text/csv', 'application/x-ndjson', '*/*;q=0', 'x'])
+  if (random.chance(0.03))
+    query.push(`${random.pick(['x', '__proto__', 'constructor', 'limit[]', '%'])}=1`)
+  if (random.chance(0.1))
+    headers.accept = random.pick(['text/csv', 'application/x-ndjson', '*/*;q=0', 'x'])
   const search = query.length > 0 ? `?${query.join('&')}` : ''
   const address = (filled + search).slice(0, 12_000)
   const schema = operation.requestBody?.content?.['application/json']?.schema
@@ -206,7 +227,9 @@ function parameterOf(random: Random, name: string, schema: Schema, uuids: string
   if (schema.format === 'uuid') return random.chance(0.9) ? random.pick(uuids) : random.uuid()
   if (/_ms$/.test(name)) return Date.now() - random.integer(0, 80_000_000)
   if (/_time$|_date$/.test(name))
-    return new Date(Date.now() - random.integer(0, 1e9)).toISOString().slice(0, random.pick([10, 24]))
+    return new Date(Date.now() - random.integer(0, 1e9))
+      .toISOString()
+      .slice(0, random.pick([10, 24]))
   if (type === 'integer' || type === 'number') return random.integer(0, 1_000)
   if (type === 'boolean') return random.chance(0.5)
   if (name === 'filter') {
@@ -223,19 +246,27 @@ function parameterOf(random: Random, name: string, schema: Schema, uuids: string
   }
   if (/select|distinct|group_by/.test(name))
     return random.pick(['event_type', 'event_id,ts_millis', 'hem', 'url,url', ',', 'no_such_field'])
-  if (/email/.test(name)) return random.pick(['a@b.example', 'A@B.example', 'a@', '@', 'é@b.example'])
+  if (/email/.test(name))
+    return random.pick(['a@b.example', 'A@B.example', 'a@', '@', 'é@b.example'])
   if (/hem/.test(name)) return 'a'.repeat(64)
   return random.pick(['a', 'Name', 'x y', '2026-01-01', 'é', '%', "'"])
 }
 
-function bodyOf(random: Random, schema: Schema, uuids: string[], depth: number, name = ''): unknown {
+function bodyOf(
+  random: Random,
+  schema: Schema,
+  uuids: string[],
+  depth: number,
+  name = '',
+): unknown {
   if (depth > 6 || random.chance(0.06)) return hostileValue(random)
   if (schema.properties) {
     const entries = Object.entries(schema.properties).filter(([member]) =>
       schema.required?.includes(member) ? !random.chance(0.04) : random.chance(0.4),
     )
     const body: Record<string, unknown> = {}
-    for (const [member, inner] of entries) body[member] = bodyOf(random, inner, uuids, depth + 1, member)
+    for (const [member, inner] of entries)
+      body[member] = bodyOf(random, inner, uuids, depth + 1, member)
     if (random.chance(0.03)) body[random.pick(['x', 'toString', '\u0000'])] = hostileValue(random)
     return body
   }

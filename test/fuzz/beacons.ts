@@ -64,12 +64,15 @@ export const fuzzBeacons: Fuzzer = async ({ service, seed, count, log }) => {
     ]).catch((error: Error) => ({ status: 0, body: { error: String(error.cause ?? error) } }))
     if (answer === null) return faults.push(`no answer within ${hangMs} ms: ${about}`)
     const { status, body } = answer as { status: number; body: Receipt }
-    if (status === 0 || status >= 500) return faults.push(`${status} ${JSON.stringify(body)}: ${about}`)
+    if (status === 0 || status >= 500)
+      return faults.push(`${status} ${JSON.stringify(body)}: ${about}`)
     if (!isWhole || Buffer.byteLength(text) > beaconBytesMax) return
     if (status !== 200) return faults.push(`${status} ${JSON.stringify(body)}: ${about}`)
     const refused = new Set(body.rejected.map(({ index }) => index))
     if (body.accepted + refused.size !== events.length || refused.size !== body.rejected.length)
-      faults.push(`${body.accepted} accepted, ${refused.size} rejected of ${events.length}: ${about}`)
+      faults.push(
+        `${body.accepted} accepted, ${refused.size} rejected of ${events.length}: ${about}`,
+      )
     for (const [index, one] of events.entries()) {
       if (!refused.has(index)) accepted.push(one)
       else if (!one.isMutated)
@@ -143,7 +146,9 @@ async function missing(
       const rows = await readAll(service, startedAt)
       found = matched(expected, rows)
       log(`${found.filter(({ row }) => row).length} of ${expected.length} read back`)
-      return found.every(({ row }) => row) || new Promise((resolve) => setTimeout(resolve, 1_000, false))
+      return (
+        found.every(({ row }) => row) || new Promise((resolve) => setTimeout(resolve, 1_000, false))
+      )
     },
     readTimeoutMs,
   ).catch(() => {})
@@ -217,7 +222,9 @@ function difference({ event, eventId }: Sent, row: Row): string | undefined {
     return
   }
   const given = wellFormed(JSON.parse(jsonOf(event.event_data)))
-  return isDeepStrictEqual(withoutQueries(stored), withoutQueries(given)) ? undefined : 'not as sent'
+  return isDeepStrictEqual(withoutQueries(stored), withoutQueries(given))
+    ? undefined
+    : 'not as sent'
 }
 
 /** As texts are stored: without halves of characters, and without U+0000. */
@@ -225,7 +232,10 @@ function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd')
   if (Array.isArray(value)) return value.map(wellFormed)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, part]) => [wellFormed(key) as string, wellFormed(part)])
+  const entries = Object.entries(value).map(([key, part]) => [
+    wellFormed(key) as string,
+    wellFormed(part),
+  ])
   return Object.fromEntries(entries)
 }
 

@@ -57,7 +57,8 @@ export async function converse(
     await delay(betweenWritesMs)
   }
   lastAt = performance.now()
-  while (!isOver && performance.now() - lastAt < silentMs && performance.now() < endAt) await delay(5)
+  while (!isOver && performance.now() - lastAt < silentMs && performance.now() < endAt)
+    await delay(5)
   socket.destroy()
   return answersIn(read).slice(openings)
 }
@@ -72,9 +73,13 @@ function answersIn(read: string): Answer[] {
     const length = isInChunks
       ? read.indexOf('0\r\n\r\n', bodyAt) + 5 - bodyAt
       : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-    if (bodyAt < 4 || read.length < bodyAt + length) return [...answers, { status: 0, text: read.slice(at) }]
+    if (bodyAt < 4 || read.length < bodyAt + length)
+      return [...answers, { status: 0, text: read.slice(at) }]
     const text = read.slice(at, bodyAt + length)
-    answers.push({ status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? 0), text: comparable(text) })
+    answers.push({
+      status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1] ?? 0),
+      text: comparable(text),
+    })
     at = bodyAt + length
   }
   return answers

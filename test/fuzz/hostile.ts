@@ -15,7 +15,8 @@ const nested = (depth: number, isArray: boolean): unknown => {
   return value
 }
 
-const wide = (keys: number) => Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n]))
+const wide = (keys: number) =>
+  Object.fromEntries(Array.from({ length: keys }, (_, n) => [`k${n}`, n]))
 
 /** Values that have broken parsers: each call a fresh one. */
 const values: ((random: Random) => unknown)[] = [
@@ -51,7 +52,9 @@ const values: ((random: Random) => unknown)[] = [
   ({ pick, integer }) =>
     pick(['&', '?', ';', '#', ' ', '/', '.', '=', ']', '%5d', 'a', '\\']).repeat(integer(1, 9_000)),
   ({ pick, integer }) =>
-    `http://x.example/?token=${pick(['&', 'a', 'token', '%5d'])}`.concat('&'.repeat(integer(1, 9_000))),
+    `http://x.example/?token=${pick(['&', 'a', 'token', '%5d'])}`.concat(
+      '&'.repeat(integer(1, 9_000)),
+    ),
   ({ integer, chance }) => nested(integer(1, 3_000), chance(0.5)),
   ({ integer }) => wide(integer(1, 1_500)),
   ({ integer }) => Array.from({ length: integer(1, 2_000) }, () => ({})),

@@ -36,14 +36,22 @@ if (flags.help || !fuzzer) {
 
 async function main({ run, what, count }: (typeof fuzzers)[string]): Promise<void> {
   const startedAt = Date.now()
-  const log = (line: string) => console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
+  const log = (line: string) =>
+    console.error(`+${((Date.now() - startedAt) / 1000).toFixed(1)} s ${line}`)
   const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(flags.seed)
   // All come from one address, and the limits on addresses have tests of their own.
   const service = await startService({ env: { FOOTFALL_IDENTIFIES_PER_IP: '0' } })
   try {
-    const faults = await run({ service, seed, count: Number(flags.events ?? flags.requests ?? count), log })
+    const faults = await run({
+      service,
+      seed,
+      count: Number(flags.events ?? flags.requests ?? count),
+      log,
+    })
     for (const fault of faults.slice(0, 50)) console.log(fault)
-    console.log(`${faults.length} faults; seed ${seed}; ${what}: ${flags.events ?? flags.requests ?? count}`)
+    console.log(
+      `${faults.length} faults; seed ${seed}; ${what}: ${flags.events ?? flags.requests ?? count}`,
+    )
     if (faults.length > 0) process.exitCode = 1
   } finally {
     await service.stop()

@@ -48,9 +48,15 @@ function beacon(random: Random, body: string): Request {
 
 /** Headers that parsers have disagreed about; those of PortSwigger's and others' lists among them. */
 const hostileFields: Request['fields'] = [
-  ...['chunked', 'identity', 'xchunked', 'chunked, identity', '\x0bchunked', ' chunked', 'CHUNKED'].map(
-    (value): Request['fields'][number] => ['Transfer-Encoding', ': ', value],
-  ),
+  ...[
+    'chunked',
+    'identity',
+    'xchunked',
+    'chunked, identity',
+    '\x0bchunked',
+    ' chunked',
+    'CHUNKED',
+  ].map((value): Request['fields'][number] => ['Transfer-Encoding', ': ', value]),
   ['Transfer-Encoding', ' : ', 'chunked'],
   ['Transfer_Encoding', ': ', 'chunked'],
   [' Transfer-Encoding', ': ', 'chunked'],
@@ -108,11 +114,31 @@ const lengths = [
 ]
 
 const lines = [
-  ...['POST http://localhost/e HTTP/1.1', 'POST /e?x=1 HTTP/1.1', 'POST /e HTTP/1.0', 'post /e HTTP/1.1'],
-  ...['POST  /e HTTP/1.1', 'POST /e  HTTP/1.1', 'POST /e HTTP/1.1 ', 'POST /e HTTP/1.2', 'POST /e HTTP/2.0'],
-  ...['POST /e/ HTTP/1.1', 'POST //e HTTP/1.1', 'POST /e#x HTTP/1.1', 'POST /%65 HTTP/1.1', 'POST /e'],
-  ...['GET /e HTTP/1.1', 'OPTIONS /e HTTP/1.1', 'PUT /e HTTP/1.1', 'POST /e\0 HTTP/1.1', 'PRI * HTTP/2.0'],
-  ...['POST\t/e HTTP/1.1', '\x16\x03\x01'],
+  'POST http://localhost/e HTTP/1.1',
+  'POST /e?x=1 HTTP/1.1',
+  'POST /e HTTP/1.0',
+  'post /e HTTP/1.1',
+  ...[
+    'POST  /e HTTP/1.1',
+    'POST /e  HTTP/1.1',
+    'POST /e HTTP/1.1 ',
+    'POST /e HTTP/1.2',
+    'POST /e HTTP/2.0',
+  ],
+  'POST /e/ HTTP/1.1',
+  'POST //e HTTP/1.1',
+  'POST /e#x HTTP/1.1',
+  'POST /%65 HTTP/1.1',
+  'POST /e',
+  ...[
+    'GET /e HTTP/1.1',
+    'OPTIONS /e HTTP/1.1',
+    'PUT /e HTTP/1.1',
+    'POST /e\0 HTTP/1.1',
+    'PRI * HTTP/2.0',
+  ],
+  'POST\t/e HTTP/1.1',
+  '\x16\x03\x01',
 ]
 
 const spoilings: ((request: Request, random: Random) => void)[] = [
@@ -147,9 +173,11 @@ const spoilings: ((request: Request, random: Random) => void)[] = [
     request.fields.push(['Transfer-Encoding', ': ', 'chunked'])
     request.body = `${request.body.length.toString(16)};x=y\r\n${request.body}\r\n0\r\nX-Trailer: y\r\n\r\n`
   },
-  (request, random) => request.fields.push(['X-Long', ': ', 'x'.repeat(random.integer(4_000, 20_000))]),
+  (request, random) =>
+    request.fields.push(['X-Long', ': ', 'x'.repeat(random.integer(4_000, 20_000))]),
   (request, random) => {
-    for (let more = random.integer(80, 220); more > 0; more--) request.fields.push([`X-${more}`, ': ', 'y'])
+    for (let more = random.integer(80, 220); more > 0; more--)
+      request.fields.push([`X-${more}`, ': ', 'y'])
   },
 ]
 
@@ -159,7 +187,18 @@ const textOf = ({ before, line, fields, lineEnd, body }: Request): string =>
 /** Changes single bytes of a text. */
 function damaged(random: Random, text: string): string {
   const at = random.integer(0, text.length - 1)
-  const byte = random.pick(['\0', '\r', '\n', ' ', '\t', ':', '\xff', '0', 'P', text[at]!.toUpperCase()])
+  const byte = random.pick([
+    '\0',
+    '\r',
+    '\n',
+    ' ',
+    '\t',
+    ':',
+    '\xff',
+    '0',
+    'P',
+    text[at]!.toUpperCase(),
+  ])
   return text.slice(0, at) + byte + text.slice(at + random.integer(0, 1))
 }
 
@@ -196,7 +235,9 @@ export function hostileConversation(random: Random, bodyOf: () => string): strin
       return [texts.join('')]
     default: {
       const all = texts.join('')
-      const cuts = Array.from({ length: random.integer(1, 5) }, () => random.integer(1, all.length - 1))
+      const cuts = Array.from({ length: random.integer(1, 5) }, () =>
+        random.integer(1, all.length - 1),
+      )
       const places = [0, ...cuts.sort((one, other) => one - other), all.length]
       return places.slice(1).map((end, index) => all.slice(places[index], end))
     }

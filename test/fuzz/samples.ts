@@ -74,15 +74,22 @@ export const complete: Record<EventType, () => object> = {
   }),
   search: () => ({ query: 'pots', results_count: 12 }),
   video: () => ({
-    ...{ src: 'https://shop.example/film.webm', title: null, action: 'play' },
-    ...{ position: 5.2, duration: 10, percent: 52 },
+    src: 'https://shop.example/film.webm',
+    title: null,
+    action: 'play',
+    position: 5.2,
+    duration: 10,
+    percent: 52,
   }),
   download: () => ({ href: 'https://shop.example/a.pdf', filename: 'a.pdf', extension: 'pdf' }),
   custom: () => ({ name: 'bought', properties: { sku: 'POT-23', deep: { er: [1, 'two', null] } } }),
 }
 
 /** One of a record's values, by its name. */
-export const pickFrom = <K extends string>(random: Random, record: Record<K, () => object>): [K, object] => {
+export const pickFrom = <K extends string>(
+  random: Random,
+  record: Record<K, () => object>,
+): [K, object] => {
   const key = random.pick(Object.keys(record) as K[])
   return [key, record[key]()]
 }

@@ -26,8 +26,10 @@ const echoOf = (headers: Record<string, unknown>, body: Buffer): string =>
   JSON.stringify({ told: told(headers), body: createHash('sha1').update(body).digest('hex') })
 
 const headersOf = (body: string) => [
-  ...['Content-Type', 'application/json'],
-  ...['Content-Length', String(Buffer.byteLength(body))],
+  'Content-Type',
+  'application/json',
+  'Content-Length',
+  String(Buffer.byteLength(body)),
 ]
 
 /** As long as a disk takes: answers are not yet there when what follows is read. */
@@ -155,14 +157,21 @@ test('a beacon that is being answered when the server closes is answered, and th
     await new Promise<void>((resolve) => {
       answer = resolve
     })
-    return { text: answerText(headersOf('mine'), 'mine', server.keepAliveTimeout), encoding: 'latin1' }
+    return {
+      text: answerText(headersOf('mine'), 'mine', server.keepAliveTimeout),
+      encoding: 'latin1',
+    }
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const beacon = 'POST /e HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}'
+  const beacon =
+    'POST /e HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}'
   const hasArrived = once(arrived, 'beacon')
-  const talk = converse(port, openedInFront, [beacon, beacon], { betweenWritesMs: 2, silentMs: 2_000 })
+  const talk = converse(port, openedInFront, [beacon, beacon], {
+    betweenWritesMs: 2,
+    silentMs: 2_000,
+  })
   await hasArrived
   let isClosed = false
   const closing = wire.close().then(() => {
@@ -172,7 +181,10 @@ test('a beacon that is being answered when the server closes is answered, and th
   expect(isClosed).toBe(false)
   answer()
   await closing
-  expect((await talk).map(({ text }) => text.split('\r\n\r\n')[1]?.includes('mine'))).toEqual([true, false])
+  expect((await talk).map(({ text }) => text.split('\r\n\r\n')[1]?.includes('mine'))).toEqual([
+    true,
+    false,
+  ])
   server.close()
   server.closeAllConnections()
 }, 60_000)
@@ -184,7 +196,10 @@ test('what arrives while Node answers a refused beacon waits behind what came wi
   })
   const wire = readBetweenRequests(server, async ({ body }) => {
     if (body.includes('refuse')) throw new Error('refused')
-    return { text: answerText(headersOf('mine'), 'mine', server.keepAliveTimeout), encoding: 'latin1' }
+    return {
+      text: answerText(headersOf('mine'), 'mine', server.keepAliveTimeout),
+      encoding: 'latin1',
+    }
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -193,7 +208,10 @@ test('what arrives while Node answers a refused beacon waits behind what came wi
     `POST /e HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const good = beaconOf('{"a":1}')
   const writes = [beaconOf('refuse') + good.slice(0, 30), good.slice(30) + good]
-  const answers = await converse(port, openedInFront, writes, { betweenWritesMs: 30, silentMs: 1_000 })
+  const answers = await converse(port, openedInFront, writes, {
+    betweenWritesMs: 30,
+    silentMs: 1_000,
+  })
   expect(answers.map(({ text }) => text.split('\r\n\r\n')[1])).toEqual(['refused', 'mine', 'mine'])
   await wire.close()
   server.close()

@@ -25,7 +25,11 @@ export const chrome =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 /** A beacon of the service's demo pixel that carries `events`. */
-export const beaconOf = (service: Service, events: unknown[], more: Record<string, unknown> = {}) => ({
+export const beaconOf = (
+  service: Service,
+  events: unknown[],
+  more: Record<string, unknown> = {},
+) => ({
   pixel_id: service.demo.pixel_id,
   sent_at: new Date().toISOString(),
   events,
@@ -52,7 +56,11 @@ export const receiptOf = async (answer: Response): Promise<BeaconReceipt> =>
   (await answer.json()) as BeaconReceipt
 
 /** Asks the API with the demo's live key. */
-export function ask(service: Service, path: string, headers: Record<string, string> = {}): Promise<Response> {
+export function ask(
+  service: Service,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const { api_key, api_secret } = service.demo
   return fetch(`${service.url}${path}`, {
     headers: { 'x-api-key': api_key, 'x-api-secret': api_secret, ...headers },
@@ -68,4 +76,7 @@ export async function readRows(service: Service, query: Record<string, string>):
 
 /** Waits until the API returns the event, as a user would see it. */
 export const readEvent = (service: Service, eventId: string): Promise<Row> =>
-  waitFor(`event ${eventId}`, async () => (await readRows(service, { filter: `event_id:eq:${eventId}` }))[0])
+  waitFor(
+    `event ${eventId}`,
+    async () => (await readRows(service, { filter: `event_id:eq:${eventId}` }))[0],
+  )

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 
-const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
-  (path) => path && existsSync(path),
-)
+const executablePath = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/google-chrome',
+].find((path) => path && existsSync(path))
 
 /** Two pages of the address bar that nobody sees: each context would load both, for twice what all its tests take. */
 const addressBar = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup']

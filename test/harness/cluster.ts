@@ -27,7 +27,11 @@ const otherPixels = 6
 /** Starts them; `env` says where the stores are, and asks for the demo, whose pixel and key the api tells. */
 export async function startCluster(
   env: Record<string, string>,
-  { collectors: count, random, apis: apiCount = 1 }: { collectors: number; random: Random; apis?: number },
+  {
+    collectors: count,
+    random,
+    apis: apiCount = 1,
+  }: { collectors: number; random: Random; apis?: number },
 ): Promise<Cluster> {
   const api = await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })
   const otherEnv = { ...env, FOOTFALL_ROLE: 'api', FOOTFALL_DEMO: 'false' }
@@ -39,7 +43,12 @@ export async function startCluster(
   )
   const apis = [api, ...others]
   const pixelIds = [api.demo.pixel_id, ...(await createPixels(api, otherPixels))]
-  const collectorEnv = { ...env, FOOTFALL_ROLE: 'ingest', FOOTFALL_DEMO: 'false', FOOTFALL_WORKERS: '2' }
+  const collectorEnv = {
+    ...env,
+    FOOTFALL_ROLE: 'ingest',
+    FOOTFALL_DEMO: 'false',
+    FOOTFALL_WORKERS: '2',
+  }
   const collectors = await Promise.all(
     Array.from({ length: count }, () => startService({ env: collectorEnv })),
   )
@@ -48,16 +57,25 @@ export async function startCluster(
     random,
   )
   return {
-    ...{ api, apis, collectors, balancer, pixelIds },
+    api,
+    apis,
+    collectors,
+    balancer,
+    pixelIds,
     async startAgain(index) {
       const { dataDir, url } = collectors[index]!
-      collectors[index] = await startService({ dataDir, env: { ...collectorEnv, PORT: new URL(url).port } })
+      collectors[index] = await startService({
+        dataDir,
+        env: { ...collectorEnv, PORT: new URL(url).port },
+      })
     },
-    lastWords: () => [...apis, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n'),
+    lastWords: () =>
+      [...apis, ...collectors].map((each) => each.output().slice(-2_000)).join('\n—\n'),
     async close() {
       await balancer.close()
       await Promise.all([...apis, ...collectors].map((each) => each.end('SIGTERM')))
-      for (const { dataDir } of [...apis, ...collectors]) rmSync(dataDir, { recursive: true, force: true })
+      for (const { dataDir } of [...apis, ...collectors])
+        rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }
@@ -69,7 +87,11 @@ const createPixels = (api: Service, count: number): Promise<string[]> =>
       const { project_id, api_key, api_secret } = api.demo
       const answer = await fetch(`${api.url}/api/v1/pixel/create`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-api-key': api_key, 'x-api-secret': api_secret },
+        headers: {
+          'content-type': 'application/json',
+          'x-api-key': api_key,
+          'x-api-secret': api_secret,
+        },
         body: JSON.stringify({ project_id, name: `Site ${index}` }),
       })
       if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)

@@ -71,7 +71,8 @@ export async function dropDatabases(): Promise<void> {
     const client = new pg.Client({ connectionString: inject('postgresUrl') })
     await client.connect()
     // One that somebody is still connected to stays until the run ends.
-    for (const name of inPostgres) await client.query(`DROP DATABASE IF EXISTS ${name}`).catch(() => {})
+    for (const name of inPostgres)
+      await client.query(`DROP DATABASE IF EXISTS ${name}`).catch(() => {})
     await client.end()
   }
 }

@@ -25,7 +25,12 @@ export interface Exports {
   clickhouse: ClickHouse
   env: Record<string, string>
   /** Asks with the demo's key, or with others. */
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
   /** The same; the body of an answer that has to be a success. */
   get(method: string, path: string, body?: unknown): Promise<Json>
   /** Stores people of a company of their own, and an audience of them that is built; their ids. */
@@ -72,7 +77,12 @@ export function exportsOf(
     return answer.body
   }
   const exports: Exports = {
-    ...{ service, postgres, clickhouse, env, ask, get },
+    service,
+    postgres,
+    clickhouse,
+    env,
+    ask,
+    get,
     async audienceOf(people) {
       const company_name = `Company ${companies++} ${crypto.randomUUID()}`
       const rows = people.map(({ address, ...fields }) =>
@@ -105,11 +115,19 @@ export function exportsOf(
       return (await get('POST', 'integrations', body)).integration.id
     },
     async run(body) {
-      const { export: created } = await get('POST', 'exports', { project_id, name: 'Export', ...body })
+      const { export: created } = await get('POST', 'exports', {
+        project_id,
+        name: 'Export',
+        ...body,
+      })
       const { run } = await get('POST', `exports/${created.id}/runs`)
       return { exportId: created.id, runId: run.run_id }
     },
-    async ended({ exportId, runId }, isReached = ({ ended_at }) => ended_at !== null, timeoutMs = 50_000) {
+    async ended(
+      { exportId, runId },
+      isReached = ({ ended_at }) => ended_at !== null,
+      timeoutMs = 50_000,
+    ) {
       let last: Json = null
       return waitFor(
         'the run',

@@ -12,9 +12,15 @@ export function writeDatabase(file: string, firstByte: number, value: Value): vo
     return bit === 0 ? [next, nowhere] : [nowhere, next]
   })
   const metadata = {
-    ...{ node_count: bits.length, record_size: 24, ip_version: 4, database_type: 'Test' },
-    ...{ binary_format_major_version: 2, binary_format_minor_version: 0, build_epoch: 0 },
-    ...{ languages: [], description: {} },
+    node_count: bits.length,
+    record_size: 24,
+    ip_version: 4,
+    database_type: 'Test',
+    binary_format_major_version: 2,
+    binary_format_minor_version: 0,
+    build_epoch: 0,
+    languages: [],
+    description: {},
   }
   writeFileSync(
     file,
@@ -37,7 +43,8 @@ function encode(value: Value): Buffer {
   // uint32, in four bytes.
   if (typeof value === 'number')
     return Buffer.from([(6 << 5) | 4, value >> 24, value >> 16, value >> 8, value])
-  if (Array.isArray(value)) return Buffer.concat([Buffer.from([value.length, 4]), ...value.map(encode)])
+  if (Array.isArray(value))
+    return Buffer.concat([Buffer.from([value.length, 4]), ...value.map(encode)])
   const members = Object.entries(value)
   return Buffer.concat([
     Buffer.from([(7 << 5) | members.length]),

@@ -9,7 +9,8 @@ export function resolveRefs<Document>(document: Document): Document {
     const { $ref } = node as { $ref?: unknown }
     if (typeof $ref === 'string') {
       const name = $ref.slice(prefix.length)
-      if (!$ref.startsWith(prefix) || !(name in schemas)) throw new Error(`Nothing is named ${$ref}`)
+      if (!$ref.startsWith(prefix) || !(name in schemas))
+        throw new Error(`Nothing is named ${$ref}`)
       return resolve(schemas[name])
     }
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, resolve(value)]))

@@ -15,7 +15,10 @@ export interface PostgresProxy {
 }
 
 /** Starts a proxy to the PostgreSQL at `targetUrl`. Nothing is encrypted, so statements can be told by their names. */
-export async function startPostgresProxy(targetUrl: string, lostStatement: string): Promise<PostgresProxy> {
+export async function startPostgresProxy(
+  targetUrl: string,
+  lostStatement: string,
+): Promise<PostgresProxy> {
   const target = new URL(targetUrl)
   const sockets = new Set<Socket>()
   const silence = new Set<() => void>()

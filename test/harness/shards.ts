@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import type { Cluster } from '../../collector/platform/clickhouse/cluster.ts'
-import { type LocalClickHouse, startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
+import {
+  type LocalClickHouse,
+  startLocalClickHouse,
+} from '../../collector/platform/clickhouse/local.ts'
 import { storePassword } from '../../collector/platform/localStores/password.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 
@@ -19,14 +22,21 @@ export interface Shards {
 export async function startShards(
   directory: string,
   count: number,
-  { onRestart = () => {}, grants }: { onRestart?: (reason: string) => void; grants?: readonly string[] } = {},
+  {
+    onRestart = () => {},
+    grants,
+  }: { onRestart?: (reason: string) => void; grants?: readonly string[] } = {},
 ): Promise<Shards> {
   const name = 'footfall'
   const database = 'footfall'
   const members = await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const place = join(directory, `shard${index + 1}`)
-      return { place, password: storePassword(join(place, 'password')), nativePort: await freePort() }
+      return {
+        place,
+        password: storePassword(join(place, 'password')),
+        nativePort: await freePort(),
+      }
     }),
   )
   const shards = members.map(
@@ -37,12 +47,19 @@ export async function startShards(
   const remoteServers = `<${name}>${shards.join('')}</${name}>`
   const servers = await Promise.all(
     members.map(({ place, nativePort }) =>
-      startLocalClickHouse(place, onRestart, {}, { nativePort, remoteServers, ...(grants && { grants }) }),
+      startLocalClickHouse(
+        place,
+        onRestart,
+        {},
+        { nativePort, remoteServers, ...(grants && { grants }) },
+      ),
     ),
   )
   const cluster = { name, shards: servers.map(({ url }) => [url]) }
   return {
-    ...{ cluster, database, servers },
+    cluster,
+    database,
+    servers,
     env: {
       CLICKHOUSE_SHARDS: servers.map(({ url }) => url).join(','),
       CLICKHOUSE_CLUSTER: name,

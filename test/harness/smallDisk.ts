@@ -48,6 +48,8 @@ function writes(fd: number, chunk: Buffer): boolean {
 
 /** Mounts a small disk of its own; what unmounts it. Needs to be root on Linux: see `mountRefusal`. */
 export function mountDisk(directory: string): () => void {
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'tmpfs', directory], { stdio: 'pipe' })
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'tmpfs', directory], {
+    stdio: 'pipe',
+  })
   return () => void execFileSync('umount', ['--lazy', directory])
 }

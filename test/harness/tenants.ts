@@ -62,18 +62,20 @@ export async function openTenants({ hasSample = false, isShared = false } = {}):
     [organizationId, second],
     [foreign.organizationId, foreign],
   ] as const) {
-    await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-      projectId,
-      owner,
-      'Other',
-    ])
+    await postgres.query(
+      'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
+      [projectId, owner, 'Other'],
+    )
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
       pixelId,
       projectId,
       'Other',
     ])
   }
-  const newKey = async (owner: { organizationId: string; projectId: string | null }): Promise<Headers> => {
+  const newKey = async (owner: {
+    organizationId: string
+    projectId: string | null
+  }): Promise<Headers> => {
     const credentials = newApiCredentials('live')
     await storeApiKey(postgres, owner, 'live', 'key', credentials)
     return { 'x-api-key': credentials.apiKey, 'x-api-secret': credentials.apiSecret }
@@ -87,7 +89,15 @@ export async function openTenants({ hasSample = false, isShared = false } = {}):
   }
 
   return {
-    ...{ service, env, postgres, clickhouse, organizationId, first, second, foreign, keys },
+    service,
+    env,
+    postgres,
+    clickhouse,
+    organizationId,
+    first,
+    second,
+    foreign,
+    keys,
     async ask(path, query = {}, key = keys.organization, body) {
       const answer = await fetch(`${service.url}${path}?${new URLSearchParams(query)}`, {
         headers: { ...key, ...(body && { 'content-type': 'application/json' }) },
@@ -97,7 +107,11 @@ export async function openTenants({ hasSample = false, isShared = false } = {}):
     },
     async insert(rows) {
       const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-      await clickhouse.insertLines('events', Readable.from([lines], { objectMode: false }), randomUUID())
+      await clickhouse.insertLines(
+        'events',
+        Readable.from([lines], { objectMode: false }),
+        randomUUID(),
+      )
     },
     async close() {
       await service.stop()

@@ -18,19 +18,37 @@ const run = (...args: string[]) =>
   })
 
 const commands = [
-  ...['', 'serve', 'setup', 'reset-password', 'check', 'dead-letters', 'dead-letters list'],
-  ...[
-    'dead-letters replay',
-    'jobs',
-    'jobs retry',
-    'billing',
-    'billing shut-off',
-    'billing resume',
-    'billing customer',
-  ],
-  ...['billing price', 'billing reports', 'billing check', 'privacy', 'privacy erase', 'privacy opt-out'],
-  ...['migrate', 'doctor', 'backup', 'restore', 'spool', 'spool ship'],
-  ...['privacy opt-in', 'privacy status', 'identity', 'identity load', 'identity generate'],
+  '',
+  'serve',
+  'setup',
+  'reset-password',
+  'check',
+  'dead-letters',
+  'dead-letters list',
+  'dead-letters replay',
+  'jobs',
+  'jobs retry',
+  'billing',
+  'billing shut-off',
+  'billing resume',
+  'billing customer',
+  'billing price',
+  'billing reports',
+  'billing check',
+  'privacy',
+  'privacy erase',
+  'privacy opt-out',
+  'migrate',
+  'doctor',
+  'backup',
+  'restore',
+  'spool',
+  'spool ship',
+  'privacy opt-in',
+  'privacy status',
+  'identity',
+  'identity load',
+  'identity generate',
 ]
 
 describe.each(commands)('footfall %s', (command) => {
@@ -43,7 +61,8 @@ describe.each(commands)('footfall %s', (command) => {
 
 test('the help of identity load names its options', async () => {
   const { stdout } = await run('identity', 'load', '--help')
-  for (const option of ['--into', '--map', '--replace', '--rejected']) expect(stdout).toContain(option)
+  for (const option of ['--into', '--map', '--replace', '--rejected'])
+    expect(stdout).toContain(option)
 })
 
 test('--version is the package’s', async () => {

@@ -21,7 +21,10 @@ export function oldNode(): Command {
   const found = (process.env.PATH ?? '')
     .split(delimiter)
     .map((directory) => join(directory, 'node'))
-    .find((path) => existsSync(path) && /^v2[01]\./.test(execFileSync(path, ['-v'], { encoding: 'utf8' })))
+    .find(
+      (path) =>
+        existsSync(path) && /^v2[01]\./.test(execFileSync(path, ['-v'], { encoding: 'utf8' })),
+    )
   return found ? [found] : pretendedNode('20.15.0')
 }
 

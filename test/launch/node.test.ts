@@ -36,7 +36,8 @@ describe('on a Node that is too old to serve', () => {
       `console.log(JSON.stringify([process.versions.node, process.cwd(), ...process.argv.slice(2)]))
        process.exitCode = 7`,
     )
-    const { code, output } = await launch([...oldNode(), path, 'a b', '--flag'], { cwd: directory }).ended
+    const { code, output } = await launch([...oldNode(), path, 'a b', '--flag'], { cwd: directory })
+      .ended
     const [version, cwd, ...args] = JSON.parse(output)
     expect(Number.parseInt(version, 10)).toBeGreaterThanOrEqual(22)
     expect(cwd).toBe(directory)
@@ -64,12 +65,22 @@ describe('on a Node that is too old to serve', () => {
   })
 
   test('the launcher ends by the signal that the program ended by', async () => {
-    const path = program('signal', "process.kill(process.pid, 'SIGKILL')\nsetInterval(() => {}, 1000)")
-    expect(await launch([...oldNode(), path]).ended).toMatchObject({ code: null, signal: 'SIGKILL' })
+    const path = program(
+      'signal',
+      "process.kill(process.pid, 'SIGKILL')\nsetInterval(() => {}, 1000)",
+    )
+    expect(await launch([...oldNode(), path]).ended).toMatchObject({
+      code: null,
+      signal: 'SIGKILL',
+    })
   })
 
   test.each([
-    ['no newer one was installed', '{"optionalDependencies":{"node-PLATFORM":"24.0.0"}}', /run npm install/],
+    [
+      'no newer one was installed',
+      '{"optionalDependencies":{"node-PLATFORM":"24.0.0"}}',
+      /run npm install/,
+    ],
     [
       'npm has none for the machine',
       '{"optionalDependencies":{}}',
@@ -83,9 +94,14 @@ describe('on a Node that is too old to serve', () => {
       manifest.replace('PLATFORM', `${process.platform}-${process.arch}`),
     )
     for (const file of ['node.mjs', 'footfall.mjs'])
-      copyFileSync(join(packageRoot, 'collector/ops/launch', file), join(root, 'collector/ops/launch', file))
-    const { code, output } = await launch([...oldNode(), join(root, 'collector/ops/launch/footfall.mjs')])
-      .ended
+      copyFileSync(
+        join(packageRoot, 'collector/ops/launch', file),
+        join(root, 'collector/ops/launch', file),
+      )
+    const { code, output } = await launch([
+      ...oldNode(),
+      join(root, 'collector/ops/launch/footfall.mjs'),
+    ]).ended
     expect(code).toBe(1)
     expect(output).toMatch(/^footfall: Node 24 is needed \(22 will do\), this is [^\n]+$/)
     expect(output).toMatch(advice)
@@ -103,7 +119,10 @@ test('npx footfall is built by nobody: it says what to run first', async () => {
   const root = join(directory, 'unbuilt')
   mkdirSync(join(root, 'collector/ops/launch'), { recursive: true })
   for (const file of ['node.mjs', 'footfall.mjs'])
-    copyFileSync(join(packageRoot, 'collector/ops/launch', file), join(root, 'collector/ops/launch', file))
+    copyFileSync(
+      join(packageRoot, 'collector/ops/launch', file),
+      join(root, 'collector/ops/launch', file),
+    )
   const { code, output } = await launch([
     process.execPath,
     join(root, 'collector/ops/launch/footfall.mjs'),

@@ -38,7 +38,10 @@ async function serve(command: Command) {
     cwd: checkout,
     env: {
       ...(await ownDatabases()),
-      ...{ PORT: String(port), FOOTFALL_DATA_DIR: dataDir, FOOTFALL_WORKERS: '1', FOOTFALL_SAMPLE_DAYS: '0' },
+      PORT: String(port),
+      FOOTFALL_DATA_DIR: dataDir,
+      FOOTFALL_WORKERS: '1',
+      FOOTFALL_SAMPLE_DAYS: '0',
     },
   })
   const answers = () =>
@@ -66,7 +69,8 @@ function processesOf(pick: string): number[] {
 }
 
 const build = (): Promise<unknown> =>
-  launch([process.execPath, join(checkout, 'collector/ops/launch/build.mjs')], { cwd: checkout }).ended
+  launch([process.execPath, join(checkout, 'collector/ops/launch/build.mjs')], { cwd: checkout })
+    .ended
 
 describe('npm start', () => {
   test.each(['SIGTERM', 'SIGKILL'] as const)(
@@ -85,12 +89,20 @@ describe('npm start', () => {
   test('in a checkout that cannot be written to says so in one sentence', async () => {
     const start: Command = [process.execPath, join(checkout, 'collector/ops/launch/start.mjs')]
     // As an ordinary user who may read everything, wherever the checkout lies.
-    const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups', '--securebits=+no_setuid_fixup']
+    const nobody = [
+      '--reuid=65534',
+      '--regid=65534',
+      '--clear-groups',
+      '--securebits=+no_setuid_fixup',
+    ]
     const caps = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', '--']
-    const command: Command = process.getuid?.() === 0 ? ['setpriv', ...nobody, ...caps, ...start] : start
+    const command: Command =
+      process.getuid?.() === 0 ? ['setpriv', ...nobody, ...caps, ...start] : start
     const { code, output } = await launch(command).ended
     expect(code).toBe(1)
-    expect(output).toMatch(/^footfall: npm start installs and builds in [^\n]+ cannot be written to [^\n]+$/)
+    expect(output).toMatch(
+      /^footfall: npm start installs and builds in [^\n]+ cannot be written to [^\n]+$/,
+    )
     expect(output).toContain('npx footfall serve')
   })
 })
@@ -107,11 +119,17 @@ describe('npx footfall serve', () => {
     const before = readFileSync(worker, 'utf8')
     appendFileSync(worker, "\nthrow new Error('a newer worker')\n")
     await build()
-    expect(readFileSync(join(checkout, 'dist/collector/worker.js'), 'utf8')).toContain('a newer worker')
+    expect(readFileSync(join(checkout, 'dist/collector/worker.js'), 'utf8')).toContain(
+      'a newer worker',
+    )
 
     const [pid] = processesOf('worker.js')
     process.kill(pid!, 'SIGKILL')
-    await waitFor('another worker', () => processesOf('worker.js').some((other) => other !== pid), 30_000)
+    await waitFor(
+      'another worker',
+      () => processesOf('worker.js').some((other) => other !== pid),
+      30_000,
+    )
     await waitFor('its answer', service.answers, 30_000)
 
     service.process.kill('SIGTERM')

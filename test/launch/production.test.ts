@@ -70,16 +70,26 @@ const footfall = (args: string[], more: Record<string, string> = env) =>
       process.execPath,
       [join(checkout, 'dist/collector/cli.js'), ...args],
       { env: { ...process.env, ...more } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+      (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     )
   })
 
 test('setup before the first start, then the pixel, its script, an event and who reads it, all as printed', async () => {
-  const flags = ['--organization', 'Example Inc', '--email', 'olga@example.com', '--project', 'Shop']
+  const flags = [
+    '--organization',
+    'Example Inc',
+    '--email',
+    'olga@example.com',
+    '--project',
+    'Shop',
+  ]
   const { code, output } = await footfall(['setup', ...flags])
   expect(code, output).toBe(0)
   const [, key, secret, path] =
-    /X-Api-Key: (\S+)'[\s\S]*X-Api-Secret: (\S+)'[\s\S]*'https:\/\/collector\.example(\S+)'/.exec(output)!
+    /X-Api-Key: (\S+)'[\s\S]*X-Api-Secret: (\S+)'[\s\S]*'https:\/\/collector\.example(\S+)'/.exec(
+      output,
+    )!
   const [, pixel_id] = /https:\/\/collector\.example\/p\/([0-9a-f-]{36})\.js/.exec(output)!
 
   const service: Service = await startService({ env, checkout, dataDir: env.FOOTFALL_DATA_DIR! })
@@ -111,5 +121,7 @@ test('what needs a package that was left out says how it is installed', async ()
   })
   const { CLICKHOUSE_URL: _, ...without } = env
   const started = startService({ env: without, checkout, dataDir: join(directory, 'none') })
-  await expect(started).rejects.toThrow(/the local ClickHouse, is not installed: set CLICKHOUSE_URL/)
+  await expect(started).rejects.toThrow(
+    /the local ClickHouse, is not installed: set CLICKHOUSE_URL/,
+  )
 })

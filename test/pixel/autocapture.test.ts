@@ -38,10 +38,18 @@ it('names of elements: roles and labels, fields by their names, never a generate
     body: `<div role="tab" aria-label="Reviews" class="css-1q2w3e">x</div><div role="button" class="sc-a1">y</div>
       <input name="city"><input type="submit" value="Send it"><button data-qa="go">z</button>`,
   })
-  for (const selector of ['[role=tab]', '[role=button]', '[name=city]', '[type=submit]', '[data-qa]'])
+  for (const selector of [
+    '[role=tab]',
+    '[role=button]',
+    '[name=city]',
+    '[type=submit]',
+    '[data-qa]',
+  ])
     await pixel.page.click(selector)
   const clicks = await pixel.events('click', 5)
-  expect(clicks.map(({ elementIdentifier, elementText }) => [elementIdentifier, elementText])).toEqual([
+  expect(
+    clicks.map(({ elementIdentifier, elementText }) => [elementIdentifier, elementText]),
+  ).toEqual([
     ['[role=tab][aria-label=Reviews]', 'x'],
     ['html>body>div:nth-of-type(2)', 'y'],
     ['input[name=city]', ''],

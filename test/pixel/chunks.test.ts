@@ -19,7 +19,9 @@ it('web vitals: each metric once, with value and rating, the last ones when the 
   await told('first-contentful-paint')
   await pixel.page.click('button')
   await told('pointerdown')
-  await pixel.page.evaluate('new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))')
+  await pixel.page.evaluate(
+    'new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))',
+  )
   await pixel.hide()
   const vitals = await pixel.events('custom', 5)
   expect(new Set(vitals.map(({ name }) => name))).toEqual(new Set(['web_vitals']))
@@ -110,7 +112,9 @@ const signUp = `<form id="join" onsubmit="return false"><input type="email" name
   <form id="plain" onsubmit="return false"><input name="city" value="bob@example.org"><button>Send</button></form>`
 
 const hems = () =>
-  pixel.receiver.state.received.flatMap(({ beacon }) => (beacon.hem ? [[beacon.hem, beacon.hem_source]] : []))
+  pixel.receiver.state.received.flatMap(({ beacon }) =>
+    beacon.hem ? [[beacon.hem, beacon.hem_source]] : [],
+  )
 
 it('an address sent in a form is told by its hash where the settings ask for it, and only with consent', async () => {
   await pixel.visit({ body: signUp, settings: { consent: 'cookieless' } })
@@ -120,7 +124,9 @@ it('an address sent in a form is told by its hash where the settings ask for it,
     await pixel.page.fill('#join input', address)
     for (const form of ['join', 'quiet', 'plain']) await pixel.page.click(`#${form} button`)
     await vi.waitFor(() => expect(pixel.receiver.state.requests).toContain('GET /p/identify.js'))
-    await pixel.page.evaluate(`import('${pixel.receiver.collectorOrigin}/p/identify.js').then(() => {})`)
+    await pixel.page.evaluate(
+      `import('${pixel.receiver.collectorOrigin}/p/identify.js').then(() => {})`,
+    )
     await pixel.settled(name)
     await pixel.settled(`${name} again`)
   }
@@ -139,7 +145,9 @@ it('without the setting nothing is told of addresses in forms', async () => {
   await pixel.page.click('#join button')
   await pixel.events('form_submission', 1)
   await pixel.settled()
-  expect(pixel.receiver.state.requests.filter((request) => /forms|identify/.test(request))).toEqual([])
+  expect(pixel.receiver.state.requests.filter((request) => /forms|identify/.test(request))).toEqual(
+    [],
+  )
   expect(JSON.stringify(pixel.receiver.state.received)).not.toMatch(/[0-9a-f]{64}|@example/i)
 })
 
@@ -180,5 +188,7 @@ it('localStorage asks for the overlay too, until it is closed', async () => {
   const close = pixel.page.locator('div[data-footfall-ignore]').getByText('close')
   await close.click()
   expect(await pixel.page.evaluate(`'footfall_debug' in localStorage`)).toBe(false)
-  expect(pixel.receiver.state.requests.filter((request) => request.includes(pixelId))).toHaveLength(2)
+  expect(pixel.receiver.state.requests.filter((request) => request.includes(pixelId))).toHaveLength(
+    2,
+  )
 })

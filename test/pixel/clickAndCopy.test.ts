@@ -12,12 +12,21 @@ it('a click tells what was clicked, where, and its text', async () => {
   await pixel.page.click('p')
   const [button, paragraph] = await pixel.events('click', 2)
   expect(button).toMatchObject({
-    element: { ariaLabel: 'Add to cart', className: 'big red', tagName: 'BUTTON', id: null, href: null },
+    element: {
+      ariaLabel: 'Add to cart',
+      className: 'big red',
+      tagName: 'BUTTON',
+      id: null,
+      href: null,
+    },
     elementIdentifier: 'button[aria-label="Add to cart"]',
     elementText: 'Buy now',
     coordinates: { x: expect.any(Number), y: expect.any(Number) },
   })
-  expect(paragraph).toMatchObject({ element: { ariaLabel: null, className: '' }, elementText: 'Text' })
+  expect(paragraph).toMatchObject({
+    element: { ariaLabel: null, className: '' },
+    elementText: 'Text',
+  })
 })
 
 it('clicks name elements by their ids and test ids, unless those look generated', async () => {
@@ -53,7 +62,14 @@ it('cut and masked text, silence where the page asks', async () => {
   for (const id of ['long', 'part', 'all', 'none', 'typed', 'input', 'editor'])
     await pixel.page.click(`#${id}`)
   const clicks = await pixel.events('click', 6)
-  expect(clicks.map(({ elementText }) => elementText)).toEqual(['😀'.repeat(5), '***', '***', '', '', '***'])
+  expect(clicks.map(({ elementText }) => elementText)).toEqual([
+    '😀'.repeat(5),
+    '***',
+    '***',
+    '',
+    '',
+    '***',
+  ])
   const sent = JSON.stringify(pixel.receiver.state.received)
   for (const secret of ['ann@x.org', 'secret', 'private']) expect(sent).not.toContain(secret)
 })

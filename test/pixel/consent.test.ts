@@ -16,7 +16,9 @@ it('the page keeps the id the collector answers, for 13 months', async () => {
   pixel.receiver.state.cookieId = '11111111-2222-4333-8444-555555555555'
   await pixel.visit()
   await pixel.events('page_view', 1)
-  await vi.waitFor(async () => expect((await idCookie())?.value).toBe(pixel.receiver.state.cookieId))
+  await vi.waitFor(async () =>
+    expect((await idCookie())?.value).toBe(pixel.receiver.state.cookieId),
+  )
   expect(await idCookie()).toMatchObject({ sameSite: 'Lax', path: '/', secure: false })
   expect((await idCookie())!.expires).toBeGreaterThan(Date.now() / 1000 + 394 * 86_400)
   await pixel.page.reload()
@@ -25,7 +27,9 @@ it('the page keeps the id the collector answers, for 13 months', async () => {
 })
 
 it('without cookies the id is kept in localStorage', async () => {
-  await pixel.page.addInitScript(`Object.defineProperty(document, 'cookie', { get: () => '', set() {} })`)
+  await pixel.page.addInitScript(
+    `Object.defineProperty(document, 'cookie', { get: () => '', set() {} })`,
+  )
   await pixel.visit()
   await pixel.events('page_view', 1)
   const id = lastBeacon().cookie_id
@@ -68,7 +72,10 @@ it('hold and denied: what happened is forgotten', async () => {
   await pixel.page.evaluate(`footfall('consent', 'granted')`)
   await pixel.settled()
   // The page that is open is viewed now; the click was before.
-  expect(pixel.receiver.events().map(({ event_type }) => event_type)).toEqual(['page_view', 'custom'])
+  expect(pixel.receiver.events().map(({ event_type }) => event_type)).toEqual([
+    'page_view',
+    'custom',
+  ])
 })
 
 it('off: nothing is noted before consent; then the page that is open is', async () => {
@@ -92,7 +99,9 @@ it('opt_out: nothing more, on this page and on the next, whatever the page says;
   await pixel.page.reload()
   await pixel.page.waitForFunction('footfall.on')
   const requests = pixel.receiver.state.requests.length
-  await pixel.page.evaluate(`footfall('consent', 'granted'); footfall('track', 'more'); footfall('flush')`)
+  await pixel.page.evaluate(
+    `footfall('consent', 'granted'); footfall('track', 'more'); footfall('flush')`,
+  )
   await pixel.hide()
   await pixel.page.reload()
   await pixel.page.waitForFunction('footfall.on')
@@ -101,7 +110,9 @@ it('opt_out: nothing more, on this page and on the next, whatever the page says;
   await pixel.page.evaluate(`footfall('opt_in')`)
   await pixel.settled()
   expect(pixel.receiver.events('click')).toEqual([])
-  expect(pixel.receiver.events('custom').map(({ event_data }) => event_data.name)).toEqual(['settled'])
+  expect(pixel.receiver.events('custom').map(({ event_data }) => event_data.name)).toEqual([
+    'settled',
+  ])
   expect((await idCookie())?.value).toBe(lastBeacon().cookie_id)
 })
 
@@ -161,7 +172,11 @@ for (const [signal, value] of [
 ] as const) {
   it(`${signal} is a no that the page cannot turn; where it is not honoured it is nothing`, async () => {
     await pixel.context.addCookies([
-      { name: 'footfall_id', value: '11111111-2222-4333-8444-555555555555', url: pixel.receiver.pageOrigin },
+      {
+        name: 'footfall_id',
+        value: '11111111-2222-4333-8444-555555555555',
+        url: pixel.receiver.pageOrigin,
+      },
     ])
     await pixel.page.addInitScript(
       `Object.defineProperty(Navigator.prototype, '${signal}', { get: () => ${value} })`,

@@ -55,8 +55,12 @@ it('what could not be sent waits in storage, and the next page sends it', async 
   pixel.receiver.state.statuses = [503]
   await pixel.visit()
   await vi.waitFor(() => expect(posts()).toBe(1))
-  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 30_000 })
-  await pixel.page.evaluate('navigator.sendBeacon = () => false; window.fetch = () => Promise.reject()')
+  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), {
+    timeout: 30_000,
+  })
+  await pixel.page.evaluate(
+    'navigator.sendBeacon = () => false; window.fetch = () => Promise.reject()',
+  )
   await pixel.page.evaluate(`footfall('track', 'refused')`)
   await pixel.page.reload()
   await pixel.events('custom', 1)
@@ -70,7 +74,9 @@ async function askAgainWhile(happens: () => Promise<unknown>): Promise<void> {
   const { state, pageOrigin } = pixel.receiver
   state.statuses = Array(100).fill(503)
   await pixel.visit()
-  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 30_000 })
+  await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), {
+    timeout: 30_000,
+  })
   state.answerDelayMs = 1000
   const before = posts()
   await vi.waitFor(() => expect(posts()).toBe(before + 1), { timeout: 30_000 })
@@ -155,11 +161,15 @@ for (const patch of [
   it(`with window.fetch = ${patch} events go when the page does`, async () => {
     await pixel.page.addInitScript(`window.fetch = ${patch}`)
     await pixel.visit()
-    await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), { timeout: 30_000 })
+    await vi.waitFor(async () => expect(await parked()).toContain('"type":"page"'), {
+      timeout: 30_000,
+    })
     await pixel.hide()
     // Twice is right here: nobody can know whether a beacon arrived while fetch fails. The id is the same.
     await vi.waitFor(() => {
-      expect(new Set(pixel.receiver.events('page_view').map(({ event_id }) => event_id)).size).toBe(1)
+      expect(new Set(pixel.receiver.events('page_view').map(({ event_id }) => event_id)).size).toBe(
+        1,
+      )
     })
   })
 }

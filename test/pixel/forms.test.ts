@@ -16,7 +16,12 @@ it('a form submission names its fields, never a value', async () => {
   await pixel.page.click('button')
   const [submission] = await pixel.events('form_submission', 1)
   expect(submission).toMatchObject({
-    form: { id: 'join', name: 'joining', action: `${pixel.receiver.pageOrigin}/join`, method: 'post' },
+    form: {
+      id: 'join',
+      name: 'joining',
+      action: `${pixel.receiver.pageOrigin}/join`,
+      method: 'post',
+    },
     fields: ['email', 'action', 'elements', 'plan', 'country', 'outside'],
   })
   const sent = JSON.stringify(pixel.receiver.state.received)

@@ -15,7 +15,9 @@ describe('page_view', () => {
       viewport: { width: 1000, height: 800 },
     })
     expect(pixel.receiver.state.requests).toEqual([`GET /p/${pixelId}.js`, 'POST /e'])
-    const [{ beacon, headers }] = pixel.receiver.state.received as [(typeof pixel.receiver.state.received)[0]]
+    const [{ beacon, headers }] = pixel.receiver.state.received as [
+      (typeof pixel.receiver.state.received)[0],
+    ]
     expect(headers['content-type']).toMatch(/^text\/plain/)
     expect(beacon.pixel_id).toBe(pixelId)
     expect(beacon.consent).toBe(true)
@@ -68,7 +70,9 @@ describe('page_view', () => {
     await pixel.page.evaluate('setTimeout(() => history.back())')
     const views = await pixel.events('page_view', 3)
     expect(views.map(({ url }) => new URL(url).pathname)).toEqual(['/page', '/next', '/page'])
-    expect(pixel.receiver.state.requests.filter((request) => request.startsWith('GET'))).toHaveLength(2)
+    expect(
+      pixel.receiver.state.requests.filter((request) => request.startsWith('GET')),
+    ).toHaveLength(2)
   })
 
   it('a prerendered page counts when it is shown, with the calls made before', async () => {
@@ -89,7 +93,9 @@ describe('page_view', () => {
   it('a second copy of the script does nothing', async () => {
     await pixel.visit()
     await pixel.events('page_view', 1)
-    await pixel.page.addScriptTag({ url: `${pixel.receiver.collectorOrigin}/p/${pixelId}.js?again` })
+    await pixel.page.addScriptTag({
+      url: `${pixel.receiver.collectorOrigin}/p/${pixelId}.js?again`,
+    })
     await pixel.settled()
     await pixel.events('page_view', 1)
   })

@@ -105,7 +105,8 @@ export async function startReceiver() {
       const body = await bodyOf(request)
       if (body === null) return
       const status = state.statuses.shift() ?? (body.length > beaconBytesMax ? 413 : 200)
-      if (state.answerDelayMs) await new Promise((answer) => setTimeout(answer, state.answerDelayMs))
+      if (state.answerDelayMs)
+        await new Promise((answer) => setTimeout(answer, state.answerDelayMs))
       response.statusCode = status
       if (status !== 200) return response.end('{}')
       const beacon = understood(JSON.parse(body.toString()), state.settings)
@@ -124,7 +125,10 @@ export async function startReceiver() {
     }
     const page = state.pages.get(pathname)
     if (page === undefined) response.statusCode = 404
-    response.setHeader('content-type', pathname.endsWith('.webm') ? 'video/webm' : 'text/html; charset=utf-8')
+    response.setHeader(
+      'content-type',
+      pathname.endsWith('.webm') ? 'video/webm' : 'text/html; charset=utf-8',
+    )
     response.end(page ?? '')
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

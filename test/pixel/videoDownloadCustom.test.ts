@@ -30,7 +30,10 @@ it('a video reports play, pause, quarters and its end', async () => {
   const videos = await pixel.events('video', 7)
   // On a slow machine a quarter has passed before the pause.
   expect(videos.flatMap(({ action }) => (action === 'progress' ? [] : action))).toEqual([
-    ...['play', 'pause', 'play', 'ended'],
+    'play',
+    'pause',
+    'play',
+    'ended',
   ])
   expect(videos.flatMap(({ action, percent }) => (action === 'progress' ? percent : []))).toEqual([
     25, 50, 75,
@@ -49,11 +52,17 @@ it('a click on a file or a download link is a download too', async () => {
   const downloads = await pixel.events('download', 3)
   await pixel.events('click', 4)
   const { pageOrigin } = pixel.receiver
-  expect(downloads.map(({ href, filename, extension }) => ({ href, filename, extension }))).toEqual([
-    { href: `${pageOrigin}/files/price%20list.PDF?v=2#p`, filename: 'price list.PDF', extension: 'pdf' },
-    { href: `${pageOrigin}/x`, filename: 'a.bin', extension: 'bin' },
-    { href: `${pageOrigin}/100%.zip`, filename: '100%.zip', extension: 'zip' },
-  ])
+  expect(downloads.map(({ href, filename, extension }) => ({ href, filename, extension }))).toEqual(
+    [
+      {
+        href: `${pageOrigin}/files/price%20list.PDF?v=2#p`,
+        filename: 'price list.PDF',
+        extension: 'pdf',
+      },
+      { href: `${pageOrigin}/x`, filename: 'a.bin', extension: 'bin' },
+      { href: `${pageOrigin}/100%.zip`, filename: '100%.zip', extension: 'zip' },
+    ],
+  )
 })
 
 it('elements send custom events of their own: on click, forms on submit', async () => {

@@ -83,11 +83,18 @@ function dataSet(): { events: Row[]; links: Row[]; profiles: Row[] } {
       const place = project_id === projectId ? pixels.slice(0, 5) : pixels.slice(5)
       events.push(
         eventOf(at, 0, {
-          ...{ cookie_id, project_id, pixel_id: pick(place) },
-          ...{ event_type: pick(['page_view', 'page_view', 'click', 'custom']) },
-          ...{ country: pick(['DE', 'US', null]), page_path: pick(['/', '/pricing', '/docs', null]) },
+          cookie_id,
+          project_id,
+          pixel_id: pick(place),
+          event_type: pick(['page_view', 'page_view', 'click', 'custom']),
+          country: pick(['DE', 'US', null]),
+          page_path: pick(['/', '/pricing', '/docs', null]),
           event_data: JSON.stringify({ n: String(below(3)) }),
-          ...(below(20) === 0 && { source: 'svcdsp', campaign_id: pick(['spring', 'autumn']), spend: 0.5 }),
+          ...(below(20) === 0 && {
+            source: 'svcdsp',
+            campaign_id: pick(['spring', 'autumn']),
+            spend: 0.5,
+          }),
           ...(below(9) === 0 && { organization_id: randomUUID() }),
           received_at: new Date(at + below(90) * minuteMs).toISOString(),
         }),
@@ -96,7 +103,9 @@ function dataSet(): { events: Row[]; links: Row[]; profiles: Row[] } {
     }
   }
   const profiles = Array.from({ length: 20 }, (_, n) => ({
-    ...{ hem: hemOf(n), first_name: `Name ${n}`, pte_person_id: `p${n >> 1}` },
+    hem: hemOf(n),
+    first_name: `Name ${n}`,
+    pte_person_id: `p${n >> 1}`,
     company_domain: n % 3 === 0 ? `company${n % 4}.example` : '',
     updated_at: new Date(end - n * minuteMs).toISOString(),
   }))
@@ -106,16 +115,20 @@ function dataSet(): { events: Row[]; links: Row[]; profiles: Row[] } {
 type Query = Record<string, string>
 
 const filters = [
-  ...['country:eq:DE', 'country:ne:DE', 'event_type:in:click|custom', 'page_path:like:/%'],
-  ...['resolved:eq:true', 'resolved:eq:false', 'event_data.n:eq:1', 'is_entry:eq:true'],
+  'country:eq:DE',
+  'country:ne:DE',
+  'event_type:in:click|custom',
+  'page_path:like:/%',
+  'resolved:eq:true',
+  'resolved:eq:false',
+  'event_data.n:eq:1',
+  'is_entry:eq:true',
 ]
 const paidFilters = [
-  ...[
-    `hem:eq:${hemOf(4)}`,
-    `hem:ne:${hemOf(4)}`,
-    'first_name:like:Name 1%',
-    'company_domain:ne:company0.example',
-  ],
+  `hem:eq:${hemOf(4)}`,
+  `hem:ne:${hemOf(4)}`,
+  'first_name:like:Name 1%',
+  'company_domain:ne:company0.example',
 ]
 const places: Query[] = [
   {},
@@ -153,16 +166,21 @@ const pages = fc
     oneOf({ distinct: 'cookie_id' }, { select: 'event_id,timestamp,session_id,is_entry,hem' }),
   )
   .chain(([tier, window, limit, order, more]) =>
-    filter(tier === 'resolution_full_profile' ? [...filters, ...paidFilters] : filters).map((filtered) => ({
-      path: `/api/v3/events/${tier}`,
-      query: { ...window, limit, ...order, ...more, ...filtered },
-    })),
+    filter(tier === 'resolution_full_profile' ? [...filters, ...paidFilters] : filters).map(
+      (filtered) => ({
+        path: `/api/v3/events/${tier}`,
+        query: { ...window, limit, ...order, ...more, ...filtered },
+      }),
+    ),
   )
 
 const of = (path: string, ...queries: Query[]) =>
   fc
     .tuple(within, filter(filters), fc.constantFrom(...queries))
-    .map(([window, filtered, more]) => ({ path, query: { ...window, ...filtered, ...more } as Query }))
+    .map(([window, filtered, more]) => ({
+      path,
+      query: { ...window, ...filtered, ...more } as Query,
+    }))
 
 const others = fc.oneof(
   of(
@@ -175,16 +193,18 @@ const others = fc.oneof(
   ),
   of(
     '/api/v3/events/resolution_full_profile/visitors',
-    ...[
-      { limit: '100' },
-      { limit: '100', kind: 'accounts' },
-      { limit: '5' },
-      { limit: '100', select: 'session_id,hem' },
-    ],
+    { limit: '100' },
+    { limit: '100', kind: 'accounts' },
+    { limit: '5' },
+    { limit: '100', select: 'session_id,hem' },
   ).filter(({ query }) => 'project_id' in query || 'pixel_id' in query),
   of('/api/v1/analytics/overview', {}, { compare: 'previous' }),
   of('/api/v1/analytics/timeseries', { interval: 'hour' }),
-  of('/api/v1/analytics/breakdown', { dimensions: 'page_path,country' }, { dimensions: 'entry_page' }),
+  of(
+    '/api/v1/analytics/breakdown',
+    { dimensions: 'page_path,country' },
+    { dimensions: 'entry_page' },
+  ),
   of('/api/v1/analytics/funnel', { steps: 'page_path:eq:/;event_type:eq:click' }),
   of('/api/v1/analytics/retention', { interval: 'day' }),
   of('/api/v1/analytics/journeys', {}, { steps: '2' }),
@@ -197,16 +217,31 @@ const others = fc.oneof(
 /** What an answer says, without what differs from one answer to the next. */
 function said(body: string): Row {
   const { request_id: _, meta, ...rest } = JSON.parse(body) as Row
-  const { next_cursor: _cursor, request_id: _id, complete_until: _until, ...told } = (meta ?? {}) as Row
+  const {
+    next_cursor: _cursor,
+    request_id: _id,
+    complete_until: _until,
+    ...told
+  } = (meta ?? {}) as Row
   return { ...rest, meta: told }
 }
 
-async function ask(events: Events, path: string, query: Query): Promise<{ status: number; body: string }> {
+async function ask(
+  events: Events,
+  path: string,
+  query: Query,
+): Promise<{ status: number; body: string }> {
   const { steps, start_ms, end_ms, ...place } = query
   const answer = path.endsWith('/funnel')
     ? await events.app.inject({
-        ...{ method: 'POST', url: path },
-        payload: { ...place, start_ms: Number(start_ms), end_ms: Number(end_ms), steps: steps!.split(';') },
+        method: 'POST',
+        url: path,
+        payload: {
+          ...place,
+          start_ms: Number(start_ms),
+          end_ms: Number(end_ms),
+          steps: steps!.split(';'),
+        },
       })
     : await events.app.inject({ url: `${path}?${new URLSearchParams(query)}` })
   return { status: answer.statusCode, body: answer.body }
@@ -253,11 +288,18 @@ test('counts, visitors and figures', async () => {
 test('what a page would look at is what all shards look at for it, and of one pixel its own', async () => {
   const estimate = async (events: Events, query: Query) => {
     const window = { start_ms: String(end - 6 * dayMs), end_ms: String(end) }
-    const { status, body } = await ask(events, '/api/v1/events/scan_estimate', { ...window, ...query })
+    const { status, body } = await ask(events, '/api/v1/events/scan_estimate', {
+      ...window,
+      ...query,
+    })
     expect(status, body).toBe(200)
     return JSON.parse(body).estimate as Record<'rows' | 'bytes' | 'parts' | 'marks', number>
   }
-  for (const more of [{}, { filter: 'is_entry:eq:true' }, { select: 'event_id,first_name' }] as Query[]) {
+  for (const more of [
+    {},
+    { filter: 'is_entry:eq:true' },
+    { select: 'event_id,first_name' },
+  ] as Query[]) {
     const query = { project_id: projectId, ...more }
     const [expected, got] = [await estimate(one, query), await estimate(two, query)]
     // So few events lie in one granule, which is read whole.
@@ -270,7 +312,10 @@ test('what a page would look at is what all shards look at for it, and of one pi
   const ofPixels = await Promise.all(pixels.map((pixel_id) => estimate(two, { pixel_id })))
   const counts = await Promise.all(
     two.clickhouse.live.shards.map((shard) =>
-      shard.rows<{ events: number }>({ sql: 'SELECT count() AS events FROM events_local', params: {} }),
+      shard.rows<{ events: number }>({
+        sql: 'SELECT count() AS events FROM events_local',
+        params: {},
+      }),
     ),
   )
   const places = await Promise.all(pixels.map(shardOf))
@@ -338,7 +383,10 @@ test('a page of one pixel asks its shard alone: of one that is away it is 503, a
   expect(got.status, got.body).toBe(200)
   expect(said(got.body)).toEqual(said(expected.body))
   for (const place of [placeOn(1), {}, { project_id: projectId }])
-    expect(await page(place)).toMatchObject({ status: 503, body: expect.stringContaining('"busy"') })
+    expect(await page(place)).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('"busy"'),
+    })
 
   const period = window
   const path = '/api/v3/events/resolution_full_profile/visitors'

@@ -63,8 +63,11 @@ function openShipper(through: ClickHouse = clickhouse): Shipper {
   const itsTurns = new ShipTurns(postgresUrl, randomUUID())
   turns.push(itsTurns)
   return new Shipper({
-    ...{ clickhouse: through, table: 'events', duplicates: new Deduplicator(through, itsTurns) },
-    ...{ deadLetterDirectory: join(directory, 'dead'), keepShippedMs: 60_000 },
+    clickhouse: through,
+    table: 'events',
+    duplicates: new Deduplicator(through, itsTurns),
+    deadLetterDirectory: join(directory, 'dead'),
+    keepShippedMs: 60_000,
     observe: {
       shipped: (rows) => (seen.shipped += rows),
       duplicates: (lines) => (seen.duplicates += lines.length),
@@ -75,7 +78,8 @@ function openShipper(through: ClickHouse = clickhouse): Shipper {
 }
 
 const isIdle = (shipper: Shipper) => waitFor('the shipper', () => shipper.backlog === 0, 60_000)
-const segment = (rows: string[], spoolId: string = randomUUID()) => writeSegment(directory, rows, spoolId, 1)
+const segment = (rows: string[], spoolId: string = randomUUID()) =>
+  writeSegment(directory, rows, spoolId, 1)
 
 /** Rows of these ids, of pixels that lie on both shards. */
 const pixels = Array.from({ length: 12 }, () => randomUUID())
@@ -139,7 +143,8 @@ describe('a segment of pixels of both shards is stored once', () => {
     const all = ids(400)
     const shipper = openShipper()
     killNow(shards.servers[1]!.pid()!)
-    for (let from = 0; from < all.length; from += 50) shipper.add(segment(rowsOf(all.slice(from, from + 50))))
+    for (let from = 0; from < all.length; from += 50)
+      shipper.add(segment(rowsOf(all.slice(from, from + 50))))
     await waitFor('the shipper to go on', () => seen.shipped > 0, 60_000)
     killNow(shards.servers[1]!.pid()!)
     await isIdle(shipper)
@@ -185,7 +190,10 @@ test('rows are deleted on every shard', async () => {
   shipper.add(segment(rowsOf(all)))
   await isIdle(shipper)
   const condition = { sql: 'event_id IN {ids:Array(UUID)}', params: { ids: all.slice(10) } }
-  await waitFor('nothing to be left', async () => !(await deleteRows(clickhouse, 'events', condition)))
+  await waitFor(
+    'nothing to be left',
+    async () => !(await deleteRows(clickhouse, 'events', condition)),
+  )
   expect(await storedIds(clickhouse)).toEqual(all.slice(0, 10))
   expect(await deleteRows(clickhouse, 'events', condition)).toBe(false)
 })
@@ -203,7 +211,9 @@ describe('the schema', () => {
       ),
     )
     expect(second!.map(({ name }) => name)).toEqual(['events', 'events_local', 'migrations'])
-    expect(first!.map(({ name }) => name)).toEqual(expect.arrayContaining(['events_local', 'profiles']))
+    expect(first!.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['events_local', 'profiles']),
+    )
   })
 
   test('a column that is missing is added to the events of all shards', async () => {
@@ -222,15 +232,21 @@ describe('the schema', () => {
     const start = (address: Cluster | string, database = shards.database) =>
       migrateDatabases(address, database, postgres, () => {})
     const [url] = cluster.shards[0]!
-    await expect(start({ ...cluster, name: 'other' })).rejects.toThrow(/has none as cluster "other"/)
-    await expect(start({ ...cluster, shards: [...cluster.shards, ...cluster.shards] })).rejects.toThrow(
+    await expect(start({ ...cluster, name: 'other' })).rejects.toThrow(
+      /has none as cluster "other"/,
+    )
+    await expect(
+      start({ ...cluster, shards: [...cluster.shards, ...cluster.shards] }),
+    ).rejects.toThrow(
       /names 1 \+ 1 \+ 1 \+ 1 servers, but remote_servers of its configuration has 1 \+ 1/,
     )
     await expect(start({ ...cluster, shards: cluster.shards.toReversed() })).rejects.toThrow(
       /it is of shard 1 in CLICKHOUSE_SHARDS, but of shard 2/,
     )
     const alone = randomName()
-    await expect(start(cluster, alone)).rejects.toThrow(`needs <default_database>${alone}</default_database>`)
+    await expect(start(cluster, alone)).rejects.toThrow(
+      `needs <default_database>${alone}</default_database>`,
+    )
     await expect(start(url!)).rejects.toThrow(/has its events on several shards/)
     await start(url!, alone)
     await expect(migrateClickHouse(cluster, alone)).rejects.toThrow(/has its events on one server/)
@@ -244,15 +260,23 @@ describe('the schema', () => {
     const start = () => migrateDatabases(cluster, database, postgres, () => {})
     const doctor = async () => (await examineShards(cluster, database, connectionString!))[0]!
     await start()
-    expect(await doctor()).toEqual({ ok: true, text: 'events lie on the 2 shards of CLICKHOUSE_SHARDS' })
+    expect(await doctor()).toEqual({
+      ok: true,
+      text: 'events lie on the 2 shards of CLICKHOUSE_SHARDS',
+    })
     await start()
 
     // Events lie on one shard more, or less, than the settings name.
     const third =
       'INSERT INTO clickhouse_shards (database, position, shard_id) VALUES ($1, 2, gen_random_uuid())'
     await postgres.query(third, [database])
-    await expect(start()).rejects.toThrow(/names 2 shards, but events lie on 3: name the shards as they were/)
-    expect(await doctor()).toEqual({ ok: false, text: expect.stringContaining('but events lie on 3') })
+    await expect(start()).rejects.toThrow(
+      /names 2 shards, but events lie on 3: name the shards as they were/,
+    )
+    expect(await doctor()).toEqual({
+      ok: false,
+      text: expect.stringContaining('but events lie on 3'),
+    })
     await postgres.query('DELETE FROM clickhouse_shards WHERE position = 2')
     await start()
 
@@ -269,12 +293,16 @@ describe('the schema', () => {
 
     // An empty server has taken a shard's place.
     await clickhouse.shards[1]!.command({ sql: 'DROP TABLE shard', params: {} })
-    await expect(start()).rejects.toThrow(/is shard 2 in CLICKHOUSE_SHARDS, but has none of its events/)
+    await expect(start()).rejects.toThrow(
+      /is shard 2 in CLICKHOUSE_SHARDS, but has none of its events/,
+    )
     await forgetShardSet(postgres, database)
     await start()
     expect(await doctor()).toMatchObject({ ok: true })
 
-    await postgres.query('UPDATE clickhouse_shards SET shard_id = gen_random_uuid() WHERE position = 0')
+    await postgres.query(
+      'UPDATE clickhouse_shards SET shard_id = gen_random_uuid() WHERE position = 0',
+    )
     await expect(start()).rejects.toThrow(/holds events of another installation/)
     await postgres.end()
   })
@@ -286,7 +314,10 @@ describe('the schema', () => {
       expect(found).toContainEqual({ ok: true, text })
     }
     const { name } = shards.cluster
-    const wrong = await examineClickHouse({ name, shards: [[shards.servers[0]!.url]] }, clickhouse.database)
+    const wrong = await examineClickHouse(
+      { name, shards: [[shards.servers[0]!.url]] },
+      clickhouse.database,
+    )
     expect(wrong).toEqual([
       { ok: false, text: expect.stringMatching(/cannot be asked: CLICKHOUSE_SHARDS names 1/) },
     ])
@@ -307,7 +338,9 @@ describe('the schema', () => {
     })
     const tables = parsed!.forms.filter((form) => /ENGINE = \w*MergeTree/.test(form))
     expect(tables.length).toBeGreaterThan(15)
-    expect(tables.filter((form) => !/ENGINE = Replicated\w*MergeTree\('\/clickhouse/.test(form))).toEqual([])
+    expect(
+      tables.filter((form) => !/ENGINE = Replicated\w*MergeTree\('\/clickhouse/.test(form)),
+    ).toEqual([])
     const paths = tables.map((form) => /MergeTree\('([^']+)'/.exec(form)![1])
     expect(new Set(paths).size).toBe(paths.length)
     expect(paths).toContain('/clickhouse/tables/{database}/{shard}/001_events/events_local')

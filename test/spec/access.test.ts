@@ -94,18 +94,23 @@ describe('nobody is let in who does not belong', () => {
     'with a forged token': async () => bearer(await signed(ours.owner, Buffer.alloc(32, 1), '1h')),
     'with an expired token': async () => bearer(await signed(ours.owner, await signingKey(), -60)),
     'with an unsigned token': async () =>
-      bearer(new UnsecuredJWT({}).setIssuer('footfall').setSubject(ours.owner).setIssuedAt().encode()),
+      bearer(
+        new UnsecuredJWT({}).setIssuer('footfall').setSubject(ours.owner).setIssuedAt().encode(),
+      ),
   }
-  test.each(Object.keys(strangers))('%s every route answers 401 and nothing changes', async (who) => {
-    const before = await stateOf(service.postgres, ours)
-    const headers = await strangers[who]!()
-    for (const { name, access } of routes()) {
-      const answer = await service.ask(name, ours, headers)
-      const error = access.to === 'session' ? 'unauthenticated' : 'Invalid API key'
-      expect(answer).toMatchObject({ name, status: 401, error })
-    }
-    expect(await stateOf(service.postgres, ours)).toEqual(before)
-  })
+  test.each(Object.keys(strangers))(
+    '%s every route answers 401 and nothing changes',
+    async (who) => {
+      const before = await stateOf(service.postgres, ours)
+      const headers = await strangers[who]!()
+      for (const { name, access } of routes()) {
+        const answer = await service.ask(name, ours, headers)
+        const error = access.to === 'session' ? 'unauthenticated' : 'Invalid API key'
+        expect(answer).toMatchObject({ name, status: 401, error })
+      }
+      expect(await stateOf(service.postgres, ours)).toEqual(before)
+    },
+  )
 
   test.each(['key', 'owner’s session'])(
     'with another organization’s %s nothing of ours is told or changed',
@@ -145,8 +150,10 @@ describe('nobody is let in who does not belong', () => {
         ours.exports[0],
         ours.sentRun,
       ]
-      const namesRecord = records.some((id) => about.includes(id)) && name !== 'POST /api/v1/exports'
-      const namesOther = namesRecord || [ours.projects[0], ours.pixels[0]].some((id) => about.includes(id))
+      const namesRecord =
+        records.some((id) => about.includes(id)) && name !== 'POST /api/v1/exports'
+      const namesOther =
+        namesRecord || [ours.projects[0], ours.pixels[0]].some((id) => about.includes(id))
       if (access.to === 'session')
         expect(answer).toMatchObject({ name, status: 401, error: 'unauthenticated' })
       else if (access.projectKeys === 'refused') {
@@ -166,10 +173,17 @@ describe('nobody is let in who does not belong', () => {
         expect(answer).toMatchObject({ name, status: 403, error: 'access denied' })
       else if (
         namesOther &&
-        /billing|requests|lists|campaigns|webhooks|integrations|exports|statistics|linkage/.test(name)
+        /billing|requests|lists|campaigns|webhooks|integrations|exports|statistics|linkage/.test(
+          name,
+        )
       ) {
-        expect(answer).toMatchObject({ name, status: 403, error: 'project_id does not match API key scope' })
-      } else if (namesOther) expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
+        expect(answer).toMatchObject({
+          name,
+          status: 403,
+          error: 'project_id does not match API key scope',
+        })
+      } else if (namesOther)
+        expect(answer).toMatchObject({ name, status: 404, error: 'project not found' })
       else expect(answer).toMatchObject({ name, status: 200 })
       if (namesOther || access.to === 'session') continue
       expect({ name, told: answer.text.includes(ours.projects[0]) }).toEqual({ name, told: false })
@@ -184,7 +198,8 @@ describe('nobody is let in who does not belong', () => {
       // Signing out is theirs, so are their name and sessions, and turning to the organization that they are in.
       if (/^(DELETE|PUT) \/dashboard\/(sessions?|account)$/.test(name)) continue
       const answer = await service.ask(name, ours, headers)
-      if (access.to === 'key' && !access.members) expect(answer).toMatchObject({ name, status: 401 })
+      if (access.to === 'key' && !access.members)
+        expect(answer).toMatchObject({ name, status: 401 })
       else if (!name.startsWith('GET')) expect([400, 401, 403, 404], name).toContain(answer.status)
       expect({
         name,
@@ -250,7 +265,9 @@ test('what a member is shown of who visitors are is in the audit log, and what e
       actor: expect.objectContaining({ kind: 'member', id: ours.owner }),
       object_id: ours.projects[0],
       details: {
-        ...{ meter: 'resolution_hem', records: 1, request_id: expect.any(String) },
+        meter: 'resolution_hem',
+        records: 1,
+        request_id: expect.any(String),
         route: 'GET /api/v3/events/resolution_hem',
       },
     },
@@ -276,9 +293,10 @@ test('whom an export failed to send is told to admins of its project alone, and 
     return rows
   }
   expect(await failures()).toMatchObject({ status: 404 })
-  await postgres.query('INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, $3)', [
-    ...[projects[0], member, 'member'],
-  ])
+  await postgres.query(
+    'INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, $3)',
+    [projects[0], member, 'member'],
+  )
   const refused = await failures()
   expect(refused).toMatchObject({ status: 403, error: 'forbidden' })
   expect(refused.text).not.toContain('a'.repeat(8))
@@ -295,15 +313,21 @@ test('a link from anywhere makes no session pay', async () => {
   for (const { name, access } of routes()) {
     const route = service.app.guardedRoutes.find(({ method, url }) => `${method} ${url}` === name)!
     if (access.to !== 'key' || !access.members || !route.config!.charged) continue
-    expect(await service.ask(name, ours, { cookie: cookie!, 'sec-fetch-site': 'cross-site' })).toMatchObject({
-      ...{ name, status: 403, error: 'cross_origin' },
+    expect(
+      await service.ask(name, ours, { cookie: cookie!, 'sec-fetch-site': 'cross-site' }),
+    ).toMatchObject({
+      name,
+      status: 403,
+      error: 'cross_origin',
     })
   }
 })
 
 async function signingKey(): Promise<Buffer> {
   await service.tokens.sign(randomUUID())
-  const { rows } = await service.postgres.query<{ value: Buffer }>('SELECT value FROM service_secrets')
+  const { rows } = await service.postgres.query<{ value: Buffer }>(
+    'SELECT value FROM service_secrets',
+  )
   return rows[0]!.value
 }
 
@@ -313,5 +337,7 @@ const signed = (subject: string, key: Buffer, expires: string | number) =>
     .setIssuer('footfall')
     .setSubject(subject)
     .setIssuedAt()
-    .setExpirationTime(typeof expires === 'string' ? expires : Math.floor(Date.now() / 1000) + expires)
+    .setExpirationTime(
+      typeof expires === 'string' ? expires : Math.floor(Date.now() / 1000) + expires,
+    )
     .sign(key)

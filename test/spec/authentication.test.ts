@@ -61,7 +61,9 @@ describe.each(routes)('%s', (path) => {
   })
 
   test('with both', async () => {
-    expect((await get(path, { ...key(), 'x-api-secret': service.demo.api_secret })).status).toBe(200)
+    expect((await get(path, { ...key(), 'x-api-secret': service.demo.api_secret })).status).toBe(
+      200,
+    )
   })
 })
 
@@ -82,7 +84,10 @@ test('errors blame only headers that the request has, and say what a Bearer key 
   }
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
   const unknown = newApiCredentials('live').apiKey
-  const [byHeader, byBearer] = [await refused({ 'x-api-key': unknown }), await refused(bearer(unknown))]
+  const [byHeader, byBearer] = [
+    await refused({ 'x-api-key': unknown }),
+    await refused(bearer(unknown)),
+  ]
   for (const answer of [byHeader, byBearer]) {
     expect(answer).toMatchObject({ status: 401, error: 'Invalid API key' })
   }
@@ -94,11 +99,15 @@ test('errors blame only headers that the request has, and say what a Bearer key 
   expect(missing).toMatchObject({ status: 401, error: 'API secret is required' })
   expect(missing.message).toMatch(/Authorization: Bearer.*X-Api-Secret/)
   expect(missing.message).not.toContain('X-Api-Key')
-  expect(await refused({ ...bearer(api_key), 'x-api-secret': api_secret })).toMatchObject({ status: 200 })
+  expect(await refused({ ...bearer(api_key), 'x-api-secret': api_secret })).toMatchObject({
+    status: 200,
+  })
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
     components: { securitySchemes: { token: { description: string } } }
   }
-  expect(document.components.securitySchemes.token.description).toMatch(/X-Api-Secret.*secret_required/)
+  expect(document.components.securitySchemes.token.description).toMatch(
+    /X-Api-Secret.*secret_required/,
+  )
 })
 
 test('a revoked key is refused within a second', async () => {
@@ -125,7 +134,8 @@ test('a revoked key is refused within a second', async () => {
 test('while secret_required is off, an older key serves without a secret, but not with a wrong one', async () => {
   const set = (isRequired: boolean) =>
     postgres.query('UPDATE organizations SET secret_required = $1 WHERE organization_id = $2', [
-      ...[isRequired, service.demo.organization_id],
+      isRequired,
+      service.demo.organization_id,
     ])
   await set(false)
   const key = { 'x-api-key': service.demo.api_key }
@@ -171,7 +181,8 @@ describe('a project key', () => {
     await postBeacon(service.url, beaconOf(service, [own]))
     await waitFor(
       'the other pixel',
-      async () => (await postBeacon(service.url, beaconOf(service, [other], { pixel_id: otherPixel }))).ok,
+      async () =>
+        (await postBeacon(service.url, beaconOf(service, [other], { pixel_id: otherPixel }))).ok,
     )
     await readEvent(service, own.event_id)
     await readEvent(service, other.event_id)
@@ -184,7 +195,9 @@ describe('a project key', () => {
     for (const id of [otherProject, foreign.project, randomUUID()]) {
       const named = await get(`/api/v3/events/web_event?project_id=${id}`, headers)
       expect(named).toMatchObject({ status: 404, error: 'project not found' })
-      expect(await get('/api/v3/events/web_event', { ...headers, 'x-project-id': id })).toMatchObject({
+      expect(
+        await get('/api/v3/events/web_event', { ...headers, 'x-project-id': id }),
+      ).toMatchObject({
         status: 404,
       })
     }
@@ -197,8 +210,12 @@ describe('a project key', () => {
   test('an organization key reaches all its projects, and no other organization’s', async () => {
     const { api_key, api_secret } = service.demo
     const whole = { 'x-api-key': api_key, 'x-api-secret': api_secret }
-    expect((await get(`/api/v3/events/web_event?project_id=${otherProject}`, whole)).status).toBe(200)
-    expect(await get(`/api/v3/events/web_event?project_id=${foreign.project}`, whole)).toMatchObject({
+    expect((await get(`/api/v3/events/web_event?project_id=${otherProject}`, whole)).status).toBe(
+      200,
+    )
+    expect(
+      await get(`/api/v3/events/web_event?project_id=${foreign.project}`, whole),
+    ).toMatchObject({
       status: 404,
     })
     expect(await get(`/api/v3/events/web_event?pixel_id=${foreign.pixel}`, whole)).toMatchObject({

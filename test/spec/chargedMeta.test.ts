@@ -9,27 +9,40 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-const send = (method: 'GET' | 'POST', url: string, more: { payload?: object; headers?: object } = {}) =>
+const send = (
+  method: 'GET' | 'POST',
+  url: string,
+  more: { payload?: object; headers?: object } = {},
+) =>
   service.app.inject({
-    ...{ method, url, ...(more.payload && { payload: more.payload }) },
+    method,
+    url,
+    ...(more.payload && { payload: more.payload }),
     headers: { ...withKey(service.ours.key), ...more.headers },
   })
 
-test('`meta.charged` of a charged answer is what X-Footfall-Charged says', { timeout: 120_000 }, async () => {
+test('`meta.charged` of a charged answer is what X-Footfall-Charged says', {
+  timeout: 120_000,
+}, async () => {
   const seen: string[] = []
   for (const [name, { params, query, body }] of Object.entries(samples)) {
     const [method, path] = name.split(' ') as ['GET' | 'POST', string]
     if (!['GET', 'POST'].includes(method)) continue
     const values = params?.(service.ours) ?? {}
     const answer = await service.app.inject({
-      ...{ method, query: query?.(service.ours) ?? {}, headers: withKey(service.ours.key) },
+      method,
+      query: query?.(service.ours) ?? {},
+      headers: withKey(service.ours.key),
       url: path.replace(/:(\w+)/g, (_, parameter) => values[parameter]!),
       ...(body && { payload: body(service.ours) }),
     })
     const charged = answer.headers['x-footfall-charged']
     if (answer.statusCode !== 200 || charged === undefined) continue
     seen.push(name)
-    expect({ name, charged: answer.json().meta?.charged }).toEqual({ name, charged: Number(charged) })
+    expect({ name, charged: answer.json().meta?.charged }).toEqual({
+      name,
+      charged: Number(charged),
+    })
   }
   expect(seen).toEqual(
     expect.arrayContaining([

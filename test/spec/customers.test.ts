@@ -33,10 +33,15 @@ const windowOf = (query: Row = {}) => ({
 beforeAll(async () => {
   tenants = await openTenants({ hasSample: true })
   const { organizationId, first, foreign } = tenants
-  const ours = { organization_id: organizationId, project_id: first.projectId, pixel_id: first.pixelId }
+  const ours = {
+    organization_id: organizationId,
+    project_id: first.projectId,
+    pixel_id: first.pixelId,
+  }
   const theirs = {
     organization_id: foreign.organizationId,
-    ...{ project_id: foreign.projectId, pixel_id: foreign.pixelId },
+    project_id: foreign.projectId,
+    pixel_id: foreign.pixelId,
   }
   const seen = [cookie, otherCookie].flatMap((cookie_id, index) =>
     [ours, theirs].map((owner) => eventOf(now, 1_000 + index, { ...owner, cookie_id })),
@@ -44,7 +49,11 @@ beforeAll(async () => {
   await tenants.insert(seen)
   const insert = async (table: string, rows: readonly Row[]) => {
     const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-    await tenants.clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
+    await tenants.clickhouse.insertLines(
+      table,
+      Readable.from([lines], { objectMode: false }),
+      randomUUID(),
+    )
   }
   const observed_at = new Date(now).toISOString()
   await insert('identity_links', [
@@ -59,10 +68,16 @@ beforeAll(async () => {
 afterAll(() => tenants.close())
 
 /** The text of an answer, in every form that the route has. */
-async function textsOf(path: string, query: Record<string, string>, key: Headers): Promise<string[]> {
+async function textsOf(
+  path: string,
+  query: Record<string, string>,
+  key: Headers,
+): Promise<string[]> {
   return Promise.all(
     [
-      ...['application/json', 'application/x-ndjson', 'text/csv'],
+      'application/json',
+      'application/x-ndjson',
+      'text/csv',
       // Not packed, so its texts are in its bytes.
       'application/vnd.apache.arrow.stream',
     ].map(async (accept) => {
@@ -106,26 +121,46 @@ describe('what the foreign site observed of a browser', () => {
   })
 
   test.each(visitorTiers)('makes nobody a visitor of ours at %s', async (tier) => {
-    const query = windowOf({ project_id: tenants.first.projectId, limit: '50000', include_dsp: 'true' })
+    const query = windowOf({
+      project_id: tenants.first.projectId,
+      limit: '50000',
+      include_dsp: 'true',
+    })
     const kinds = tier === 'resolution_full_profile' ? ['buyers', 'accounts'] : ['buyers']
     for (const kind of kinds) {
       for (const filter of filters.filter((one) => isAt(one, tier))) {
         const path = `/api/v3/events/${tier}/visitors`
         const { body } = await tenants.ask(path, { ...query, kind, filter })
-        expect(body).toMatchObject({ visitors: [], count: 0, has_partial_data: false, meta: { charged: 0 } })
+        expect(body).toMatchObject({
+          visitors: [],
+          count: 0,
+          has_partial_data: false,
+          meta: { charged: 0 },
+        })
       }
     }
   })
 
   test('is in none of our counts and statistics', async () => {
     const scope = windowOf({ project_id: tenants.first.projectId })
-    const counts = await tenants.ask('/api/v3/events/web_event/counts', { ...scope, group_by: 'resolved' })
+    const counts = await tenants.ask('/api/v3/events/web_event/counts', {
+      ...scope,
+      group_by: 'resolved',
+    })
     expect(counts.body.counts).toEqual([{ resolved: false, count: 2 }])
-    const v1 = await tenants.ask('/api/v1/event_counts', { ...scope, distinct: 'cookie_id', group_by: 'day' })
+    const v1 = await tenants.ask('/api/v1/event_counts', {
+      ...scope,
+      distinct: 'cookie_id',
+      group_by: 'day',
+    })
     expect(v1.body.counts).toEqual([{ day: expect.any(String), count: 2, distinct: 2 }])
     const { body } = await tenants.ask('/api/v1/resolution/statistics', scope)
     expect(body.total).toMatchObject({
-      ...{ events: 2, resolved_events: 0, visitors: 2, resolved_visitors: 0, people: null },
+      events: 2,
+      resolved_events: 0,
+      visitors: 2,
+      resolved_visitors: 0,
+      people: null,
     })
   })
 
@@ -186,20 +221,28 @@ describe('another’s project or pixel', () => {
     const { first, second, keys } = tenants
     const visitors = '/api/v3/events/resolution_hem/visitors'
     const query = windowOf({ limit: '10' })
-    expect(await tenants.ask(visitors, { ...query, project_id: second.projectId }, keys.first)).toMatchObject(
-      {
-        ...{ status: 404, body: { error: 'project not found' } },
-      },
-    )
-    expect(await tenants.ask(visitors, { ...query, pixel_id: second.pixelId }, keys.first)).toMatchObject({
-      ...{ status: 404, body: { error: 'pixel not found' } },
+    expect(
+      await tenants.ask(visitors, { ...query, project_id: second.projectId }, keys.first),
+    ).toMatchObject({
+      status: 404,
+      body: { error: 'project not found' },
+    })
+    expect(
+      await tenants.ask(visitors, { ...query, pixel_id: second.pixelId }, keys.first),
+    ).toMatchObject({
+      status: 404,
+      body: { error: 'pixel not found' },
     })
     expect(await tenants.ask(visitors, query, keys.first)).toMatchObject({
-      ...{ status: 400, body: { parameter: 'project_id' } },
+      status: 400,
+      body: { parameter: 'project_id' },
     })
     const statistics = '/api/v1/resolution/statistics'
-    expect(await tenants.ask(statistics, { project_id: second.projectId }, keys.first)).toMatchObject({
-      ...{ status: 403, body: { error: 'project_id does not match API key scope' } },
+    expect(
+      await tenants.ask(statistics, { project_id: second.projectId }, keys.first),
+    ).toMatchObject({
+      status: 403,
+      body: { error: 'project_id does not match API key scope' },
     })
     const { body } = await tenants.ask(statistics, windowOf({ group_by: 'project' }), keys.second)
     expect(body).toMatchObject({ statistics: [], total: { events: 0 } })
@@ -224,7 +267,11 @@ test('a test key has people of the sample on every route, and is never charged',
   const visitors = await tenants.ask('/api/v3/events/resolution_full_profile/visitors', scope, key)
   expect(visitors.body.count).toBeGreaterThan(20)
   const accounts = { ...scope, kind: 'accounts' }
-  const companies = await tenants.ask('/api/v3/events/resolution_full_profile/visitors', accounts, key)
+  const companies = await tenants.ask(
+    '/api/v3/events/resolution_full_profile/visitors',
+    accounts,
+    key,
+  )
   expect(companies.body.count).toBeGreaterThan(5)
   const person = JSON.parse(sampleProfiles()[0]!) as Row
   const found = await tenants.ask('/api/v1/lookup', { hem: String(person.hem) }, key)
@@ -233,7 +280,10 @@ test('a test key has people of the sample on every route, and is never charged',
   const many = await tenants.ask('/api/v1/lookup/batch', {}, key, { method: 'POST', json: batch })
   expect(many.body).toMatchObject({ matched: 1, charged: 0 })
   const filter = { filter: `last_name:eq:${person.last_name}` }
-  const contacts = await tenants.ask('/api/v1/contact/query', {}, key, { method: 'POST', json: filter })
+  const contacts = await tenants.ask('/api/v1/contact/query', {}, key, {
+    method: 'POST',
+    json: filter,
+  })
   expect(contacts.body.count).toBeGreaterThan(0)
   expect(contacts.body.charged).toBe(0)
   const { body } = await tenants.ask('/api/v1/resolution/statistics', month, key)

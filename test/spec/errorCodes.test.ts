@@ -36,13 +36,17 @@ test('every error that the sample requests provoke has a code of its `error`', {
       })
     }
   }
-  expect([...seen]).toEqual(expect.arrayContaining(['invalid_api_key', 'forbidden', 'project_not_found']))
+  expect([...seen]).toEqual(
+    expect.arrayContaining(['invalid_api_key', 'forbidden', 'project_not_found']),
+  )
 })
 
 test('an edit of another version and a request to a disabled webhook conflict with different codes', async () => {
   const send = async (method: 'PATCH' | 'POST', path: string, payload: object) =>
     service.app.inject({
-      ...{ method, payload, headers: withKey(service.ours.key) },
+      method,
+      payload,
+      headers: withKey(service.ours.key),
       url: `/api/v1/webhooks/${service.ours.webhooks[0]}${path}`,
     })
   const stale = await send('PATCH', '', { version: 999, enabled: false })

@@ -30,7 +30,12 @@ const window = {
 }
 
 /** How operations are asked with a test key, whose organization has the sample data. */
-const readsOf = (project: string, campaign: string, pixel: string, hem: string): Record<string, Asked> => ({
+const readsOf = (
+  project: string,
+  campaign: string,
+  pixel: string,
+  hem: string,
+): Record<string, Asked> => ({
   'GET /api/v3/events/web_event': { query: { filter: 'event_type:eq:click', select, limit: '2' } },
   'GET /api/v3/events/resolution_hem': {
     query: { filter: 'resolved:eq:true', select: `${select},hem`, limit: '1' },
@@ -51,7 +56,9 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
   'GET /api/v1/events': { query: { project_id: project, ...window, select, limit: '1' } },
   'GET /api/v2/events': { query: { project_id: project, ...window, select, limit: '1' } },
   'GET /api/v1/events/scan_estimate': { query: { project_id: project, ...window } },
-  'GET /api/v1/events/{event_id}/trace': { params: { event_id: '00000000-0000-4000-8000-000000000000' } },
+  'GET /api/v1/events/{event_id}/trace': {
+    params: { event_id: '00000000-0000-4000-8000-000000000000' },
+  },
   'GET /api/v1/event_counts': { query: { project_id: project, ...window } },
   'GET /api/v1/lookup': { query: { hem, select: 'first_name,last_name,job_title,company_name' } },
   'POST /api/v1/lookup': { body: { hem, select: 'first_name,last_name,job_title,company_name' } },
@@ -66,25 +73,39 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
   },
   'GET /api/v1/lookup/company': { query: { domain: 'nowhere.example' } },
   'POST /api/v1/contact/query': {
-    body: { filter: 'job_title:like:Director%', select: 'first_name,job_title,company_name', limit: 2 },
+    body: {
+      filter: 'job_title:like:Director%',
+      select: 'first_name,job_title,company_name',
+      limit: 2,
+    },
   },
   'GET /api/v1/resolution/statistics': { query: { project_id: project } },
-  'GET /api/v1/analytics/overview': { query: { project_id: project, ...window, compare: 'previous' } },
-  'GET /api/v1/analytics/timeseries': { query: { project_id: project, ...window, interval: 'day' } },
+  'GET /api/v1/analytics/overview': {
+    query: { project_id: project, ...window, compare: 'previous' },
+  },
+  'GET /api/v1/analytics/timeseries': {
+    query: { project_id: project, ...window, interval: 'day' },
+  },
   'GET /api/v1/analytics/breakdown': {
     query: { project_id: project, ...window, dimensions: 'page_path,country', limit: '3' },
   },
   'GET /api/v1/analytics/live': { query: { project_id: project } },
   'POST /api/v1/analytics/funnel': {
     body: {
-      ...{ project_id: project, start_ms: Number(window.start_ms), end_ms: Number(window.end_ms) },
+      project_id: project,
+      start_ms: Number(window.start_ms),
+      end_ms: Number(window.end_ms),
       steps: ['event_type:eq:page_view', 'event_type:eq:search'],
     },
   },
   'POST /api/v1/analytics/visitors': {
     body: {
-      ...{ project_id: project, start_ms: Number(window.start_ms), end_ms: Number(window.end_ms) },
-      ...{ steps: ['event_type:eq:page_view', 'event_type:eq:search'], outcome: 'reached', limit: 2 },
+      project_id: project,
+      start_ms: Number(window.start_ms),
+      end_ms: Number(window.end_ms),
+      steps: ['event_type:eq:page_view', 'event_type:eq:search'],
+      outcome: 'reached',
+      limit: 2,
     },
   },
   'GET /api/v1/analytics/retention': { query: { project_id: project, ...window, interval: 'day' } },
@@ -106,15 +127,21 @@ const readsOf = (project: string, campaign: string, pixel: string, hem: string):
   ),
   ...Object.fromEntries(
     [
-      ...['taxonomy', 'whoami', 'organization', 'organization/user/list', 'project/list', 'billing/limits'],
-      ...[
-        'billing/usage',
-        'billing/usage/by-meter',
-        'billing/prices',
-        'requests',
-        'campaigns/performance-summary',
-      ],
-      ...['campaigns/budget-summary', 'rejected_events', 'privacy/opt-outs', 'privacy/erasures'],
+      'taxonomy',
+      'whoami',
+      'organization',
+      'organization/user/list',
+      'project/list',
+      'billing/limits',
+      'billing/usage',
+      'billing/usage/by-meter',
+      'billing/prices',
+      'requests',
+      'campaigns/performance-summary',
+      'campaigns/budget-summary',
+      'rejected_events',
+      'privacy/opt-outs',
+      'privacy/erasures',
     ].map((path) => [`GET /api/v1/${path}`, {}]),
   ),
 })
@@ -133,7 +160,9 @@ async function ask(
     ...(body !== undefined && { payload: body as object }),
   })
   return {
-    ...{ params, query, body },
+    params,
+    query,
+    body,
     status: answer.statusCode,
     answer: answer.body === '' ? null : answer.json(),
   }
@@ -144,8 +173,11 @@ const bodies: Record<string, (tenant: Tenant) => Record<string, unknown>> = {
   'POST /api/v1/campaigns/events': ({ campaigns }) => ({
     events: [
       {
-        ...{ event_id: randomUUID(), event_type: 'click', campaign_id: campaigns[0] },
-        ...{ ts: new Date().toISOString(), spend: 0.42 },
+        event_id: randomUUID(),
+        event_type: 'click',
+        campaign_id: campaigns[0],
+        ts: new Date().toISOString(),
+        spend: 0.42,
       },
     ],
   }),
@@ -157,7 +189,11 @@ async function write(name: string): Promise<Example | null> {
   if (!sample) return null
   const { ours } = service
   const { params, query, body } = sample[1]
-  const asked = { params: params?.(ours), query: query?.(ours), body: (bodies[name] ?? body)?.(ours) }
+  const asked = {
+    params: params?.(ours),
+    query: query?.(ours),
+    body: (bodies[name] ?? body)?.(ours),
+  }
   return ask(name, asked as Asked, ours.key)
 }
 
@@ -168,10 +204,14 @@ async function record(): Promise<Record<string, Example>> {
       member
     ]![0]!
   const { project_id: project } = await first('GET /api/v1/project/list', 'projects')
-  const { pixel_id: pixel } = await first('GET /api/v1/pixel/list', 'pixels', { project_id: project! })
+  const { pixel_id: pixel } = await first('GET /api/v1/pixel/list', 'pixels', {
+    project_id: project!,
+  })
   const { campaign_id: campaign } = await first('GET /api/v1/campaigns', 'campaigns')
   const { hem } = await first('GET /api/v3/events/resolution_full_profile', 'rows', {
-    ...{ filter: 'has_profile:eq:true', select: 'hem', limit: '1' },
+    filter: 'has_profile:eq:true',
+    select: 'hem',
+    limit: '1',
   })
   const reads = readsOf(project!, campaign!, pixel!, hem!)
   const examples: Record<string, Example> = {}
@@ -201,7 +241,9 @@ test('every example is what the service answers today, but for ids, times and nu
   const names = (example: Example) => Object.keys((shapeOf(example.answer) as object) ?? {}).sort()
   for (const [name, example] of Object.entries(examples)) {
     expect({ name, status: example.status, has: names(example) }).toEqual({
-      ...{ name, status: actual[name]!.status, has: names(actual[name]!) },
+      name,
+      status: actual[name]!.status,
+      has: names(actual[name]!),
     })
   }
 })

@@ -13,7 +13,10 @@ interface Operation {
   tags?: string[]
   parameters?: { name: string; in: string; description?: string }[]
   requestBody?: { content: Record<string, { schema: JsonSchema }> }
-  responses: Record<string, { description: string; content?: Record<string, { schema: JsonSchema }> }>
+  responses: Record<
+    string,
+    { description: string; content?: Record<string, { schema: JsonSchema }> }
+  >
 }
 interface JsonSchema {
   type?: string | string[]
@@ -52,7 +55,9 @@ test('every route is described, with a summary, a tag and what it answers', () =
       summary: expect.stringMatching(/./),
       tags: [expect.stringMatching(/./)],
     })
-    expect(Object.keys(operation!.responses), name).toEqual(expect.arrayContaining(['400', '401', '503']))
+    expect(Object.keys(operation!.responses), name).toEqual(
+      expect.arrayContaining(['400', '401', '503']),
+    )
     expect(
       Object.keys(operation!.responses).some((status) => status.startsWith('2')),
       name,
@@ -115,7 +120,9 @@ test('answers with people in them are among those that are checked below', async
   const key = withKey(service.ours.key)
   for (const name of [
     ...visitorTiers.map((tier) => `GET /api/v3/events/${tier}/visitors`),
-    ...['GET /api/v1/lookup', 'POST /api/v1/lookup/batch', 'POST /api/v1/contact/query'],
+    'GET /api/v1/lookup',
+    'POST /api/v1/lookup/batch',
+    'POST /api/v1/contact/query',
     'GET /api/v1/resolution/statistics',
   ]) {
     const { text } = await service.ask(name, service.ours, key)
@@ -132,8 +139,8 @@ test('what every route answers to those it serves and to those it refuses is as 
   const ajv = validator()
   const session = await service.withSession(service.ours.owner)
   for (const name of Object.keys(samples)) {
-    for (const headers of [service.ours.key, service.ours.projectKey, service.theirs.key, null].map((key) =>
-      key ? (name.includes('/dashboard/') ? session : withKey(key)) : {},
+    for (const headers of [service.ours.key, service.ours.projectKey, service.theirs.key, null].map(
+      (key) => (key ? (name.includes('/dashboard/') ? session : withKey(key)) : {}),
     )) {
       const { status, text } = await service.ask(name, service.ours, headers)
       const described = operationOf(name)!.responses[String(status)]
@@ -162,13 +169,18 @@ test('other types have another fingerprint, other words have not', () => {
     return fingerprintOf(copy) !== fingerprintOf(document)
   }
   const organization = ({ paths }: OpenApi) => paths['/api/v1/organization']!.get!
-  const answer = (copy: OpenApi) => organization(copy).responses[200]!.content!['application/json']!.schema
-  expect(changed((copy) => Object.assign(organization(copy), { summary: 'Other', tags: [] }))).toBe(false)
+  const answer = (copy: OpenApi) =>
+    organization(copy).responses[200]!.content!['application/json']!.schema
+  expect(changed((copy) => Object.assign(organization(copy), { summary: 'Other', tags: [] }))).toBe(
+    false,
+  )
   expect(changed((copy) => Object.assign(answer(copy), { description: 'Other' }))).toBe(false)
   expect(changed((copy) => Object.assign(organization(copy), { operationId: 'other' }))).toBe(true)
   expect(changed((copy) => Object.assign(answer(copy), { required: [] }))).toBe(true)
   // What is called as a word of OpenAPI's is a member like others.
-  expect(changed((copy) => Object.assign(answer(copy), { properties: { description: {} } }))).toBe(true)
+  expect(changed((copy) => Object.assign(answer(copy), { properties: { description: {} } }))).toBe(
+    true,
+  )
 })
 
 test('every page of a list has one list, which the client goes through', () => {

@@ -33,7 +33,9 @@ test('Redocly’s recommended rules find nothing', { timeout: 120_000 }, async (
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
   expect(
-    problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
+    problems.map(
+      ({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`,
+    ),
   ).toEqual([])
 })
 
@@ -41,7 +43,9 @@ test('Spectral’s OpenAPI rules find nothing', { timeout: 120_000 }, async () =
   const spectral = new Spectral()
   spectral.setRuleset({ extends: [oas as RulesetDefinition] })
   const problems = await spectral.run(JSON.parse(text))
-  expect(problems.map(({ code, message, path }) => `${code} ${path.join('/')}: ${message}`)).toEqual([])
+  expect(
+    problems.map(({ code, message, path }) => `${code} ${path.join('/')}: ${message}`),
+  ).toEqual([])
 })
 
 const operations = () => Object.values(document.paths).flatMap((path) => Object.values(path))
@@ -64,38 +68,57 @@ test('it says where the service is, and of every operation who may ask', () => {
 test('records have names, and stand there once', () => {
   expect(Object.keys(document.components.schemas)).toEqual(
     expect.arrayContaining([
-      ...[
-        'Event',
-        'EventWithHem',
-        'EventWithPte',
-        'EventWithFullProfile',
-        'Visitor',
-        'Profile',
-        'Meta',
-        'Error',
-      ],
-      ...['Company', 'Organization', 'Project', 'Pixel', 'PixelSettings', 'Key', 'Member', 'ProjectMember'],
-      ...['Campaign', 'CampaignMetrics', 'Field', 'Beacon', 'BeaconReceipt', 'WebEvent', 'PageViewEvent'],
+      'Event',
+      'EventWithHem',
+      'EventWithPte',
+      'EventWithFullProfile',
+      'Visitor',
+      'Profile',
+      'Meta',
+      'Error',
+      'Company',
+      'Organization',
+      'Project',
+      'Pixel',
+      'PixelSettings',
+      'Key',
+      'Member',
+      'ProjectMember',
+      'Campaign',
+      'CampaignMetrics',
+      'Field',
+      'Beacon',
+      'BeaconReceipt',
+      'WebEvent',
+      'PageViewEvent',
     ]),
   )
   const page = document.paths['/api/v3/events/web_event']!.get!.responses['200']!.content!
   expect(Object.keys(page)).toEqual([
-    ...['application/json', 'application/x-ndjson', 'text/csv'],
-    ...['application/vnd.apache.arrow.stream', 'application/vnd.apache.parquet'],
+    'application/json',
+    'application/x-ndjson',
+    'text/csv',
+    'application/vnd.apache.arrow.stream',
+    'application/vnd.apache.parquet',
   ])
   expect(page['application/json']!.schema).toMatchObject({
     required: ['rows', 'meta'],
     properties: {
       rows: {
         items: {
-          anyOf: [{ $ref: '#/components/schemas/Event' }, { $ref: '#/components/schemas/SelectedEvent' }],
+          anyOf: [
+            { $ref: '#/components/schemas/Event' },
+            { $ref: '#/components/schemas/SelectedEvent' },
+          ],
         },
       },
       meta: { $ref: '#/components/schemas/Meta' },
     },
   })
   const beacon = document.paths['/e']!.post!
-  expect(beacon.requestBody!.content['text/plain']!.schema).toEqual({ $ref: '#/components/schemas/Beacon' })
+  expect(beacon.requestBody!.content['text/plain']!.schema).toEqual({
+    $ref: '#/components/schemas/Beacon',
+  })
   expect(beacon.responses['200']!.content!['application/json']!.schema).toEqual({
     $ref: '#/components/schemas/BeaconReceipt',
   })

@@ -13,11 +13,15 @@ export interface Sample {
 
 /** The versions before 3 have no window of their own. */
 const lastHour = () => ({ start_ms: String(Date.now() - 3_600_000), end_ms: String(Date.now()) })
-const byProjectInWindow: Sample = { query: ({ projects }) => ({ project_id: projects[0], ...lastHour() }) }
+const byProjectInWindow: Sample = {
+  query: ({ projects }) => ({ project_id: projects[0], ...lastHour() }),
+}
 const byCampaign: Sample = { params: ({ campaigns }) => ({ campaign_id: campaigns[0] }) }
 /** A valid definition of an audience. */
 const visitors = { entity: 'people', include: { event: { within_days: 7 } } }
-const byIntegration: Sample = { params: ({ integrations }) => ({ integration_id: integrations[0] }) }
+const byIntegration: Sample = {
+  params: ({ integrations }) => ({ integration_id: integrations[0] }),
+}
 const byExport: Sample = { params: ({ exports }) => ({ export_id: exports[0] }) }
 const byRun: Sample = {
   params: ({ sentExport, sentRun }) => ({ export_id: sentExport, run_id: sentRun }),
@@ -55,7 +59,10 @@ export const samples: Record<string, Sample> = {
   'GET /api/v3/events_schema': byProject,
   'GET /api/v1/events': byProjectInWindow,
   'GET /api/v1/events/scan_estimate': byProjectInWindow,
-  'GET /api/v1/events/:event_id/trace': { ...byProject, params: () => ({ event_id: randomUUID() }) },
+  'GET /api/v1/events/:event_id/trace': {
+    ...byProject,
+    params: () => ({ event_id: randomUUID() }),
+  },
   'GET /api/v1/event_counts': byProjectInWindow,
   'GET /api/v1/event_counts_index': byProjectInWindow,
   'GET /api/v1/events_schema': {},
@@ -68,7 +75,10 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/campaigns/budget-summary': byProject,
   'POST /api/v1/campaigns': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], name: 'Another', status: 'draft', start_date: '2026-01-01' },
+      project_id: projects[0],
+      name: 'Another',
+      status: 'draft',
+      start_date: '2026-01-01',
     }),
   },
   'PUT /api/v1/campaigns/:campaign_id': { ...byCampaign, body: () => ({ name: 'Renamed' }) },
@@ -79,17 +89,26 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/integrations/:integration_id/check': byIntegration,
   'POST /api/v1/integrations': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], type: 's3', name: 'Another', settings: { bucket: 'another-bucket' } },
+      project_id: projects[0],
+      type: 's3',
+      name: 'Another',
+      settings: { bucket: 'another-bucket' },
       secrets: { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'an example' },
     }),
   },
-  'PATCH /api/v1/integrations/:integration_id': { ...byIntegration, body: () => ({ name: 'Renamed' }) },
+  'PATCH /api/v1/integrations/:integration_id': {
+    ...byIntegration,
+    body: () => ({ name: 'Renamed' }),
+  },
   'GET /api/v1/exports': byProject,
   'GET /api/v1/exports/:export_id': byExport,
   'POST /api/v1/exports': {
     body: ({ projects, audiences, integrations }) => ({
-      ...{ project_id: projects[0], name: 'Another', audience_id: audiences[0] },
-      ...{ integration_id: integrations[0], output_format: 'ndjson' },
+      project_id: projects[0],
+      name: 'Another',
+      audience_id: audiences[0],
+      integration_id: integrations[0],
+      output_format: 'ndjson',
     }),
   },
   'PATCH /api/v1/exports/:export_id': { ...byExport, body: () => ({ name: 'Renamed' }) },
@@ -104,7 +123,9 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/webhooks/:webhook_id/deliveries': byWebhook,
   'POST /api/v1/webhooks': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], url: 'https://8.8.8.8/hooks', event_types: ['audience.built'] },
+      project_id: projects[0],
+      url: 'https://8.8.8.8/hooks',
+      event_types: ['audience.built'],
     }),
   },
   'PATCH /api/v1/webhooks/:webhook_id': { ...byWebhook, body: () => ({ description: 'Renamed' }) },
@@ -124,10 +145,16 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/lists/:list_id/imports/:import_id/rejected': byImport,
   'POST /api/v1/lists': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], name: 'Customers', kind: 'emails', items: ['ada@customers.example'] },
+      project_id: projects[0],
+      name: 'Customers',
+      kind: 'emails',
+      items: ['ada@customers.example'],
     }),
   },
-  'POST /api/v1/lists/:list_id/items': { ...byList, body: () => ({ items: ['ben@customers.example'] }) },
+  'POST /api/v1/lists/:list_id/items': {
+    ...byList,
+    body: () => ({ items: ['ben@customers.example'] }),
+  },
   'PATCH /api/v1/lists/:list_id': { ...byList, body: () => ({ name: 'Renamed' }) },
   'GET /api/v1/audiences': byProject,
   'GET /api/v1/audiences/:audience_id': byAudience,
@@ -146,7 +173,10 @@ export const samples: Record<string, Sample> = {
     query: ({ projects }) => ({ project_id: projects[0], email: 'somebody@known.example' }),
   },
   'GET /api/v1/audiences/linkage-usage': byProject,
-  'POST /api/v1/audiences': { ...byProject, body: () => ({ name: 'Another', definition: visitors }) },
+  'POST /api/v1/audiences': {
+    ...byProject,
+    body: () => ({ name: 'Another', definition: visitors }),
+  },
   'POST /api/v1/audiences/sample': { ...byProject, body: () => ({ definition: visitors }) },
   'POST /api/v1/audiences/:audience_id/clone': { ...byAudience, body: () => ({ name: 'A clone' }) },
   'PATCH /api/v1/audiences/:audience_id': { ...byAudience, body: () => ({ name: 'Renamed' }) },
@@ -201,14 +231,16 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/analytics/live': byProject,
   'POST /api/v1/analytics/funnel': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], steps: ['event_type:eq:page_view', 'event_type:eq:click'] },
+      project_id: projects[0],
+      steps: ['event_type:eq:page_view', 'event_type:eq:click'],
     }),
   },
   'POST /api/v1/analytics/visitors': { body: ({ projects }) => ({ project_id: projects[0] }) },
   'GET /api/v1/analytics/retention': byProject,
   'PUT /api/v1/analytics/goals': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], goals: [{ name: 'Ordered', filter: 'page_path:eq:/thanks' }] },
+      project_id: projects[0],
+      goals: [{ name: 'Ordered', filter: 'page_path:eq:/thanks' }],
     }),
   },
   'GET /api/v1/analytics/goals': byProject,
@@ -218,13 +250,16 @@ export const samples: Record<string, Sample> = {
   'GET /api/v1/analytics/shares/:share_id': byShare,
   'POST /api/v1/analytics/shares': {
     body: ({ projects }) => ({
-      ...{ project_id: projects[0], name: 'For the agency' },
+      project_id: projects[0],
+      name: 'For the agency',
       expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     }),
   },
   'GET /api/v1/privacy/subject': { query: () => ({ cookie_id: randomUUID() }) },
   'GET /api/v1/privacy/erasures': {},
-  'GET /api/v1/privacy/erasures/:erasure_id': { params: ({ erasure }) => ({ erasure_id: erasure }) },
+  'GET /api/v1/privacy/erasures/:erasure_id': {
+    params: ({ erasure }) => ({ erasure_id: erasure }),
+  },
   'GET /api/v1/privacy/opt-outs': {},
   'POST /api/v1/privacy/opt-outs': { body: () => ({ cookie_id: randomUUID() }) },
   'DELETE /api/v1/privacy/opt-outs': { body: ({ optedOut }) => ({ cookie_id: optedOut }) },
@@ -240,12 +275,20 @@ export const samples: Record<string, Sample> = {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
   'GET /api/v1/organization/user/list': {},
-  'GET /api/v1/organization/user/retrieve/:member_id': { params: ({ member }) => ({ member_id: member }) },
-  'PUT /api/v1/organization/user/update': { body: ({ member }) => ({ member_id: member, name: 'Renamed' }) },
+  'GET /api/v1/organization/user/retrieve/:member_id': {
+    params: ({ member }) => ({ member_id: member }),
+  },
+  'PUT /api/v1/organization/user/update': {
+    body: ({ member }) => ({ member_id: member, name: 'Renamed' }),
+  },
   'POST /api/v1/project/create': { body: () => ({ name: 'Another' }) },
   'GET /api/v1/project/list': {},
-  'GET /api/v1/project/retrieve/:project_id': { params: ({ projects }) => ({ project_id: projects[0] }) },
-  'PUT /api/v1/project/update': { body: ({ projects }) => ({ project_id: projects[0], name: 'Renamed' }) },
+  'GET /api/v1/project/retrieve/:project_id': {
+    params: ({ projects }) => ({ project_id: projects[0] }),
+  },
+  'PUT /api/v1/project/update': {
+    body: ({ projects }) => ({ project_id: projects[0], name: 'Renamed' }),
+  },
   'POST /api/v1/project/user/create': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'member' }),
   },
@@ -257,13 +300,17 @@ export const samples: Record<string, Sample> = {
   'PUT /api/v1/project/user/update': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'admin' }),
   },
-  'POST /api/v1/pixel/create': { body: ({ projects }) => ({ project_id: projects[0], name: 'Another' }) },
+  'POST /api/v1/pixel/create': {
+    body: ({ projects }) => ({ project_id: projects[0], name: 'Another' }),
+  },
   'GET /api/v1/project/activity': {},
   'GET /api/v1/pixel/list': byProject,
   'GET /api/v1/pixel/retrieve/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /api/v1/pixel/activity/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'PUT /api/v1/pixel/update': { body: ({ pixels }) => ({ pixel_id: pixels[0], name: 'Renamed' }) },
-  'GET /api/v1/pixel/identify-secrets/:pixel_id': { params: ({ pixels }) => ({ pixel_id: pixels[0] }) },
+  'GET /api/v1/pixel/identify-secrets/:pixel_id': {
+    params: ({ pixels }) => ({ pixel_id: pixels[0] }),
+  },
   'POST /api/v1/pixel/identify-secrets/rotate': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'POST /api/v1/pixel/identify-secrets/retire': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /dashboard/session': {},
@@ -303,15 +350,22 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/integrations/:integration_id': byIntegration,
   'DELETE /api/v1/webhooks/:webhook_id': byWebhook,
   'DELETE /api/v1/analytics/shares/:share_id': byShare,
-  'DELETE /api/v1/lists/:list_id/items': { ...byList, body: () => ({ items: ['cy@customers.example'] }) },
+  'DELETE /api/v1/lists/:list_id/items': {
+    ...byList,
+    body: () => ({ items: ['cy@customers.example'] }),
+  },
   'DELETE /api/v1/lists/:list_id': byList,
   'DELETE /api/v1/audiences/:audience_id': byAudience,
   'DELETE /api/v1/project/user/delete': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner }),
   },
   'DELETE /api/v1/organization/user/delete': { body: ({ member }) => ({ member_id: member }) },
-  'DELETE /api/v1/pixel/delete': { body: ({ pixels }) => ({ pixel_id: pixels[0], events: 'keep' }) },
-  'DELETE /api/v1/project/delete': { body: ({ projects }) => ({ project_id: projects[0], events: 'keep' }) },
+  'DELETE /api/v1/pixel/delete': {
+    body: ({ pixels }) => ({ pixel_id: pixels[0], events: 'keep' }),
+  },
+  'DELETE /api/v1/project/delete': {
+    body: ({ projects }) => ({ project_id: projects[0], events: 'keep' }),
+  },
   'DELETE /dashboard/sessions': {},
   'DELETE /dashboard/session': {},
   'DELETE /api/v1/organization': { body: () => ({ confirm: 'not its name', events: 'keep' }) },

@@ -37,7 +37,9 @@ export function testShareLinks(
     const described = Object.entries(
       (await app.inject('/openapi.json')).json().paths as Record<string, object>,
     ).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+      Object.keys(methods).map(
+        (method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+      ),
     )
     const open = service()
       .app.guardedRoutes.filter(({ config }) => config?.access?.to === 'anyone')
@@ -55,7 +57,9 @@ export function testShareLinks(
     for (const { url, method, config } of app.guardedRoutes) {
       if (config?.access?.to === 'anyone' || method !== 'HEAD') continue
       const { statusCode } = await app.inject({
-        ...{ method: 'HEAD', url, headers: bearer(ours.shareSecret) },
+        method: 'HEAD',
+        url,
+        headers: bearer(ours.shareSecret),
       })
       expect([401, 403], `HEAD ${url}`).toContain(statusCode)
     }

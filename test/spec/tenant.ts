@@ -1,6 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type ApiCredentials, newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
+import {
+  type ApiCredentials,
+  newApiCredentials,
+  storeApiKey,
+} from '../../collector/accounts/keys/apiKeys.ts'
 import { storeMember } from '../../collector/accounts/members/newMember.ts'
 import { sha256 } from '../../collector/api/access/authenticate.ts'
 import { shareSecretPrefix } from '../../collector/api/access/shareLinks.ts'
@@ -100,9 +104,10 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     name,
   ])
   for (const n of [0, 1] as const) {
-    await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-      ...[projects[n], organizationId, `${name} project ${n}`],
-    ])
+    await postgres.query(
+      'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
+      [projects[n], organizationId, `${name} project ${n}`],
+    )
     await postgres.query(
       `INSERT INTO campaigns (campaign_id, project_id, name, status, start_date) VALUES ($1, $2, $3, 'active', now())`,
       [campaigns[n], projects[n], `${name} campaign ${n}`],
@@ -131,7 +136,10 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
       ],
     )
     await createList(postgres, {
-      ...{ listId: lists[n], projectId: projects[n], name: `${name} list ${n}`, kind: 'emails' },
+      listId: lists[n],
+      projectId: projects[n],
+      name: `${name} list ${n}`,
+      kind: 'emails',
     })
     await postgres.query(
       `INSERT INTO list_imports (import_id, list_id, status, file, bytes_done, lines_done, completed_at)
@@ -140,18 +148,28 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     )
     await storeExports(postgres, tenant, n)
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      ...[pixels[n], projects[n], `${name} pixel ${n}`],
+      pixels[n],
+      projects[n],
+      `${name} pixel ${n}`,
     ])
   }
   await postgres.query('INSERT INTO erasures (erasure_id, organization_id) VALUES ($1, $2)', [
-    ...[tenant.erasure, organizationId],
+    tenant.erasure,
+    organizationId,
   ])
   await postgres.query('INSERT INTO opt_outs (organization_id, cookie_id) VALUES ($1, $2)', [
-    ...[organizationId, tenant.optedOut],
+    organizationId,
+    tenant.optedOut,
   ])
   for (const role of ['owner', 'member'] as const) {
     const email = `${role}@${name}.example`
-    await storeMember(postgres, { memberId: tenant[role], organizationId, email, role, passwordHash: 'none' })
+    await storeMember(postgres, {
+      memberId: tenant[role],
+      organizationId,
+      email,
+      role,
+      passwordHash: 'none',
+    })
   }
   const owner = { organizationId, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'key', tenant.key)

@@ -36,7 +36,17 @@ export async function stateOf(
 
 /** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
 export const mentions = (
-  { organizationId, projects, pixels, campaigns, webhooks, audiences, lists, shares, ...others }: Tenant,
+  {
+    organizationId,
+    projects,
+    pixels,
+    campaigns,
+    webhooks,
+    audiences,
+    lists,
+    shares,
+    ...others
+  }: Tenant,
   text: string,
 ) =>
   [
@@ -50,5 +60,9 @@ export const mentions = (
     ...shares,
     ...others.integrations,
     ...others.exports,
-    ...[others.sentExport, others.sentRun, others.owner, others.member, 'Alder'],
+    others.sentExport,
+    others.sentRun,
+    others.owner,
+    others.member,
+    'Alder',
   ].filter((part) => text.includes(part))

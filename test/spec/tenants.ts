@@ -41,7 +41,10 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   const postgres = openPostgres(await newPostgresDatabase(), () => {})
   const database = await newServiceDatabases()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const stores = { live: clickhouse, test: openClickHouse(inject('clickhouseUrl'), `${database}_test`) }
+  const stores = {
+    live: clickhouse,
+    test: openClickHouse(inject('clickhouseUrl'), `${database}_test`),
+  }
   await fillSampleDatabase(stores.test, new Date(), sampleDays)
   await ensureSampleOrganization(postgres)
   await clickhouse.command({
@@ -61,37 +64,58 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   const openReader = createOpenReader(stores, readLimitsOf(config))
   const cursors = openCursors(randomBytes(32))
   const app = await createApp({
-    ...{ config, log, notReady: () => null, metrics: async () => '' },
+    config,
+    log,
+    notReady: () => null,
+    metrics: async () => '',
     guard: {
       authenticate: createAuthenticate(postgres, tokens, config.publicUrl),
-      ...{ takeTokens: null, wrongKeys: null, noteKeyUse: () => {}, viewSample: createSampleView(postgres) },
+      takeTokens: null,
+      wrongKeys: null,
+      noteKeyUse: () => {},
+      viewSample: createSampleView(postgres),
     },
     read: {
       openReader,
       scopeOf: createScopeOf(postgres),
-      ...{ postgres, cursors, now: Date.now },
+      postgres,
+      cursors,
+      now: Date.now,
       billing: createBilling({ postgres, log, now: Date.now }),
     },
     lists: {
-      ...{ postgres, cursors, clickhouse: stores, uploads },
+      postgres,
+      cursors,
+      clickhouse: stores,
+      uploads,
       recordScopeOf: createRecordScopeOf(postgres),
     },
     campaigns: {
-      ...{ openReader, postgres, cursors, now: Date.now },
+      openReader,
+      postgres,
+      cursors,
+      now: Date.now,
       recordScopeOf: createRecordScopeOf(postgres),
     },
     webhooks: {
-      ...{ postgres, cursors, recordScopeOf: createRecordScopeOf(postgres) },
+      postgres,
+      cursors,
+      recordScopeOf: createRecordScopeOf(postgres),
       outbound: openOutbound({ allow: [] }),
       sealer: createSealer([randomBytes(32)]),
     },
     integrations: {
-      ...{ postgres, cursors, now: Date.now, recordScopeOf: createRecordScopeOf(postgres) },
+      postgres,
+      cursors,
+      now: Date.now,
+      recordScopeOf: createRecordScopeOf(postgres),
       outbound: openOutbound({ allow: [] }),
       sealer: createSealer([randomBytes(32)]),
     },
     delivery: {
-      ...{ postgres, spool, locate: openLocate(null) },
+      postgres,
+      spool,
+      locate: openLocate(null),
       optOuts: { has: () => false, close: async () => {} },
     },
     accounts: {
@@ -105,7 +129,11 @@ export async function openTenants({ sampleDays = 4 } = {}) {
       sealer: createSealer([]),
     },
     operator: {
-      ...{ postgres, openReader, clickhouse, metrics: async () => '', version: '0.0.0' },
+      postgres,
+      openReader,
+      clickhouse,
+      metrics: async () => '',
+      version: '0.0.0',
       deadLetterDirectory: join(tmpdir(), `footfall-no-dead-letters-${randomUUID()}`),
     },
   })
@@ -135,7 +163,10 @@ export async function openTenants({ sampleDays = 4 } = {}) {
        SELECT $1, user_id, now() + interval '1 hour' FROM members WHERE member_id = $2`,
       [sha256(session), memberId],
     )
-    return { cookie: `${sessionCookie(config.publicUrl)}=${session}`, 'sec-fetch-site': 'same-origin' }
+    return {
+      cookie: `${sessionCookie(config.publicUrl)}=${session}`,
+      'sec-fetch-site': 'same-origin',
+    }
   }
 
   const [ours, theirs] = [await newTenant(postgres, 'Alder'), await newTenant(postgres, 'Birch')]
@@ -148,7 +179,16 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   await reloadIdentity(clickhouse)
 
   return {
-    ...{ app, postgres, clickhouse, stores, uploads, tokens, ask, withSession, ours, theirs },
+    app,
+    postgres,
+    clickhouse,
+    stores,
+    uploads,
+    tokens,
+    ask,
+    withSession,
+    ours,
+    theirs,
     async close() {
       await app.close()
       await spool.close()

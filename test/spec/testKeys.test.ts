@@ -60,7 +60,10 @@ describe.each(['testKey', 'testProjectKey'] as const)('a %s', (which) => {
   test('is told nothing live by any route, and changes neither what is live nor the sample', async () => {
     const live = await liveTexts(ours)
     expect(live.length).toBeGreaterThan(15)
-    const before = [await stateOf(ours.organizationId), await stateOf(sampleIdentity.organizationId)]
+    const before = [
+      await stateOf(ours.organizationId),
+      await stateOf(sampleIdentity.organizationId),
+    ]
     const seen = new Map<number, string[]>()
     for (const name of routes()) {
       const answer = await service.ask(name, ours, withKey(ours[which]))
@@ -74,7 +77,10 @@ describe.each(['testKey', 'testProjectKey'] as const)('a %s', (which) => {
       expect({ name, status: answer.status }).not.toMatchObject({ status: 500 })
       seen.set(answer.status, [...(seen.get(answer.status) ?? []), name])
     }
-    expect([await stateOf(ours.organizationId), await stateOf(sampleIdentity.organizationId)]).toEqual(before)
+    expect([
+      await stateOf(ours.organizationId),
+      await stateOf(sampleIdentity.organizationId),
+    ]).toEqual(before)
     // What this proves rests on answers, not on refusals.
     expect(seen.get(200)!.length).toBeGreaterThan(which === 'testKey' ? 35 : 30)
   })
@@ -101,25 +107,33 @@ test('a test key’s organization has members, projects and pixels', async () =>
   expect(events.body.rows).toHaveLength(3)
 })
 
-test.each(['query', 'header'])('sample rows name the project that was asked for by %s', async (how) => {
-  const [project] = ours.projects
-  const [query, headers] =
-    how === 'query' ? [`project_id=${project}&`, {}] : ['', { 'x-project-id': project.toUpperCase() }]
-  for (const path of ['web_event', 'resolution_full_profile']) {
-    const { body } = await ask(`/api/v3/events/${path}?${query}limit=100`, 'testKey', headers)
-    expect(body.rows).toHaveLength(100)
-    expect(new Set(body.rows.map(({ project_id }: { project_id: string }) => project_id))).toEqual(
-      new Set([project]),
-    )
-  }
-})
+test.each(['query', 'header'])(
+  'sample rows name the project that was asked for by %s',
+  async (how) => {
+    const [project] = ours.projects
+    const [query, headers] =
+      how === 'query'
+        ? [`project_id=${project}&`, {}]
+        : ['', { 'x-project-id': project.toUpperCase() }]
+    for (const path of ['web_event', 'resolution_full_profile']) {
+      const { body } = await ask(`/api/v3/events/${path}?${query}limit=100`, 'testKey', headers)
+      expect(body.rows).toHaveLength(100)
+      expect(
+        new Set(body.rows.map(({ project_id }: { project_id: string }) => project_id)),
+      ).toEqual(new Set([project]))
+    }
+  },
+)
 
 test('so do tables, whose bytes are packed', async () => {
   const [project] = ours.projects
   const query = `project_id=${project}&limit=100&select=project_id,pixel_id`
   const tableAs = async (accept: string) => {
     const headers = { ...withKey(ours.testKey), accept }
-    const { rawPayload } = await service.app.inject({ url: `/api/v3/events/web_event?${query}`, headers })
+    const { rawPayload } = await service.app.inject({
+      url: `/api/v3/events/web_event?${query}`,
+      headers,
+    })
     return rawPayload
   }
   const arrow = tableFromIPC(await tableAs('application/vnd.apache.arrow.stream')).toArray()
@@ -135,8 +149,12 @@ test('a test key of a project has the sample as its project', async () => {
   const { projects } = (await ask('/api/v1/whoami', 'testProjectKey')).body
   expect(projects).toEqual([{ project_id: own, name: 'Sample shop' }])
   const { rows } = (await ask('/api/v3/events/web_event?limit=5', 'testProjectKey')).body
-  expect(rows.map(({ project_id }: { project_id: string }) => project_id)).toEqual(Array(5).fill(own))
-  expect((await ask(`/api/v3/events/web_event?project_id=${other}`, 'testProjectKey')).status).toBe(404)
+  expect(rows.map(({ project_id }: { project_id: string }) => project_id)).toEqual(
+    Array(5).fill(own),
+  )
+  expect((await ask(`/api/v3/events/web_event?project_id=${other}`, 'testProjectKey')).status).toBe(
+    404,
+  )
 })
 
 test('a test key names no other organization’s project or pixel', async () => {

@@ -29,12 +29,19 @@ const hostile: object[] = [
 test('event_data is stored byte by byte as its line has it, and no member of it is taken for a column', async () => {
   const objects = [
     ...hostile,
-    ...fc.sample(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 5 })), 300),
+    ...fc.sample(
+      fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ maxDepth: 5 })),
+      300,
+    ),
   ]
   const expected = new Map<string, string>()
   const rows = ids(objects.length).map((event_id, at) => {
     const event_data = { url: null, ...objects[at] } as { url: null } & Record<string, unknown>
-    const line = eventRow({ event_id, event_type: 'custom', event_data }, shared, Date.parse(receivedAt))
+    const line = eventRow(
+      { event_id, event_type: 'custom', event_data },
+      shared,
+      Date.parse(receivedAt),
+    )
     expected.set(event_id, line.slice(line.indexOf('"event_data":') + '"event_data":'.length, -1))
     const bytes = Buffer.from(line)
     expect([projectIdOf(bytes), receivedAtOf(bytes)]).toEqual([projectId, receivedAt])
@@ -79,10 +86,24 @@ test('what a line lacks, or has as null, is stored as its column has it by defau
     own: { source: 'svcdsp', browser: 'Chrome' },
   }
   const lines = Object.entries(given).map(([page_path, members], at) =>
-    JSON.stringify({ ...JSON.parse(row(ids(3)[at])), page_path, spool_id: ids(1)[0], seq: at, ...members }),
+    JSON.stringify({
+      ...JSON.parse(row(ids(3)[at])),
+      page_path,
+      spool_id: ids(1)[0],
+      seq: at,
+      ...members,
+    }),
   )
-  await clickhouse.insertLines('events', Readable.from(lines.map((line) => `${line}\n`)), 'defaults')
-  const stored = await clickhouse.rows<{ page_path: string; source: string; browser: string | null }>({
+  await clickhouse.insertLines(
+    'events',
+    Readable.from(lines.map((line) => `${line}\n`)),
+    'defaults',
+  )
+  const stored = await clickhouse.rows<{
+    page_path: string
+    source: string
+    browser: string | null
+  }>({
     sql: `SELECT page_path, source, browser FROM events WHERE page_path IN ('none', 'null', 'own') ORDER BY page_path`,
     params: {},
   })

@@ -20,7 +20,10 @@ let shippers: Shippers
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-layout-'))
-  const [database, postgresUrl] = await Promise.all([newClickHouseDatabase(), newPostgresDatabase()])
+  const [database, postgresUrl] = await Promise.all([
+    newClickHouseDatabase(),
+    newPostgresDatabase(),
+  ])
   clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const observe = { shipped() {}, duplicates() {}, deadLetter() {}, retry() {} }
   shippers = openShippers(
@@ -84,8 +87,12 @@ test('a spool is read whichever version laid it out, and what no version puts th
   await areShipped()
   expect(await storedIds(clickhouse)).toEqual([...first, ...second, ...open].sort())
   const count = async (table: string) =>
-    (await clickhouse.rows<{ rows: number }>({ sql: `SELECT count() AS rows FROM ${table}`, params: {} }))[0]!
-      .rows
+    (
+      await clickhouse.rows<{ rows: number }>({
+        sql: `SELECT count() AS rows FROM ${table}`,
+        params: {},
+      })
+    )[0]!.rows
   expect([await count('rejected_events'), await count('identity_links')]).toEqual([3, 1])
 })
 
@@ -96,7 +103,9 @@ test('a disk that was full takes events again as soon as what was on it is shipp
   const unmount = mountDisk(disk)
   const spool = new Spool({
     directory: disk,
-    ...{ segmentBytesMax: 4 * 1024 ** 2, sealAfterMs: 100, bytesMax: 1024 ** 3 },
+    segmentBytesMax: 4 * 1024 ** 2,
+    sealAfterMs: 100,
+    bytesMax: 1024 ** 3,
     onSealed: (path) => sealed.push(path),
     onNoRoom() {
       for (const shipper of Object.values(shippers)) shipper.makeRoom()

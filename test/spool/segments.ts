@@ -37,7 +37,12 @@ export const row = (
   )
 
 /** A sealed segment of these rows in a directory, as a spool would have left it; its path. */
-export function writeSegment(directory: string, rows: string[], spoolId: string, firstSeq: number): string {
+export function writeSegment(
+  directory: string,
+  rows: string[],
+  spoolId: string,
+  firstSeq: number,
+): string {
   const path = join(directory, `${spoolId}.${String(firstSeq).padStart(16, '0')}.seg`)
   writeFileSync(path, recordOf(rows, spoolId, firstSeq))
   return path

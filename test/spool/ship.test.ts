@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
@@ -99,7 +106,9 @@ describe('an event is stored once', () => {
     const id = randomUUID()
     const old = Date.now() - 600_000
     const shipper = openShipper()
-    shipper.add(segment([row(id, old).replace(/(?<="received_at":")[^"]+/, new Date(old).toISOString())]))
+    shipper.add(
+      segment([row(id, old).replace(/(?<="received_at":")[^"]+/, new Date(old).toISOString())]),
+    )
     await isIdle(shipper)
     const later = openShipper()
     later.add(segment([row(id)]))
@@ -148,7 +157,10 @@ describe('an event is stored once', () => {
     const before = openShipper()
     before.add(segment([row(id)]))
     await isIdle(before)
-    const later = openShipper({ ...clickhouse, stream: () => Promise.reject(new Error('too heavy')) })
+    const later = openShipper({
+      ...clickhouse,
+      stream: () => Promise.reject(new Error('too heavy')),
+    })
     later.add(segment([row(id), row(other)]))
     await isIdle(later)
     expect(await stored()).toEqual([id, other])
@@ -257,7 +269,9 @@ test('a record that the disk has changed costs no other, and its rows are kept w
   await isIdle(shipper)
   expect(await stored()).toEqual([all[0], all[3]])
   const letters = readDeadLetters(join(directory, 'dead')).flatMap((file) => file.letters)
-  expect(letters.map((letter) => letter.row)).toEqual(changed.toString().trimEnd().split('\n').slice(1))
+  expect(letters.map((letter) => letter.row)).toEqual(
+    changed.toString().trimEnd().split('\n').slice(1),
+  )
   expect(seen.deadLetters).toEqual(letters.map(({ reason }) => reason))
   expect(seen.deadLetters[0]).toContain('the disk has changed')
 })
@@ -280,7 +294,10 @@ test('a row that ClickHouse refuses costs no other row, and is kept with the rea
     .split('\n')
     .map((line) => JSON.parse(line))
   expect(letters).toHaveLength(2)
-  expect(letters[0]).toMatchObject({ table: 'events', reason: expect.stringMatching(/ts_millis|parse/i) })
+  expect(letters[0]).toMatchObject({
+    table: 'events',
+    reason: expect.stringMatching(/ts_millis|parse/i),
+  })
   expect(JSON.parse(letters[0].row)).toMatchObject({ ts_millis: 'x' })
 })
 

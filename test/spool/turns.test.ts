@@ -59,7 +59,11 @@ async function startCollector(through: ClickHouse = clickhouse): Promise<Collect
     },
   }
   const collector: Collector = {
-    ...{ collectorId, turns, asked: 0, duplicates: 0, retries: [] },
+    collectorId,
+    turns,
+    asked: 0,
+    duplicates: 0,
+    retries: [],
     shipper: new Shipper({
       clickhouse: counting,
       table: 'events',
@@ -84,7 +88,8 @@ async function startCollector(through: ClickHouse = clickhouse): Promise<Collect
 let segments = 0
 const give = ({ shipper }: Collector, rows: string[]) =>
   shipper.add(writeSegment(directory, rows, randomUUID(), ++segments))
-const areIdle = () => waitFor('the shippers', () => collectors.every(({ shipper }) => shipper.backlog === 0))
+const areIdle = () =>
+  waitFor('the shippers', () => collectors.every(({ shipper }) => shipper.backlog === 0))
 
 describe('whichever collector an event reaches, it is stored once', () => {
   test('a thousand ids given to two collectors at the same time, in other orders', async () => {
@@ -214,7 +219,11 @@ test('what a collector sends after its turn is not taken, and it finds out what 
   })
   const other = await startCollector()
   give(slow, rows)
-  await waitFor('both', () => stoodStill && slow.shipper.backlog + other.shipper.backlog === 0, 90_000)
+  await waitFor(
+    'both',
+    () => stoodStill && slow.shipper.backlog + other.shipper.backlog === 0,
+    90_000,
+  )
   expect(await storedIds(clickhouse)).toEqual(all)
   expect(slow.retries[0]).toMatch(/turn to ship was lost/)
 }, 180_000)

@@ -55,14 +55,23 @@ test('keys, members and sessions of before roles and users are kept', async () =
 
   const { rows: keys } = await postgres.query('SELECT name, role FROM api_keys')
   expect(Object.fromEntries(keys.map(({ name, role }) => [name, role]))).toEqual({
-    ...{ owner: 'owner', admin: 'admin', member: 'write', left: 'admin', null: 'owner' },
+    owner: 'owner',
+    admin: 'admin',
+    member: 'write',
+    left: 'admin',
+    null: 'owner',
     'owner of project': 'admin',
   })
   const { rows: people } = await postgres.query(
     `SELECT members.email, member_id, user_id, password_hash FROM members LEFT JOIN users USING (user_id)`,
   )
   for (const [role, id] of Object.entries(members)) {
-    expect(people).toContainEqual({ email: role, member_id: id, user_id: id, password_hash: 'hash' })
+    expect(people).toContainEqual({
+      email: role,
+      member_id: id,
+      user_id: id,
+      password_hash: 'hash',
+    })
   }
   expect(people).toContainEqual(expect.objectContaining({ email: 'invited', user_id: null }))
   const { rows: sessions } = await postgres.query('SELECT user_id FROM sessions')

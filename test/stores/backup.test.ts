@@ -31,14 +31,20 @@ const footfall = (dataDir: string, args: string[], env: Record<string, string> =
       process.execPath,
       [join(packageRoot, 'dist/collector/cli.js'), ...args],
       { env: { ...process.env, ...env, FOOTFALL_DATA_DIR: dataDir } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+      (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     )
   })
 
 /** What a service that nobody asks anything writes all the time, and which migrations it had when. */
 const writtenByItself = [
-  ...['collectors', 'ship_turns', 'shipped_ids', 'pixel_listening', 'pixel_voices'],
-  ...['migrations', 'sql_functions'],
+  'collectors',
+  'ship_turns',
+  'shipped_ids',
+  'pixel_listening',
+  'pixel_voices',
+  'migrations',
+  'sql_functions',
 ]
 
 /** Everything that both stores of a service hold, row by row; what each second changes is left out. */
@@ -61,7 +67,9 @@ async function readStores({ dataDir }: Service) {
     "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
   )
   for (const { name } of names.filter(({ name }) => !writtenByItself.includes(name))) {
-    const { rows } = await postgres.query(`SELECT to_json(t)::text AS row FROM "${name}" t ORDER BY 1`)
+    const { rows } = await postgres.query(
+      `SELECT to_json(t)::text AS row FROM "${name}" t ORDER BY 1`,
+    )
     held[`PostgreSQL: ${name}`] = rows.map(({ row }) => row)
   }
   await clickhouse.close()
@@ -72,7 +80,9 @@ async function readStores({ dataDir }: Service) {
 const textsThatBreakLines = { text: 'a\u2028b\u2029c\nd\re\\n"f\' é 🦊', empty: '' }
 
 test('a restored backup equals what was backed up, event by event and charge by charge', async () => {
-  const events = Array.from({ length: 30 }, (_, number) => customEvent({ ...textsThatBreakLines, number }))
+  const events = Array.from({ length: 30 }, (_, number) =>
+    customEvent({ ...textsThatBreakLines, number }),
+  )
   await postBeacon(service.url, beaconOf(service, [...events, { event_type: 'nothing' }]))
   await readEvent(service, events[0]!.event_id)
   const charged = await readRows(service, { limit: '7' })
@@ -84,7 +94,10 @@ test('a restored backup equals what was backed up, event by event and charge by 
       'x-api-secret': service.demo.api_secret,
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ url: 'https://hooks.example/footfall', event_types: ['audience.built'] }),
+    body: JSON.stringify({
+      url: 'https://hooks.example/footfall',
+      event_types: ['audience.built'],
+    }),
   })
   expect([webhook.status, await webhook.text()]).toEqual([201, expect.any(String)])
   await waitFor(
@@ -165,7 +178,9 @@ test('a damaged backup is refused before the first row, and a restore that was c
   const file = join(backup, 'postgres/users.jsonl.gz')
   const content = readFileSync(file)
   writeFileSync(file, content.subarray(0, -9))
-  expect((await footfall(target, ['restore', backup], env)).output).toMatch(/cannot be read .*is damaged\n$/)
+  expect((await footfall(target, ['restore', backup], env)).output).toMatch(
+    /cannot be read .*is damaged\n$/,
+  )
   writeFileSync(file, content)
   const postgres = openPostgres(env.DATABASE_URL, () => {})
   onTestFinished(() => postgres.end())
@@ -177,7 +192,9 @@ test('a damaged backup is refused before the first row, and a restore that was c
   writeFileSync(file, gzipSync(text.replace(/^\["[^"]+"/, '["no uuid"')))
   const halfway = await footfall(target, ['restore', backup], env)
   expect(halfway).toEqual({ code: 1, output: expect.stringContaining('no uuid') })
-  await expect(startService({ dataDir: target })).rejects.toThrow(/a restore into .* did not finish/)
+  await expect(startService({ dataDir: target })).rejects.toThrow(
+    /a restore into .* did not finish/,
+  )
 }, 120_000)
 
 test('what a collector that is gone had not shipped is shipped by hand, each event once', async () => {
@@ -194,9 +211,12 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
   const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   onTestFinished(() => clickhouse.close())
   const ids = async () =>
-    (await clickhouse.rows<{ event_id: string }>({ sql: 'SELECT event_id FROM events', params: {} })).map(
-      ({ event_id }) => event_id,
-    )
+    (
+      await clickhouse.rows<{ event_id: string }>({
+        sql: 'SELECT event_id FROM events',
+        params: {},
+      })
+    ).map(({ event_id }) => event_id)
   const ship = () => footfall(join(directory, 'elsewhere'), ['spool', 'ship', gone.dataDir], env)
   expect(await ship()).toEqual({
     code: 0,
@@ -235,7 +255,10 @@ test('doctor says in plain words what is well and what is not; migrate makes sch
   expect(first.output).toMatch(/^✗ ClickHouse lacks 001_events\.sql, /m)
   expect(first.output).toMatch(/^✗ no service answers at /m)
   expect(await footfall(elsewhere, ['migrate'], env)).toMatchObject({ code: 0 })
-  const second = await footfall(elsewhere, ['doctor'], { ...env, CLICKHOUSE_URL: 'http://127.0.0.1:9' })
+  const second = await footfall(elsewhere, ['doctor'], {
+    ...env,
+    CLICKHOUSE_URL: 'http://127.0.0.1:9',
+  })
   expect(second.output).toContain("✓ PostgreSQL has this version's schema")
   expect(second.output).toMatch(/^✗ ClickHouse cannot be asked: .+$/m)
   expect((await footfall(elsewhere, ['doctor'], env)).output).toContain(

@@ -24,7 +24,9 @@ const definitionOf = async (name: string): Promise<string> => {
 async function leaveAnother(name: string): Promise<void> {
   const definition = await definitionOf(name)
   await postgres.query(definition.replace('BEGIN', 'BEGIN\n  -- of another release'))
-  await postgres.query(`UPDATE sql_functions SET sha256 = 'another' WHERE name = $1`, [`${name}.sql`])
+  await postgres.query(`UPDATE sql_functions SET sha256 = 'another' WHERE name = $1`, [
+    `${name}.sql`,
+  ])
 }
 
 test('every function of ours has one file, named after it', async () => {
@@ -39,14 +41,21 @@ test('a function that is not as its file says is replaced at the next start, by 
   const wanted = await definitionOf('charge_responses')
   await leaveAnother('charge_responses')
   expect(await definitionOf('charge_responses')).toContain('of another release')
-  await Promise.all([migratePostgres(postgres), migratePostgres(postgres), migratePostgres(postgres)])
+  await Promise.all([
+    migratePostgres(postgres),
+    migratePostgres(postgres),
+    migratePostgres(postgres),
+  ])
   expect(await definitionOf('charge_responses')).toBe(wanted)
 })
 
 test('functions that are as their files say are left alone', async () => {
   const versions = async () =>
-    (await postgres.query(`SELECT proname, xmin FROM pg_proc WHERE pronamespace = 'public'::regnamespace`))
-      .rows
+    (
+      await postgres.query(
+        `SELECT proname, xmin FROM pg_proc WHERE pronamespace = 'public'::regnamespace`,
+      )
+    ).rows
   const before = await versions()
   await migratePostgres(postgres)
   expect(await versions()).toEqual(before)

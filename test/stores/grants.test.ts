@@ -17,20 +17,25 @@ test.each([
     "Not enough privileges. To execute this query, it's necessary to have the grant SELECT(name) ON footfall.migrations. Missing permissions: SELECT ON footfall.migrations. (ACCESS_DENIED)",
     'GRANT SELECT(name) ON footfall.migrations;',
   ],
-])('ClickHouse’s refusal is the end of a start, and names the grant (%#)', async (refusal, grant) => {
-  // As ClickHouse words it: the local server keeps no logins that a test could make.
-  const server = createServer((request, answer) => {
-    request.resume()
-    answer.writeHead(403, { 'x-clickhouse-exception-code': '497', 'content-type': 'text/plain' })
-    answer.end(`Code: 497. DB::Exception: collector: ${refusal} (version 26.7.3.1)`)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo
-  const refused = migrateClickHouse(`http://collector:secret@127.0.0.1:${port}`, 'footfall')
-  await expect(refused).rejects.toThrow(StartError)
-  await expect(refused).rejects.toThrow(`the login of CLICKHOUSE_URL lacks a grant of ClickHouse: ${grant}`)
-})
+])(
+  'ClickHouse’s refusal is the end of a start, and names the grant (%#)',
+  async (refusal, grant) => {
+    // As ClickHouse words it: the local server keeps no logins that a test could make.
+    const server = createServer((request, answer) => {
+      request.resume()
+      answer.writeHead(403, { 'x-clickhouse-exception-code': '497', 'content-type': 'text/plain' })
+      answer.end(`Code: 497. DB::Exception: collector: ${refusal} (version 26.7.3.1)`)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const refused = migrateClickHouse(`http://collector:secret@127.0.0.1:${port}`, 'footfall')
+    await expect(refused).rejects.toThrow(StartError)
+    await expect(refused).rejects.toThrow(
+      `the login of CLICKHOUSE_URL lacks a grant of ClickHouse: ${grant}`,
+    )
+  },
+)
 
 test('PostgreSQL: a login that may make no tables, or no schema of jobs, is told the statements that help', async () => {
   const url = new URL(await newEmptyPostgresDatabase())

@@ -10,7 +10,9 @@ const run = () => {
   return new Promise<void>(() => {})
 }
 await startJobs({
-  ...{ postgres, postgresUrl, log: { warn: console.error } },
+  postgres,
+  postgresUrl,
+  log: { warn: console.error },
   queues: [{ name, schedule: '0 0 1 1 *', run }],
 })
 await wakeQueue(postgres, name)

@@ -31,9 +31,15 @@ const openPool = (url: string): Postgres => {
 }
 
 /** Starts queues as a primary of its own would. */
-async function startPrimary(queues: Queue[], url = postgresUrl, warnings: object[] = []): Promise<Jobs> {
+async function startPrimary(
+  queues: Queue[],
+  url = postgresUrl,
+  warnings: object[] = [],
+): Promise<Jobs> {
   const jobs = await startJobs({
-    ...{ postgres: openPool(url), postgresUrl: url, queues },
+    postgres: openPool(url),
+    postgresUrl: url,
+    queues,
     log: { warn: (fields, message) => warnings.push({ ...fields, message }) },
   })
   running.push(jobs)
@@ -143,7 +149,9 @@ test('a job that throws is retried; one that goes on throwing fails with its err
   let tries = 0
   const warnings: object[] = []
   const queue: Queue = {
-    ...{ name: 'test.broken', schedule: onceAYear, retryLimit: 1 },
+    name: 'test.broken',
+    schedule: onceAYear,
+    retryLimit: 1,
     async run() {
       tries++
       throw new Error('the disk is full')
@@ -164,11 +172,15 @@ test('a job that throws is retried; one that goes on throwing fails with its err
 test('while a store is away a job is tried again and again, and uses up none of its tries', async () => {
   let tries = 0
   const queue: Queue = {
-    ...{ name: 'test.store', schedule: onceAYear, retryLimit: 1 },
+    name: 'test.store',
+    schedule: onceAYear,
+    retryLimit: 1,
     async run() {
       tries++
       if (tries <= 4)
-        throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8123'), { code: 'ECONNREFUSED' })
+        throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:8123'), {
+          code: 'ECONNREFUSED',
+        })
       if (tries === 5) throw new Error('the disk is full')
     },
   }

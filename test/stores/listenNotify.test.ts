@@ -12,13 +12,16 @@ test('a connection that goes silent is noticed: what was announced meanwhile is 
   const heard: string[] = []
   let loads = 0
   const listening = await listenNotify({
-    ...{ url: proxy.url, channel: 'test_silence', everyMs: 200 },
+    url: proxy.url,
+    channel: 'test_silence',
+    everyMs: 200,
     async load() {
       loads++
     },
     changed: (payloads) => void heard.push(...payloads),
   })
-  const announce = (payload: string) => postgres.query('SELECT pg_notify($1, $2)', ['test_silence', payload])
+  const announce = (payload: string) =>
+    postgres.query('SELECT pg_notify($1, $2)', ['test_silence', payload])
   try {
     await announce('one')
     await waitFor('the first announcement', () => heard.includes('one'))
@@ -46,7 +49,8 @@ test('a try that fails, or whose connection ends meanwhile, leaves no other conn
   const endListeners = () => postgres.query(`SELECT pg_terminate_backend(pid) ${theirs}`)
   let loads = 0
   const listening = await listenNotify({
-    ...{ url, channel: 'test_leak' },
+    url,
+    channel: 'test_leak',
     async load() {
       loads++
       if (loads === 2) await endListeners()
@@ -70,7 +74,10 @@ test('changes are heard between the steps of a reading that takes long, never du
   const said: string[] = []
   let isLong = false
   const listening = await listenNotify({
-    ...{ url, channel: 'test_steps', everyMs: 50, loadEveryMs: 100 },
+    url,
+    channel: 'test_steps',
+    everyMs: 50,
+    loadEveryMs: 100,
     async load(step) {
       if (!isLong || said.length > 0) return
       await step(async () => {

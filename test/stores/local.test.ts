@@ -82,7 +82,9 @@ describe.runIf(process.platform === 'linux')(
       const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
         .trim()
         .split(' ')
-      const statuses = [postmaster, ...children.map(Number)].map(statusOf).filter((status) => status !== null)
+      const statuses = [postmaster, ...children.map(Number)]
+        .map(statusOf)
+        .filter((status) => status !== null)
       expect(statuses.length).toBeGreaterThan(3)
       for (const { Uid, Gid, CapInh, CapPrm, CapEff, CapAmb } of statuses) {
         expect(new Set([CapInh, CapPrm, CapEff, CapAmb])).toEqual(new Set(['0000000000000000']))
@@ -117,7 +119,9 @@ describe.runIf(process.platform === 'linux')(
       const child = spawn(process.execPath, [launcher], { stdio: ['pipe', 'ignore', 'ignore'] })
       const ended = new Promise((resolve) => child.once('exit', () => resolve('ended')))
       const directory = join(closed, 'orphan')
-      child.stdin.end(`${JSON.stringify({ directory, port: await freePort(), password: 'secret' })}\n`)
+      child.stdin.end(
+        `${JSON.stringify({ directory, port: await freePort(), password: 'secret' })}\n`,
+      )
       expect(await ended).toBe('ended')
     })
 
@@ -144,7 +148,8 @@ describe.runIf(process.platform === 'linux')(
         const ended = new Promise((resolve) => child.once('exit', resolve))
         child.stdin.write(`${JSON.stringify({ directory, port, password: 'secret' })}\n`)
         const url = `postgres://footfall:secret@127.0.0.1:${port}/postgres`
-        const answers = () => query(url, `SELECT count(*)::int AS n FROM pg_timezone_names`).catch(() => null)
+        const answers = () =>
+          query(url, `SELECT count(*)::int AS n FROM pg_timezone_names`).catch(() => null)
         const [row] = await waitFor('its answer', answers, 60_000)
         expect(row.n).toBeGreaterThan(300)
         expect(statusOf(postmasterOf(directory))?.CapEff).toBe('0000000000000000')

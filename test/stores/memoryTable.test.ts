@@ -23,10 +23,10 @@ beforeAll(async () => {
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Many')", [
     organization,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Many')", [
-    project,
-    organization,
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Many')",
+    [project, organization],
+  )
   await postgres.query(
     `INSERT INTO pixels (pixel_id, project_id, name)
      SELECT gen_random_uuid(), $1, 'Pixel ' || n FROM generate_series(1, $2::int) AS n`,

@@ -28,27 +28,30 @@ test.each([
   ['events', eventColumns, ['organization_id', 'spool_id', 'seq']],
   ['profiles', profileFields, ['hem', 'updated_at']],
   ['companies', companyFields, ['updated_at']],
-])('the table %s has the columns of the field table, with their types', async (table, fields, internal) => {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const columns = await columnsOf(clickhouse, table)
-  // A company has its domain: it is its key.
-  const typeOf = ({ name, columnType }: Field) =>
-    table === 'companies' && name === 'company_domain'
-      ? 'String'
-      : columnType.replace(/ (CODEC|DEFAULT).*/, '')
-  expect(
-    columns
-      .filter(({ name }) => !internal.includes(name))
-      .map(({ name, type }) => `${name} ${type}`)
-      .sort(),
-  ).toEqual(fields.map((field) => `${field.name} ${typeOf(field)}`).sort())
-  expect(columns.filter(({ default_kind }) => default_kind === 'ALIAS').map(({ name }) => name)).toEqual(
-    fields.filter(({ alias }) => alias).map(({ name }) => name),
-  )
-  await clickhouse.close()
-})
+])(
+  'the table %s has the columns of the field table, with their types',
+  async (table, fields, internal) => {
+    const database = randomName()
+    await migrateClickHouse(inject('clickhouseUrl'), database)
+    const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
+    const columns = await columnsOf(clickhouse, table)
+    // A company has its domain: it is its key.
+    const typeOf = ({ name, columnType }: Field) =>
+      table === 'companies' && name === 'company_domain'
+        ? 'String'
+        : columnType.replace(/ (CODEC|DEFAULT).*/, '')
+    expect(
+      columns
+        .filter(({ name }) => !internal.includes(name))
+        .map(({ name, type }) => `${name} ${type}`)
+        .sort(),
+    ).toEqual(fields.map((field) => `${field.name} ${typeOf(field)}`).sort())
+    expect(
+      columns.filter(({ default_kind }) => default_kind === 'ALIAS').map(({ name }) => name),
+    ).toEqual(fields.filter(({ alias }) => alias).map(({ name }) => name))
+    await clickhouse.close()
+  },
+)
 
 test('a field that the table lacks is added at the next start', async () => {
   const database = randomName()
@@ -84,9 +87,11 @@ test('empty texts that an older release stored for what nobody knew are null', a
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const run = (sql: string) => clickhouse.command({ sql: `${sql} SETTINGS mutations_sync = 1`, params: {} })
+  const run = (sql: string) =>
+    clickhouse.command({ sql: `${sql} SETTINGS mutations_sync = 1`, params: {} })
   const wereTexts = ['user_agent', 'client_ip', 'page_url', 'page_host', 'page_path', 'device_type']
-  for (const name of wereTexts) await run(`ALTER TABLE events MODIFY COLUMN ${name} String DEFAULT ''`)
+  for (const name of wereTexts)
+    await run(`ALTER TABLE events MODIFY COLUMN ${name} String DEFAULT ''`)
   await clickhouse.command({
     sql: `INSERT INTO events (user_agent, page_url) VALUES ('', ''), ('Test/1.0', 'https://a.example/')`,
     params: {},
@@ -115,7 +120,9 @@ test('the language of profiles that an older release stored is their home_langua
   await run('DROP VIEW profile_rows_from_profiles')
   await run('ALTER TABLE profiles RENAME COLUMN home_language TO language')
   await run(`INSERT INTO profiles (hem, language) VALUES ('${'ab'.repeat(32)}', 'cy')`)
-  await run("ALTER TABLE migrations DELETE WHERE name = '010_home_language.sql' SETTINGS mutations_sync = 1")
+  await run(
+    "ALTER TABLE migrations DELETE WHERE name = '010_home_language.sql' SETTINGS mutations_sync = 1",
+  )
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const [row] = await clickhouse.rows<{ profile: string }>({
     sql: 'SELECT profile FROM profile_rows FINAL',
@@ -177,17 +184,23 @@ test('links that a release before kept are links still, however often they are b
     ENGINE = MergeTree ORDER BY (project_id, ts_millis, event_id)`)
   await run(`INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)
     VALUES ('${organization}', '${cookie}', '${hem}', now64(3))`)
-  await run(`INSERT INTO events (organization_id, cookie_id) VALUES ('${organization}', '${cookie}')`)
+  await run(
+    `INSERT INTO events (organization_id, cookie_id) VALUES ('${organization}', '${cookie}')`,
+  )
   await run('SYSTEM RELOAD DICTIONARY identity_by_cookie')
 
   for (const times of [1, 2]) {
     await migrateClickHouse(url, database)
-    await run("ALTER TABLE migrations DELETE WHERE name = '004_identity.sql' SETTINGS mutations_sync = 1")
+    await run(
+      "ALTER TABLE migrations DELETE WHERE name = '004_identity.sql' SETTINGS mutations_sync = 1",
+    )
     const links = await clickhouse.rows({
       sql: 'SELECT cookie_id, hem, source, confidence FROM identity_links',
       params: {},
     })
-    expect(links, `after ${times}`).toEqual([{ cookie_id: cookie, hem, source: 'identify', confidence: 1 }])
+    expect(links, `after ${times}`).toEqual([
+      { cookie_id: cookie, hem, source: 'identify', confidence: 1 },
+    ])
     const events = await clickhouse.rows({ sql: 'SELECT resolved, hem FROM events', params: {} })
     expect(events).toEqual([{ resolved: true, hem }])
   }
@@ -198,7 +211,9 @@ test('PostgreSQL migrations run twice, and by two processes at once', async () =
   const pool = openPostgres(await newEmptyPostgresDatabase(), () => {})
   await Promise.all([1, 2, 3].map(() => migratePostgres(pool)))
   await migratePostgres(pool)
-  const { rows } = await pool.query('SELECT count(*)::int AS times, name FROM migrations GROUP BY name')
+  const { rows } = await pool.query(
+    'SELECT count(*)::int AS times, name FROM migrations GROUP BY name',
+  )
   expect(rows.every(({ times }) => times === 1)).toBe(true)
   await pool.end()
 })
@@ -209,9 +224,14 @@ test('a store that a newer version has migrated is refused, by name, and left as
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  await clickhouse.command({ sql: "INSERT INTO migrations (name) VALUES ('999_future.sql')", params: {} })
+  await clickhouse.command({
+    sql: "INSERT INTO migrations (name) VALUES ('999_future.sql')",
+    params: {},
+  })
   await clickhouse.close()
-  await expect(migrateClickHouse(inject('clickhouseUrl'), database)).rejects.toThrow(refusal('ClickHouse'))
+  await expect(migrateClickHouse(inject('clickhouseUrl'), database)).rejects.toThrow(
+    refusal('ClickHouse'),
+  )
 
   const postgres = openPostgres(await newEmptyPostgresDatabase(), () => {})
   await migratePostgres(postgres)

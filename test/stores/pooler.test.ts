@@ -89,7 +89,9 @@ test('in session mode events are shipped and changes of pixels are heard', async
   expect((await postBeacon(service.url, beaconOf(service, [event]))).status).toBe(200)
   await readEvent(service, event.event_id)
   const postgres = openPostgres(env.DATABASE_URL!, () => {})
-  await postgres.query('UPDATE pixels SET active = false WHERE pixel_id = $1', [service.demo.pixel_id])
+  await postgres.query('UPDATE pixels SET active = false WHERE pixel_id = $1', [
+    service.demo.pixel_id,
+  ])
   await waitFor('the pixel to be refused', async () => {
     const answer = await postBeacon(service.url, beaconOf(service, [customEvent()]))
     return answer.status !== 200

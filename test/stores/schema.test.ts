@@ -33,8 +33,12 @@ async function storePerson(run: (sql: string) => Promise<void>): Promise<void> {
   await run(`INSERT INTO identity_links (organization_id, cookie_id, hem, source, observed_at)
     VALUES ('${organization}', '${cookie}', '${hem}', 'signed', now64(3))`)
   await run(`INSERT INTO profiles (hem, first_name) VALUES ('${hem}', 'Ann')`)
-  await run("INSERT INTO company_networks (network, company_domain) VALUES ('192.0.2.0/24', 'a.example')")
-  await run(`INSERT INTO events (organization_id, cookie_id) VALUES ('${organization}', '${cookie}')`)
+  await run(
+    "INSERT INTO company_networks (network, company_domain) VALUES ('192.0.2.0/24', 'a.example')",
+  )
+  await run(
+    `INSERT INTO events (organization_id, cookie_id) VALUES ('${organization}', '${cookie}')`,
+  )
 }
 
 /** What all four dictionaries say of that person. */
@@ -71,7 +75,9 @@ test('a second start changes nothing in the schema', async () => {
   const changes = () =>
     sent
       .splice(0)
-      .filter((sql) => /^\s*(?!SELECT)\w/i.test(sql) && !/^\w+ (DATABASE|TABLE) IF NOT EXISTS/.test(sql))
+      .filter(
+        (sql) => /^\s*(?!SELECT)\w/i.test(sql) && !/^\w+ (DATABASE|TABLE) IF NOT EXISTS/.test(sql),
+      )
       .map((sql) => sql.split(/\s+/).slice(0, 3).join(' '))
   await migrateClickHouse(url.href, database)
   expect(changes().length).toBeGreaterThan(20)
@@ -91,7 +97,9 @@ test('views, dictionaries and computed columns that are other than they should b
       params: {},
     })
   const right = await definitions()
-  await run('CREATE OR REPLACE VIEW hidden_cookies AS SELECT organization_id, cookie_id FROM opt_outs')
+  await run(
+    'CREATE OR REPLACE VIEW hidden_cookies AS SELECT organization_id, cookie_id FROM opt_outs',
+  )
   await run(`CREATE OR REPLACE DICTIONARY company_by_network (network String, company_domain String)
     PRIMARY KEY network SOURCE(NULL()) LAYOUT(IP_TRIE) LIFETIME(0)`)
   await run('ALTER TABLE events MODIFY COLUMN resolved Nullable(Bool) ALIAS false')

@@ -16,12 +16,18 @@ afterAll(async () => {
 /** An organization with so many webhooks, to each of which so many messages are due; its id. */
 async function organizationOf(webhooks: number, messages: number): Promise<string> {
   const organization = randomUUID()
-  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [organization])
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
+    organization,
+  ])
   await addWebhooks(organization, webhooks, messages)
   return organization
 }
 
-async function addWebhooks(organization: string, webhooks: number, messages: number): Promise<void> {
+async function addWebhooks(
+  organization: string,
+  webhooks: number,
+  messages: number,
+): Promise<void> {
   await postgres.query(
     `INSERT INTO webhooks (webhook_id, organization_id, url, event_types, sealed_secret)
      SELECT gen_random_uuid(), $1, 'https://example.com', '{}', '' FROM generate_series(1, $2)`,

@@ -13,11 +13,17 @@ const refused = expect.objectContaining({
 
 test('a cursor is read back as it was written, by every process, and is safe in a URL', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.jsonValue({ noUnicodeString: false }), (owner, place) => {
-      const text = list.write(owner, place)
-      expect(openCursors(key)('list').read(owner, text)).toEqual(JSON.parse(JSON.stringify(place)))
-      expect(encodeURIComponent(text)).toBe(text)
-    }),
+    fc.property(
+      fc.string({ unit: 'binary' }),
+      fc.jsonValue({ noUnicodeString: false }),
+      (owner, place) => {
+        const text = list.write(owner, place)
+        expect(openCursors(key)('list').read(owner, text)).toEqual(
+          JSON.parse(JSON.stringify(place)),
+        )
+        expect(encodeURIComponent(text)).toBe(text)
+      },
+    ),
   )
 })
 

@@ -28,7 +28,9 @@ test('alerts and dashboard ask for metrics that there are, with labels that they
 
 test('every alert stands in the README with what it means', () => {
   const alerts = [...textOf('alerts.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
-  const explained = [...readText('README.md').matchAll(/^\| (Footfall\w+) \|/gm)].map(([, name]) => name!)
+  const explained = [...readText('README.md').matchAll(/^\| (Footfall\w+) \|/gm)].map(
+    ([, name]) => name!,
+  )
   expect(explained.sort()).toEqual(alerts.sort())
 })
 
@@ -47,7 +49,10 @@ test('the settings that the files name are in the README’s table', () => {
 
 test('the dashboard’s panels do not lie upon each other', () => {
   const { panels } = JSON.parse(textOf('grafana-dashboard.json')) as {
-    panels: { gridPos: { x: number; y: number; w: number; h: number }; targets: { expr: string }[] }[]
+    panels: {
+      gridPos: { x: number; y: number; w: number; h: number }
+      targets: { expr: string }[]
+    }[]
   }
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
@@ -70,9 +75,9 @@ describe('Compose', () => {
     const servers = [...textOf('haproxy.cfg').matchAll(/^ {2}server (\w+) (\w+):8787$/gm)].map(
       ([, name]) => name!,
     )
-    const services = [...textOf('compose.cluster.yaml').matchAll(/^ {2}((?:collector|api)\d):/gm)].map(
-      ([, name]) => name!,
-    )
+    const services = [
+      ...textOf('compose.cluster.yaml').matchAll(/^ {2}((?:collector|api)\d):/gm),
+    ].map(([, name]) => name!)
     expect(servers).toEqual(services)
   })
 })

@@ -63,7 +63,9 @@ test('the client imports nothing of ours', () => {
 test('the dashboard’s pages take the client, show examples, and take nothing else of ours', () => {
   const isTheirs = ({ target }: Import) =>
     target === join(client, 'index.ts') || target.startsWith(`examples${sep}`)
-  expect(outsideOf(join('collector', 'dashboard', 'web')).filter((found) => !isTheirs(found))).toEqual([])
+  expect(
+    outsideOf(join('collector', 'dashboard', 'web')).filter((found) => !isTheirs(found)),
+  ).toEqual([])
 })
 
 test('nothing but tests imports from test', () => {
@@ -104,16 +106,19 @@ test('rooms.json allows no import that is not used', () => {
   expect(unused).toEqual([])
 })
 
-test.each(['schemas', 'collector', 'test'])('no file of %s imports itself by way of others', (folder) => {
-  const imports = new Map<string, Import[]>()
-  for (const found of importsBelow(folder)) {
-    imports.set(found.file, [...(imports.get(found.file) ?? []), found])
-  }
-  // Whoever imports nobody who is left is in no circle.
-  for (let before = 0; before !== imports.size; ) {
-    before = imports.size
-    for (const [file, found] of imports)
-      if (!found.some(({ target }) => imports.has(target))) imports.delete(file)
-  }
-  expect([...imports.keys()]).toEqual([])
-})
+test.each(['schemas', 'collector', 'test'])(
+  'no file of %s imports itself by way of others',
+  (folder) => {
+    const imports = new Map<string, Import[]>()
+    for (const found of importsBelow(folder)) {
+      imports.set(found.file, [...(imports.get(found.file) ?? []), found])
+    }
+    // Whoever imports nobody who is left is in no circle.
+    for (let before = 0; before !== imports.size; ) {
+      before = imports.size
+      for (const [file, found] of imports)
+        if (!found.some(({ target }) => imports.has(target))) imports.delete(file)
+    }
+    expect([...imports.keys()]).toEqual([])
+  },
+)

@@ -30,7 +30,9 @@ interface SampleRow {
 }
 
 const parse = (rows: string[]) => rows.map((row) => JSON.parse(row) as SampleRow)
-const month = Array.from({ length: 31 }, (_, day) => sampleRows(new Date(monday.getTime() + day * dayMs)))
+const month = Array.from({ length: 31 }, (_, day) =>
+  sampleRows(new Date(monday.getTime() + day * dayMs)),
+)
 const all = parse(month.flat())
 const share = (test: (row: SampleRow) => boolean) => all.filter(test).length / all.length
 
@@ -71,7 +73,10 @@ describe('sample rows', () => {
   test('every event is one the collector would take', () => {
     for (const row of all) {
       const { event_type, event_data, ts_millis } = row
-      expect(validateEvent({ ...row }), JSON.stringify(event_data)).toHaveProperty('sentMillis', ts_millis)
+      expect(validateEvent({ ...row }), JSON.stringify(event_data)).toHaveProperty(
+        'sentMillis',
+        ts_millis,
+      )
       expect(Check(eventDataSchemas[event_type], event_data)).toBe(true)
     }
   })
@@ -121,7 +126,9 @@ test('the sample’s campaigns have impressions and clicks every day, the same w
   expect(rows).toEqual(days.flatMap((day) => parse(sampleCampaignRows(day))))
   expect(rows.length / 3).toBeGreaterThan(50)
   expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(rows.length)
-  expect(new Set(rows.map(({ event_type }) => event_type))).toEqual(new Set(['impression', 'click']))
+  expect(new Set(rows.map(({ event_type }) => event_type))).toEqual(
+    new Set(['impression', 'click']),
+  )
   expect(new Set(rows.map((row) => row.campaign_id))).toEqual(
     new Set(sampleCampaigns.map(({ campaignId }) => campaignId)),
   )
@@ -132,7 +139,12 @@ test('the sample database is filled once, by however many processes at once, and
   const database = await newClickHouseDatabase()
   const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
   const stored = async () => {
-    const [counts] = await clickhouse.rows<{ events: number; ids: number; days: number; resolved: number }>({
+    const [counts] = await clickhouse.rows<{
+      events: number
+      ids: number
+      days: number
+      resolved: number
+    }>({
       sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, ${dayMs})) AS days,
               countIf(resolved) AS resolved FROM events`,
       params: {},
@@ -140,9 +152,10 @@ test('the sample database is filled once, by however many processes at once, and
     return counts!
   }
   const eventsFrom = (day: number) =>
-    Array.from({ length: 32 }, (_, at) => new Date(monday.getTime() + (day - 30 + at) * dayMs)).flatMap(
-      (date) => [...sampleRows(date), ...sampleCampaignRows(date)],
-    ).length
+    Array.from(
+      { length: 32 },
+      (_, at) => new Date(monday.getTime() + (day - 30 + at) * dayMs),
+    ).flatMap((date) => [...sampleRows(date), ...sampleCampaignRows(date)]).length
 
   await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
   const first = await stored()

@@ -19,7 +19,9 @@ const Account = Type.Object(
       }),
       { description: 'Null: sign-in asks for the password alone.' },
     ),
-    by_mail: Type.Boolean({ description: 'Whether this service sends mail, and so can change the address.' }),
+    by_mail: Type.Boolean({
+      description: 'Whether this service sends mail, and so can change the address.',
+    }),
   },
   { title: 'Account' },
 )
@@ -34,7 +36,9 @@ export const accountRoutes =
     const show = async (client: Queryable, { userId, email, name }: OwnUser) => {
       const factor = await readSecondFactor(client, userId)
       return {
-        ...{ email, name, by_mail: sendMail !== null },
+        email,
+        name,
+        by_mail: sendMail !== null,
         two_factor: factor && {
           since: factor.since.toISOString(),
           recovery_codes_left: factor.recoveryCodesLeft,
@@ -47,7 +51,9 @@ export const accountRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'getAccount', summary: 'Get one’s own account' },
+          tags,
+          operationId: 'getAccount',
+          summary: 'Get one’s own account',
           description: 'The same in all organizations of a user.',
           response: { 200: Account },
         },
@@ -60,7 +66,9 @@ export const accountRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'updateAccount', summary: 'Change one’s own name' },
+          tags,
+          operationId: 'updateAccount',
+          summary: 'Change one’s own name',
           description: 'In all organizations of the user.',
           body: exactly({ name: Name }),
           response: { 200: Account },
@@ -76,7 +84,9 @@ export const accountRoutes =
             [user.userId, name],
           )
           if (name !== user.name) {
-            await auditOwn(client, user.userId, 'member.update', { name: { from: user.name, to: name } })
+            await auditOwn(client, user.userId, 'member.update', {
+              name: { from: user.name, to: name },
+            })
           }
           return show(client, { ...user, name })
         }),

@@ -30,7 +30,10 @@ export async function newEmailChangeLink(
 }
 
 /** The address that a link is for. Throws 404 "email change not found". */
-export async function readEmailChange(client: Queryable, token: string): Promise<{ email: string }> {
+export async function readEmailChange(
+  client: Queryable,
+  token: string,
+): Promise<{ email: string }> {
   const { rows } = await client.query<{ email: string }>(
     'SELECT email FROM email_changes WHERE token_sha256 = $1 AND expires_at > now()',
     [sha256(token)],
@@ -43,7 +46,11 @@ export async function readEmailChange(client: Queryable, token: string): Promise
  * Uses a link of this user: they sign in with the new address, which is returned. Call it in a transaction. Throws 404
  * "email change not found", also for another user's link and for an address that somebody else has meanwhile.
  */
-export async function useEmailChange(client: Queryable, userId: string, token: string): Promise<string> {
+export async function useEmailChange(
+  client: Queryable,
+  userId: string,
+  token: string,
+): Promise<string> {
   const { rows } = await client.query<{ email: string }>(
     `DELETE FROM email_changes WHERE user_id = $1 AND token_sha256 = $2 AND expires_at > now() RETURNING email`,
     [userId, sha256(token)],
@@ -86,5 +93,6 @@ export async function changeEmail(client: Queryable, userId: string, email: stri
   )
   await client.query('DELETE FROM password_resets WHERE user_id = $1', [userId])
   await auditOwn(client, userId, 'member.email', { email: { from: before, to: email } })
-  for (const address of [before, email]) await mailTo(client, address, emailChangedNotice(before, email))
+  for (const address of [before, email])
+    await mailTo(client, address, emailChangedNotice(before, email))
 }

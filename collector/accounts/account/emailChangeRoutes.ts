@@ -49,7 +49,9 @@ export const emailChangeRoutes =
         const user = await ownUserWithPassword(postgres, request, current_password, publicUrl)
         await requireSecondFactor(deps, user.userId, code, user.knownBrowser)
         if (!sendMail) throw sendsNoMail()
-        await requireToken(postgres, [{ name: `email_change:${user.userId}`, burst: 5, everySeconds: 720 }])
+        await requireToken(postgres, [
+          { name: `email_change:${user.userId}`, burst: 5, everySeconds: 720 },
+        ])
         // Not waited for: how long it takes would tell whether somebody has the address.
         mailLink(sendMail, user, email).catch((error: Error) =>
           request.log.warn(
@@ -66,7 +68,10 @@ export const emailChangeRoutes =
       {
         config: { access: access.anyone },
         schema: {
-          ...{ tags, operationId: 'getEmailChange', summary: 'Get a change of e-mail address', params },
+          tags,
+          operationId: 'getEmailChange',
+          summary: 'Get a change of e-mail address',
+          params,
           description: 'The address that the link is for.',
           response: { 200: Type.Object({ email: Type.String() }) },
         },
@@ -79,12 +84,10 @@ export const emailChangeRoutes =
       {
         config: { access: access.session },
         schema: {
-          ...{
-            tags,
-            operationId: 'confirmEmailChange',
-            summary: 'Confirm a change of e-mail address',
-            params,
-          },
+          tags,
+          operationId: 'confirmEmailChange',
+          summary: 'Confirm a change of e-mail address',
+          params,
           description:
             'Requires a session of the user who requested the change; the request itself took the password and the ' +
             'code. The link works once. The service mails a notice to the old and the new address.',

@@ -18,6 +18,8 @@ export async function endAccess(
   await client.query('UPDATE users SET signed_out_at = now() WHERE user_id = $1', [userId])
   await client.query('DELETE FROM password_resets WHERE user_id = $1', [userId])
   await client.query('DELETE FROM email_changes WHERE user_id = $1', [userId])
-  await client.query('DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL', [userId])
+  await client.query('DELETE FROM second_factors WHERE user_id = $1 AND confirmed_at IS NULL', [
+    userId,
+  ])
   return rowCount!
 }

@@ -38,7 +38,9 @@ export const ownSessionRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'listSessions', summary: 'List one’s own sessions' },
+          tags,
+          operationId: 'listSessions',
+          summary: 'List one’s own sessions',
           description: 'The one used last comes first.',
           response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) },
         },
@@ -68,7 +70,9 @@ export const ownSessionRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'endOtherSessions', summary: 'End all other sessions of one’s own' },
+          tags,
+          operationId: 'endOtherSessions',
+          summary: 'End all other sessions of one’s own',
           description:
             'Also ends legacy tokens, links for a new password and a pending change of the e-mail address.',
           response: { 200: Type.Object({ ended: Type.Integer() }) },
@@ -88,7 +92,9 @@ export const ownSessionRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'endSession', summary: 'End a session of one’s own' },
+          tags,
+          operationId: 'endSession',
+          summary: 'End a session of one’s own',
           description: 'It serves nowhere any more within a second.',
           params: exactly({ session_id: Id }),
           response: { 204: Type.Null() },

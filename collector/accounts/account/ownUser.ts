@@ -41,7 +41,10 @@ export async function ownUserWithPassword(
   return { ...user, knownBrowser: attempt.knownBrowser }
 }
 
-async function readOwn(client: Queryable, memberId: string): Promise<OwnUser & { password_hash: string }> {
+async function readOwn(
+  client: Queryable,
+  memberId: string,
+): Promise<OwnUser & { password_hash: string }> {
   const { rows } = await client.query<OwnUser & { password_hash: string }>(
     `SELECT user_id AS "userId", member_id AS "memberId", users.email, name, password_hash
      FROM members JOIN users USING (user_id) WHERE member_id = $1`,

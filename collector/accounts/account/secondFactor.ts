@@ -62,10 +62,10 @@ export async function newRecoveryCodes(client: Queryable, userId: string): Promi
       .replace(/.{4}(?=.)/g, '$&-'),
   )
   await client.query('DELETE FROM recovery_codes WHERE user_id = $1', [userId])
-  await client.query('INSERT INTO recovery_codes (user_id, code_sha256) SELECT $1, unnest($2::bytea[])', [
-    userId,
-    codes.map((code) => sha256(plainCode(code))),
-  ])
+  await client.query(
+    'INSERT INTO recovery_codes (user_id, code_sha256) SELECT $1, unnest($2::bytea[])',
+    [userId, codes.map((code) => sha256(plainCode(code)))],
+  )
   return codes
 }
 
@@ -132,11 +132,18 @@ export async function requireSecondFactor(
  * given back: three of a million codes are good at a time, so a year of tries finds one in ten. A browser that has
  * signed in has tries of its own, so that nobody is locked out by who guesses.
  */
-export const takeCodeTry = (postgres: Postgres, userId: string, knownBrowser: string | null): Promise<void> =>
+export const takeCodeTry = (
+  postgres: Postgres,
+  userId: string,
+  knownBrowser: string | null,
+): Promise<void> =>
   requireToken(postgres, [
     {
-      name: knownBrowser ? `second_factor_browser:${knownBrowser}:${userId}` : `second_factor:${userId}`,
-      ...{ burst: 10, everySeconds: 900 },
+      name: knownBrowser
+        ? `second_factor_browser:${knownBrowser}:${userId}`
+        : `second_factor:${userId}`,
+      burst: 10,
+      everySeconds: 900,
     },
   ])
 
@@ -144,7 +151,11 @@ interface Factor {
   secret: string
 }
 
-async function readFactor(client: Queryable, userId: string, condition: string): Promise<Factor | undefined> {
+async function readFactor(
+  client: Queryable,
+  userId: string,
+  condition: string,
+): Promise<Factor | undefined> {
   const { rows } = await client.query<Factor>(
     `SELECT secret FROM second_factors WHERE user_id = $1 AND ${condition}`,
     [userId],
@@ -161,7 +172,11 @@ async function useTotp(
   code: string,
 ): Promise<boolean> {
   if (!/^\d{6}$/.test(code)) return false
-  const step = stepOfCode(Buffer.from(sealer.open(secret, purposeOf(userId)), 'base64'), code, Date.now())
+  const step = stepOfCode(
+    Buffer.from(sealer.open(secret, purposeOf(userId)), 'base64'),
+    code,
+    Date.now(),
+  )
   if (step === null) return false
   const { rowCount } = await client.query(
     'UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2',

@@ -55,10 +55,18 @@ export const secondFactorRoutes =
       },
       async (request) => {
         const { current_password } = request.body
-        const { userId, email } = await ownUserWithPassword(postgres, request, current_password, publicUrl)
+        const { userId, email } = await ownUserWithPassword(
+          postgres,
+          request,
+          current_password,
+          publicUrl,
+        )
         const secret = await beginSecondFactor(deps, userId)
         if (!secret)
-          throw conflict('invalid_state', 'Two-factor authentication is on already: turn it off first.')
+          throw conflict(
+            'invalid_state',
+            'Two-factor authentication is on already: turn it off first.',
+          )
         return { secret: base32(secret), uri: otpauthUri(secret, email) }
       },
     )
@@ -71,7 +79,8 @@ export const secondFactorRoutes =
           tags,
           operationId: 'confirmTwoFactor',
           summary: 'Turn on two-factor authentication',
-          description: 'With a first code of the secret that was begun. From now on sign-in asks for one.',
+          description:
+            'With a first code of the secret that was begun. From now on sign-in asks for one.',
           body: exactly({ code: Code }),
           response: { 200: RecoveryCodes },
         },

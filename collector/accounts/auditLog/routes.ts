@@ -15,7 +15,9 @@ const AuditEntry = Type.Object(
       id: Id,
       name: Type.String({ description: 'As it was then.' }),
     }),
-    action: Type.String({ description: 'The kind of object and what was done to it: `pixel.update`.' }),
+    action: Type.String({
+      description: 'The kind of object and what was done to it: `pixel.update`.',
+    }),
     object_kind: Type.String(),
     object_id: Type.String(),
     details: Type.Record(Type.String(), Type.Unknown(), {
@@ -49,7 +51,9 @@ export const auditRoutes =
           summary: 'List the audit log, newest first',
           description: 'For owners and admins.',
           querystring: exactly(pageQuery),
-          response: { 200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }) },
+          response: {
+            200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }),
+          },
         },
       },
       async ({ principal, query }) => {

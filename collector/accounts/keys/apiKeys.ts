@@ -12,7 +12,13 @@ import {
 } from '../../api/access/permissions.ts'
 import { callerId, type KeyRole, type Principal } from '../../api/access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
-import { ApiError, forbidden, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
+import {
+  ApiError,
+  forbidden,
+  invalidParameter,
+  notFound,
+  unauthorized,
+} from '../../api/http/errors.ts'
 import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -61,9 +67,18 @@ export async function storeApiKey(
        secret_sha256, role, created_by, created_by_member_id, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (key_sha256) DO NOTHING`,
     [
-      ...[keyId, owner.organizationId, owner.projectId, mode, name],
-      ...[apiKey.slice(0, shownChars), sha256(apiKey), sha256(apiSecret), role],
-      ...[maker?.email, maker?.memberId, expiresAt],
+      keyId,
+      owner.organizationId,
+      owner.projectId,
+      mode,
+      name,
+      apiKey.slice(0, shownChars),
+      sha256(apiKey),
+      sha256(apiSecret),
+      role,
+      maker?.email,
+      maker?.memberId,
+      expiresAt,
     ],
   )
 }
@@ -145,18 +160,25 @@ export const keyRoutes =
             mode: Mode,
             project_id: Type.Optional(Nullable(Id)),
             role: Type.Optional(Role),
-            expires_at: Type.Optional(Nullable(Timestamp, { description: 'In the future. Default: never.' })),
+            expires_at: Type.Optional(
+              Nullable(Timestamp, { description: 'In the future. Default: never.' }),
+            ),
           }),
-          response: { 201: Type.Object({ key: Key, api_key: Type.String(), api_secret: Type.String() }) },
+          response: {
+            201: Type.Object({ key: Key, api_key: Type.String(), api_secret: Type.String() }),
+          },
         },
       },
       async ({ principal, body: { name, mode, project_id, role: asked, expires_at } }, reply) => {
         if (!project_id) requireOrganizationAdmin(principal)
-        const project = project_id ? await projectFor(postgres, principal, project_id, 'write') : null
+        const project = project_id
+          ? await projectFor(postgres, principal, project_id, 'write')
+          : null
         const projectId = project?.projectId ?? null
         const most = highestKeyRole(principal, projectId)
         const role = asked ?? most
-        if (!coversRole(most, role)) throw forbidden(`A key that you make here may be ${most} at most.`)
+        if (!coversRole(most, role))
+          throw forbidden(`A key that you make here may be ${most} at most.`)
         const expiresAt = readExpiry(expires_at)
         const credentials = newApiCredentials(mode)
         const keyId = randomUUID()
@@ -164,7 +186,12 @@ export const keyRoutes =
           await requireCurrentRole(client, principal)
           const owner = { organizationId: principal.organizationId, projectId }
           const maker = { memberId: callerId(principal), email: await emailOf(client, principal) }
-          await storeApiKey(client, owner, mode, name, credentials, { keyId, role, maker, expiresAt })
+          await storeApiKey(client, owner, mode, name, credentials, {
+            keyId,
+            role,
+            maker,
+            expiresAt,
+          })
           await audit(
             client,
             principal,
@@ -174,7 +201,9 @@ export const keyRoutes =
           )
           return readKey(client, principal.organizationId, keyId)
         })
-        return reply.code(201).send({ key, api_key: credentials.apiKey, api_secret: credentials.apiSecret })
+        return reply
+          .code(201)
+          .send({ key, api_key: credentials.apiKey, api_secret: credentials.apiSecret })
       },
     )
 
@@ -218,7 +247,8 @@ export const keyRoutes =
 function readExpiry(given: string | null | undefined): Date | undefined {
   if (!given) return undefined
   const expiresAt = new Date(given)
-  if (!(expiresAt.getTime() > Date.now())) throw invalidParameter('expires_at', 'must be in the future')
+  if (!(expiresAt.getTime() > Date.now()))
+    throw invalidParameter('expires_at', 'must be in the future')
   return expiresAt
 }
 
@@ -273,9 +303,10 @@ export const toKey = (row: KeyRow): Key => ({
 })
 
 async function emailOf(client: Queryable, principal: Principal): Promise<string> {
-  const { rows } = await client.query<{ email: string }>('SELECT email FROM members WHERE member_id = $1', [
-    callerId(principal),
-  ])
+  const { rows } = await client.query<{ email: string }>(
+    'SELECT email FROM members WHERE member_id = $1',
+    [callerId(principal)],
+  )
   // A session is remembered a moment longer than its member exists.
   if (!rows[0]) throw unauthorized.session()
   return rows[0].email

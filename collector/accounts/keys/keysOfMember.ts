@@ -74,7 +74,10 @@ async function highestKeyRolesOf(
   client: Queryable,
   memberId: string,
 ): Promise<(projectId: string | null) => KeyRole | null> {
-  const { rows } = await client.query<{ role: Role; projects: Record<string, ProjectGrant['role']> }>(
+  const { rows } = await client.query<{
+    role: Role
+    projects: Record<string, ProjectGrant['role']>
+  }>(
     `SELECT role, (SELECT coalesce(jsonb_object_agg(project_id, project_members.role), '{}')
        FROM project_members WHERE project_members.member_id = members.member_id) AS projects
      FROM members WHERE member_id = $1`,
@@ -114,5 +117,11 @@ async function handOver(
     'UPDATE api_keys SET role = $2, created_by_member_id = $3, created_by = $4 WHERE key_id = $1',
     [key_id, newRole, holder?.member_id, holder?.email],
   )
-  await audit(client, principal, 'key.hand_over', { kind: 'key', id: key_id }, { name, role: newRole })
+  await audit(
+    client,
+    principal,
+    'key.hand_over',
+    { kind: 'key', id: key_id },
+    { name, role: newRole },
+  )
 }

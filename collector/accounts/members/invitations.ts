@@ -72,7 +72,10 @@ export const invitationRoutes =
           description: 'Whether they have an account here already is not told.',
           params,
           response: {
-            200: Type.Object({ email: Type.String(), organization: Type.Object({ name: Type.String() }) }),
+            200: Type.Object({
+              email: Type.String(),
+              organization: Type.Object({ name: Type.String() }),
+            }),
           },
         },
       },
@@ -200,9 +203,10 @@ async function newUser(client: Queryable, email: string, passwordHash: string): 
 
 /** A mailed link shows that its user receives mail at their address. */
 const proveAddress = (client: Queryable, userId: string) =>
-  client.query('UPDATE users SET email_proven_at = now() WHERE user_id = $1 AND email_proven_at IS NULL', [
-    userId,
-  ])
+  client.query(
+    'UPDATE users SET email_proven_at = now() WHERE user_id = $1 AND email_proven_at IS NULL',
+    [userId],
+  )
 
 const notMailed = () =>
   conflict(

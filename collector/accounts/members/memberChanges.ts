@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { lockOrganization } from '../../api/access/organizationLock.ts'
-import { requireCurrentRole, requireOrganizationAdmin, requireOwner } from '../../api/access/permissions.ts'
+import {
+  requireCurrentRole,
+  requireOrganizationAdmin,
+  requireOwner,
+} from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
@@ -15,7 +19,13 @@ import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { Email, OrganizationRole } from '../schemas.ts'
 import { requireToken } from '../sessions/signInThrottle.ts'
 import { invitationMail, invitationMails, newInvitation } from './invitations.ts'
-import { addToProjects, type Member, ProjectOfMember, readMember, requireAnotherOwner } from './members.ts'
+import {
+  addToProjects,
+  type Member,
+  ProjectOfMember,
+  readMember,
+  requireAnotherOwner,
+} from './members.ts'
 
 type Deps = Pick<AccountsDeps, 'postgres' | 'publicUrl' | 'sendMail'>
 
@@ -58,7 +68,13 @@ export async function inviteMember(
         'Somebody with this e-mail address is a member of this organization already.',
       )
     await addToProjects(client, principal.organizationId, id, projects)
-    await audit(client, principal, 'member.create', { kind: 'member', id }, { email, role, projects })
+    await audit(
+      client,
+      principal,
+      'member.create',
+      { kind: 'member', id },
+      { email, role, projects },
+    )
     return sendInvitation(deps, client, principal, await readMember(client, principal, id), token)
   })
 }
@@ -90,7 +106,9 @@ export async function updateMember(
     requireVersion('member', before, body.version)
     if (body.role !== undefined && body.role !== 'owner') await requireAnotherOwner(client, before)
     if (body.renew_invitation && before.status === 'active') {
-      throw conflict('invalid_state', 'They have accepted their invitation already.', { member: before })
+      throw conflict('invalid_state', 'They have accepted their invitation already.', {
+        member: before,
+      })
     }
     const invitation = body.renew_invitation ? newInvitation() : null
     await client.query(
@@ -110,7 +128,8 @@ export async function updateMember(
       ],
     )
     const member = await readMember(client, principal, body.member_id)
-    if (member.role !== before.role) await settleKeys(client, principal, member.member_id, body.api_keys)
+    if (member.role !== before.role)
+      await settleKeys(client, principal, member.member_id, body.api_keys)
     await audit(
       client,
       principal,
@@ -118,7 +137,9 @@ export async function updateMember(
       { kind: 'member', id: member.member_id },
       { ...changesOf(before, member), ...(invitation && { renewed_invitation: true }) },
     )
-    return invitation ? sendInvitation(deps, client, principal, member, invitation.token) : { member }
+    return invitation
+      ? sendInvitation(deps, client, principal, member, invitation.token)
+      : { member }
   })
 }
 
@@ -139,7 +160,13 @@ export async function removeMember(
     await requireAnotherOwner(client, member)
     await settleKeys(client, principal, member.member_id, api_keys, { isRemoved: true })
     const { email, role } = member
-    await audit(client, principal, 'member.delete', { kind: 'member', id: member.member_id }, { email, role })
+    await audit(
+      client,
+      principal,
+      'member.delete',
+      { kind: 'member', id: member.member_id },
+      { email, role },
+    )
     await client.query('DELETE FROM members WHERE member_id = $1', [member.member_id])
   })
 }
@@ -158,7 +185,11 @@ async function sendInvitation(
   const url = `${publicUrl}/invitation/${token}`
   if (sendMail) {
     await requireToken(client, [{ name: `invitation_mails:${organizationId}`, ...invitationMails }])
-    await mailTo(client, member.email, await invitationMail(client, organizationId, member.email, url))
+    await mailTo(
+      client,
+      member.email,
+      await invitationMail(client, organizationId, member.email, url),
+    )
   }
   return { member, invitation_url: sendMail ? null : url, by_mail: sendMail !== null }
 }

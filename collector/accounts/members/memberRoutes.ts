@@ -20,7 +20,8 @@ const InvitationUrl = Nullable(Type.String(), {
     'Null where `by_mail` is true. Otherwise pass the link on to the member. It works once, for seven days.',
 })
 const ByMail = Type.Boolean({
-  description: 'Whether the service mails the link to the member. Only the member receives a mailed link.',
+  description:
+    'Whether the service mails the link to the member. Only the member receives a mailed link.',
 })
 const tags = ['Administration']
 
@@ -41,10 +42,13 @@ export const memberRoutes =
           summary: 'Invite a member',
           description: 'For owners, admins and organization keys; only owners make owners.',
           body: NewMember,
-          response: { 201: Type.Object({ member: Member, invitation_url: InvitationUrl, by_mail: ByMail }) },
+          response: {
+            201: Type.Object({ member: Member, invitation_url: InvitationUrl, by_mail: ByMail }),
+          },
         },
       },
-      async ({ principal, body }, reply) => reply.code(201).send(await inviteMember(deps, principal, body)),
+      async ({ principal, body }, reply) =>
+        reply.code(201).send(await inviteMember(deps, principal, body)),
     )
 
     app.get(
@@ -85,7 +89,9 @@ export const memberRoutes =
           response: { 200: Type.Object({ member: Member }) },
         },
       },
-      async ({ principal, params }) => ({ member: await readMember(postgres, principal, params.member_id) }),
+      async ({ principal, params }) => ({
+        member: await readMember(postgres, principal, params.member_id),
+      }),
     )
 
     app.put(

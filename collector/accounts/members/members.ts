@@ -83,7 +83,9 @@ export async function readMember(
   lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
 ): Promise<Member> {
   const { rows } = await client.query<MemberRow>(`${selectMembers} AND member_id = $3 ${lock}`, [
-    ...[principal.organizationId, plainMemberId(principal), memberId],
+    principal.organizationId,
+    plainMemberId(principal),
+    memberId,
   ])
   if (!rows[0]) throw notFound.member()
   return toMember(rows[0])

@@ -24,7 +24,7 @@ export async function storeMember(
   const email = normalizedEmail(member.email)
   await client.query(
     'INSERT INTO users (email, password_hash) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING',
-    [...[email, member.passwordHash]],
+    [email, member.passwordHash],
   )
   await client.query(
     `INSERT INTO members (member_id, organization_id, email, name, role, user_id)

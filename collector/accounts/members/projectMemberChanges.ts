@@ -52,7 +52,9 @@ export async function addProjectMember(
 }
 
 export const ProjectMemberChange = exactly({
-  ...{ project_id: Id, member_id: Id, role: ProjectRole },
+  project_id: Id,
+  member_id: Id,
+  role: ProjectRole,
   api_keys: Type.Optional(KeysChoice),
 })
 
@@ -64,10 +66,16 @@ export async function changeProjectMember(
 ): Promise<ProjectMember> {
   const { projectId } = await projectFor(postgres, principal, project_id, 'write')
   return inTransaction(postgres, async (client) => {
-    const before = await readProjectMember(client, projectId, member_id, 'FOR UPDATE OF project_members')
-    await client.query('UPDATE project_members SET role = $3 WHERE project_id = $1 AND member_id = $2', [
-      ...[projectId, member_id, role],
-    ])
+    const before = await readProjectMember(
+      client,
+      projectId,
+      member_id,
+      'FOR UPDATE OF project_members',
+    )
+    await client.query(
+      'UPDATE project_members SET role = $3 WHERE project_id = $1 AND member_id = $2',
+      [projectId, member_id, role],
+    )
     await settleKeys(client, principal, member_id, api_keys, { projectId })
     const member = await readProjectMember(client, projectId, member_id)
     const details = { project_id: projectId, ...changesOf(before, member) }
@@ -77,7 +85,8 @@ export async function changeProjectMember(
 }
 
 export const ProjectMemberRemoval = exactly({
-  ...{ project_id: Id, member_id: Id },
+  project_id: Id,
+  member_id: Id,
   api_keys: Type.Optional(KeysChoice),
 })
 
@@ -89,14 +98,23 @@ export async function removeProjectMember(
 ): Promise<void> {
   const { projectId } = await projectFor(postgres, principal, project_id, 'write')
   await inTransaction(postgres, async (client) => {
-    const member = await readProjectMember(client, projectId, member_id, 'FOR UPDATE OF project_members')
+    const member = await readProjectMember(
+      client,
+      projectId,
+      member_id,
+      'FOR UPDATE OF project_members',
+    )
     await client.query('DELETE FROM project_members WHERE project_id = $1 AND member_id = $2', [
-      ...[projectId, member_id],
+      projectId,
+      member_id,
     ])
     await settleKeys(client, principal, member_id, api_keys, { projectId })
     await audit(client, principal, 'project_member.delete', objectOf(member), detailsOf(member))
   })
 }
 
-const objectOf = ({ member_id }: ProjectMember) => ({ kind: 'project_member' as const, id: member_id })
+const objectOf = ({ member_id }: ProjectMember) => ({
+  kind: 'project_member' as const,
+  id: member_id,
+})
 const detailsOf = ({ project_id, email, role }: ProjectMember) => ({ project_id, email, role })

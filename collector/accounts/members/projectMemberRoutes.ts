@@ -62,7 +62,10 @@ export const projectMemberRoutes =
           summary: 'List the members of a project',
           querystring: exactly({ project_id: Id, ...pageQuery }),
           response: {
-            200: Type.Object({ project_members: Type.Array(ProjectMember), next_cursor: NextCursor }),
+            200: Type.Object({
+              project_members: Type.Array(ProjectMember),
+              next_cursor: NextCursor,
+            }),
           },
         },
       },

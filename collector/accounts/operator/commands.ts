@@ -3,8 +3,14 @@ import { StartError } from '../../platform/startError.ts'
 import { setOperator } from './operators.ts'
 
 /** `footfall operator add EMAIL` and `remove EMAIL`. */
-export async function changeOperator(postgres: Postgres, email: string, isOperator: boolean): Promise<void> {
+export async function changeOperator(
+  postgres: Postgres,
+  email: string,
+  isOperator: boolean,
+): Promise<void> {
   if (!(await setOperator(postgres, email, isOperator)))
     throw new StartError(`nobody here has the e-mail address ${email}`)
-  console.log(`${email} ${isOperator ? 'sees' : 'no longer sees'} the operator’s page of the dashboard.`)
+  console.log(
+    `${email} ${isOperator ? 'sees' : 'no longer sees'} the operator’s page of the dashboard.`,
+  )
 }

@@ -28,7 +28,9 @@ export const deadLetterRoutes =
   async (app) => {
     const config = {
       access: { to: 'session' },
-      refusals: { 409: '`conflict`: there are too many to be read here, or somebody replays them now.' },
+      refusals: {
+        409: '`conflict`: there are too many to be read here, or somebody replays them now.',
+      },
     } as const
 
     app.get(
@@ -36,7 +38,9 @@ export const deadLetterRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'listDeadLetters', summary: 'List dead letters' },
+          tags,
+          operationId: 'listDeadLetters',
+          summary: 'List dead letters',
           description: `Rows that ClickHouse refused, and why: the first ${shownMax}, cut to ${rowCharsMax} characters. Of the machine that answers. For operators alone.`,
           querystring: exactly({}),
           response: {
@@ -55,9 +59,10 @@ export const deadLetterRoutes =
         const letters = readDeadLetters(deadLetterDirectory).flatMap((file) => file.letters)
         return {
           total: letters.length,
-          dead_letters: letters
-            .slice(0, shownMax)
-            .map(({ row, ...letter }) => ({ ...letter, row: row.slice(0, rowCharsMax).toWellFormed() })),
+          dead_letters: letters.slice(0, shownMax).map(({ row, ...letter }) => ({
+            ...letter,
+            row: row.slice(0, rowCharsMax).toWellFormed(),
+          })),
         }
       },
     )
@@ -67,7 +72,9 @@ export const deadLetterRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'replayDeadLetters', summary: 'Replay dead letters' },
+          tags,
+          operationId: 'replayDeadLetters',
+          summary: 'Replay dead letters',
           description: `Inserts up to ${replayedMax} of them again; those that are refused again stay. Of the machine that answers. For operators alone.`,
           response: { 200: Type.Object({ replayed: Type.Integer(), refused: Type.Integer() }) },
         },

@@ -14,9 +14,14 @@ export async function requireOperator(client: Queryable, principal: Principal): 
 }
 
 /** Makes a user an operator, or no longer one; false where nobody has this e-mail address. */
-export async function setOperator(client: Queryable, email: string, isOperator: boolean): Promise<boolean> {
+export async function setOperator(
+  client: Queryable,
+  email: string,
+  isOperator: boolean,
+): Promise<boolean> {
   const { rowCount } = await client.query('UPDATE users SET is_operator = $2 WHERE email = $1', [
-    ...[normalizedEmail(email), isOperator],
+    normalizedEmail(email),
+    isOperator,
   ])
   return rowCount! > 0
 }

@@ -21,15 +21,22 @@ const OperatorStatus = Type.Object(
         collector_id: Id,
         hostname: Type.String(),
         complete_until: Timestamp,
-        lag_ms: Type.Number({ description: 'How long ago that is: what came since may not be stored yet.' }),
+        lag_ms: Type.Number({
+          description: 'How long ago that is: what came since may not be stored yet.',
+        }),
         reported_at: Timestamp,
-        is_shipping: Type.Boolean({ description: 'Whether the turn to bring events to ClickHouse is its.' }),
+        is_shipping: Type.Boolean({
+          description: 'Whether the turn to bring events to ClickHouse is its.',
+        }),
       }),
       { description: 'All machines that receive events.' },
     ),
-    spool: Type.Array(Type.Object({ table: Type.String(), bytes: Count, oldest_seconds: Type.Number() }), {
-      description: 'What ClickHouse does not have yet, on the machine that answers.',
-    }),
+    spool: Type.Array(
+      Type.Object({ table: Type.String(), bytes: Count, oldest_seconds: Type.Number() }),
+      {
+        description: 'What ClickHouse does not have yet, on the machine that answers.',
+      },
+    ),
     jobs: Type.Array(Type.Object({ queue: Type.String(), state: Type.String(), count: Count })),
     clickhouse: Type.Object({
       ...Store,
@@ -65,11 +72,9 @@ export const statusRoutes =
       {
         config: { access: { to: 'session' } },
         schema: {
-          ...{
-            tags: ['Dashboard'],
-            operationId: 'getOperatorStatus',
-            summary: 'Get the status of the service',
-          },
+          tags: ['Dashboard'],
+          operationId: 'getOperatorStatus',
+          summary: 'Get the status of the service',
           description:
             'Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. ' +
             'For operators alone.',
@@ -103,11 +108,16 @@ export const statusRoutes =
           spool: bytes.map(({ labels, value }) => ({
             table: labels.table!,
             bytes: value,
-            oldest_seconds: oldest.find((sample) => sample.labels.table === labels.table)?.value ?? 0,
+            oldest_seconds:
+              oldest.find((sample) => sample.labels.table === labels.table)?.value ?? 0,
           })),
           jobs: readSamples(text, 'footfall_jobs')
             .filter(({ value }) => value > 0)
-            .map(({ labels, value }) => ({ queue: labels.queue!, state: labels.state!, count: value })),
+            .map(({ labels, value }) => ({
+              queue: labels.queue!,
+              state: labels.state!,
+              count: value,
+            })),
           clickhouse: clickhouseState,
           postgres: postgresState,
         }

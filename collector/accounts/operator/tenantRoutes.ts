@@ -29,11 +29,9 @@ export const tenantRoutes =
       {
         config: { access: { to: 'session' } },
         schema: {
-          ...{
-            tags: ['Dashboard'],
-            operationId: 'listTopTenants',
-            summary: 'List the busiest organizations',
-          },
+          tags: ['Dashboard'],
+          operationId: 'listTopTenants',
+          summary: 'List the busiest organizations',
           description: `The ${most} with the most events and the ${most} with the most charged. For operators alone.`,
           querystring: exactly({}),
           response: { 200: Type.Object({ tenants: Type.Array(Tenant) }) },

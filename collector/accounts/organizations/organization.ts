@@ -47,7 +47,9 @@ export const organizationRoutes =
           response: { 200: Answer },
         },
       },
-      async ({ principal }) => ({ organization: await readOrganization(postgres, principal.organizationId) }),
+      async ({ principal }) => ({
+        organization: await readOrganization(postgres, principal.organizationId),
+      }),
     )
 
     app.put(
@@ -101,7 +103,8 @@ export const organizationRoutes =
           tags,
           operationId: 'deleteOrganization',
           summary: 'Delete the organization and everything in it',
-          description: 'For owners and organization keys. Members, projects, pixels and keys go with it.',
+          description:
+            'For owners and organization keys. Members, projects, pixels and keys go with it.',
           body: exactly({
             confirm: Type.String({ maxLength: 200, description: 'The name of the organization.' }),
             events: EventsChoice,
@@ -115,7 +118,8 @@ export const organizationRoutes =
         await inTransaction(postgres, async (client) => {
           await lockOrganization(client, id)
           const { name } = await readOrganization(client, id)
-          if (confirm !== name) throw invalidParameter('confirm', 'must be the name of the organization')
+          if (confirm !== name)
+            throw invalidParameter('confirm', 'must be the name of the organization')
           if (events === 'delete') await requestDeletion(client, { organizationId: id })
           await audit(
             client,

@@ -34,7 +34,9 @@ const Whoami = Type.Object(
         project_id: Id,
         name: Type.String(),
         role: Type.Optional(
-          Type.Union([...ProjectRole.anyOf], { description: 'Of members: what they may do in the project.' }),
+          Type.Union([...ProjectRole.anyOf], {
+            description: 'Of members: what they may do in the project.',
+          }),
         ),
       }),
     ),
@@ -88,7 +90,12 @@ async function describeCaller(
   { caller, projectId, mode }: Principal,
 ): Promise<Whoami['caller']> {
   if (caller.kind === 'key') {
-    return { kind: 'key', key_id: caller.keyId, scope: projectId === null ? 'organization' : 'project', mode }
+    return {
+      kind: 'key',
+      key_id: caller.keyId,
+      scope: projectId === null ? 'organization' : 'project',
+      mode,
+    }
   }
   if (caller.kind === 'share') throw unauthorized.share()
   const { rows } = await postgres.query<{ email: string; name: string | null }>(
@@ -99,7 +106,10 @@ async function describeCaller(
   return { kind: 'member', member_id: caller.memberId, ...rows[0], role: caller.role }
 }
 
-async function readProjects(postgres: Queryable, principal: Principal): Promise<Whoami['projects']> {
+async function readProjects(
+  postgres: Queryable,
+  principal: Principal,
+): Promise<Whoami['projects']> {
   const { caller } = principal
   const { rows } = await postgres.query<{
     project_id: string

@@ -19,7 +19,10 @@ const Secrets = Type.Object({
         description: 'The key of the HMAC is this text itself, not the bytes it spells.',
       }),
     }),
-    { description: 'All that are valid: one, or two while it is being rotated. The newest is first.' },
+    {
+      description:
+        'All that are valid: one, or two while it is being rotated. The newest is first.',
+    },
   ),
 })
 
@@ -72,9 +75,10 @@ export const identifySecretRoutes =
         reply.header('cache-control', personal)
         return answerOf(
           pixelId,
-          await postgres.query<SecretVersions>(`SELECT ${columns} FROM pixels WHERE pixel_id = $1`, [
-            pixelId,
-          ]),
+          await postgres.query<SecretVersions>(
+            `SELECT ${columns} FROM pixels WHERE pixel_id = $1`,
+            [pixelId],
+          ),
         )
       },
     )

@@ -5,28 +5,31 @@ import { invalidParameter } from '../../api/http/errors.ts'
 const withSelectors = ['not', 'is', 'where']
 const withNth = ['nth-child', 'nth-last-child', 'nth-of-type', 'nth-last-of-type']
 const plain = [
-  ...[
-    'first-child',
-    'last-child',
-    'only-child',
-    'first-of-type',
-    'last-of-type',
-    'only-of-type',
-    'root',
-    'empty',
-  ],
-  ...[
-    'checked',
-    'disabled',
-    'enabled',
-    'required',
-    'optional',
-    'read-only',
-    'read-write',
-    'invalid',
-    'valid',
-  ],
-  ...['hover', 'focus', 'focus-within', 'active', 'link', 'target', 'indeterminate', 'placeholder-shown'],
+  'first-child',
+  'last-child',
+  'only-child',
+  'first-of-type',
+  'last-of-type',
+  'only-of-type',
+  'root',
+  'empty',
+  'checked',
+  'disabled',
+  'enabled',
+  'required',
+  'optional',
+  'read-only',
+  'read-write',
+  'invalid',
+  'valid',
+  'hover',
+  'focus',
+  'focus-within',
+  'active',
+  'link',
+  'target',
+  'indeterminate',
+  'placeholder-shown',
 ]
 const nth = /^\s*(even|odd|[+-]?\d*n(\s*[+-]\s*\d+)?|[+-]?\d+)\s*$/i
 const aName = /^(--|-?[a-z_\u0080-\uffff])[\w\u0080-\uffff-]*$/i
@@ -90,7 +93,9 @@ function faultOfPart(part: Selector, isFirst: boolean): string | undefined {
     case 'attribute': {
       if (part.namespace !== null) return 'namespaces are not known'
       if (part.action === 'not') return '!= is not known'
-      return faultOfName(part.name) ?? (part.action === 'exists' ? undefined : faultOfName(part.value))
+      return (
+        faultOfName(part.name) ?? (part.action === 'exists' ? undefined : faultOfName(part.value))
+      )
     }
     case 'pseudo':
       return faultOfPseudo(part.name, part.data)
@@ -103,7 +108,8 @@ const faultOfName = (name: string): string | undefined =>
   aName.test(name) ? undefined : `${name || 'an empty text'} is no name`
 
 function faultOfPseudo(name: string, data: string | Selector[][] | null): string | undefined {
-  if (Array.isArray(data)) return withSelectors.includes(name) ? faultOfList(data) : `:${name} is not known`
+  if (Array.isArray(data))
+    return withSelectors.includes(name) ? faultOfList(data) : `:${name} is not known`
   if (withNth.includes(name) && data !== null)
     return nth.test(data) ? undefined : `:${name}(${data}) is not known`
   return plain.includes(name) && data === null ? undefined : `:${name} is not known`

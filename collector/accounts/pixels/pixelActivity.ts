@@ -25,7 +25,9 @@ const Activity = Type.Object(
     last_refusal: Nullable(
       Type.Object({
         at: Timestamp,
-        error: Type.String({ description: 'What was answered to the whole beacon: `origin not allowed`.' }),
+        error: Type.String({
+          description: 'What was answered to the whole beacon: `origin not allowed`.',
+        }),
         message: Type.String(),
       }),
     ),
@@ -53,7 +55,10 @@ export const pixelActivityRoutes =
       },
       async ({ principal, params }, reply) => {
         const pixel = await pixelFor(postgres, principal, params, 'read')
-        return readActivity(openReader(principal, { effort: 'page', signal: untilClosed(reply) }), pixel)
+        return readActivity(
+          openReader(principal, { effort: 'page', signal: untilClosed(reply) }),
+          pixel,
+        )
       },
     )
   }
@@ -94,7 +99,9 @@ const rejectionsQuery = (params: PixelPlace): Query => ({
 
 async function readActivity(reader: Reader, pixel: PixelPlace): Promise<Activity> {
   const [[events], [rejections]] = await Promise.all([
-    reader.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(eventsQuery(pixel)),
+    reader.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
+      eventsQuery(pixel),
+    ),
     reader.rows<Rejections>(rejectionsQuery(pixel)),
   ])
   const last = rejections!

@@ -85,7 +85,11 @@ function requireParts({
   requireSelectors(settings?.mask_selectors ?? [], 'settings.mask_selectors')
 }
 
-export const PixelDeletion = exactly({ pixel_id: Id, project_id: Type.Optional(Id), events: EventsChoice })
+export const PixelDeletion = exactly({
+  pixel_id: Id,
+  project_id: Type.Optional(Id),
+  events: EventsChoice,
+})
 
 /** With its events, where that is asked for. Throws 403 and 404. */
 export async function deletePixel(
@@ -97,7 +101,8 @@ export async function deletePixel(
   const { organizationId } = principal
   await inTransaction(postgres, async (client) => {
     const { name } = await readPixel(client, collectorUrl, pixelId, 'FOR UPDATE')
-    if (body.events === 'delete') await requestDeletion(client, { organizationId, projectId, pixelId })
+    if (body.events === 'delete')
+      await requestDeletion(client, { organizationId, projectId, pixelId })
     const details = { project_id: projectId, name, events: body.events }
     await audit(client, principal, 'pixel.delete', { kind: 'pixel', id: pixelId }, details)
     await client.query('DELETE FROM pixels WHERE pixel_id = $1', [pixelId])

@@ -37,7 +37,8 @@ export type Pixel = Static<typeof Pixel>
 
 export const AllowedOrigins = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: 100,
-  description: 'Each as browsers send it in `Origin`: `https://shop.example`, with a port if it has one.',
+  description:
+    'Each as browsers send it in `Origin`: `https://shop.example`, with a port if it has one.',
 })
 export const GivenSettings = Type.Partial(Settings, {
   additionalProperties: false,
@@ -82,7 +83,9 @@ export async function readPixel(
   pixelId: string,
   lock: '' | 'FOR UPDATE' = '',
 ): Promise<Pixel> {
-  const { rows } = await client.query<PixelRow>(`${selectPixels} WHERE pixel_id = $1 ${lock}`, [pixelId])
+  const { rows } = await client.query<PixelRow>(`${selectPixels} WHERE pixel_id = $1 ${lock}`, [
+    pixelId,
+  ])
   if (!rows[0]) throw notFound.pixel()
   return pixelAt(collectorUrl)(rows[0])
 }

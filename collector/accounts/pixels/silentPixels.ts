@@ -60,7 +60,9 @@ export async function tellSilentPixels(
     )
     for (const { organization_id: organizationId, project_id: projectId, ...pixel } of rows) {
       await emit(client, {
-        ...{ organizationId, projectId, type: 'pixel.silent' },
+        organizationId,
+        projectId,
+        type: 'pixel.silent',
         data: { ...pixel, project_id: projectId, last_event_at: pixel.last_event_at.toISOString() },
       })
     }

@@ -60,7 +60,10 @@ const arrivingMs = 10 * 60_000
  * for one pixel as for many. A deletion is finished when nothing of it is left, ten minutes have passed since it was
  * asked for, and every collector has shipped what it had accepted then. True when rows were left.
  */
-export async function deleteRequestedEvents({ postgres, clickhouse }: DeletionDeps): Promise<boolean> {
+export async function deleteRequestedEvents({
+  postgres,
+  clickhouse,
+}: DeletionDeps): Promise<boolean> {
   const deletions = await readUnfinished(postgres)
   if (deletions.length === 0) return false
   const erasedUntil = await readErasedUntil(postgres)
@@ -74,9 +77,10 @@ export async function deleteRequestedEvents({ postgres, clickhouse }: DeletionDe
   const finished = deletions.filter(
     ({ requested_at }) => +requested_at < Date.now() - arrivingMs && +requested_at < erasedUntil,
   )
-  await postgres.query('UPDATE event_deletions SET finished_at = now() WHERE deletion_id = ANY($1)', [
-    finished.map(({ deletion_id }) => deletion_id),
-  ])
+  await postgres.query(
+    'UPDATE event_deletions SET finished_at = now() WHERE deletion_id = ANY($1)',
+    [finished.map(({ deletion_id }) => deletion_id)],
+  )
   return false
 }
 
@@ -127,18 +131,28 @@ const linksOf = (deletions: readonly Deletion[]): Query => {
 
 const sorted = (deletions: readonly Deletion[]) => ({
   organizations: deletions.filter(({ project_id }) => project_id === null),
-  projects: deletions.filter(({ project_id, pixel_id }) => project_id !== null && pixel_id === null),
+  projects: deletions.filter(
+    ({ project_id, pixel_id }) => project_id !== null && pixel_id === null,
+  ),
   pixels: deletions.filter(({ pixel_id }) => pixel_id !== null),
 })
 
-const anyOf = (conditions: readonly (string | false)[], params: Record<string, string[]>): Query => ({
+const anyOf = (
+  conditions: readonly (string | false)[],
+  params: Record<string, string[]>,
+): Query => ({
   sql: conditions.filter(Boolean).join(' OR ') || 'false',
   params,
 })
 
 /** Deletes links, and has the dictionaries that reads ask forget them. */
 async function deleteLinks(clickhouse: ClickHouse, condition: Query): Promise<boolean> {
-  const isLeft = await deleteRows(clickhouse, 'identity_links', condition, 'SETTINGS mutations_sync = 2')
+  const isLeft = await deleteRows(
+    clickhouse,
+    'identity_links',
+    condition,
+    'SETTINGS mutations_sync = 2',
+  )
   if (isLeft) await reloadIdentity(clickhouse)
   return isLeft
 }

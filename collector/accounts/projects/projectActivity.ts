@@ -60,7 +60,9 @@ export const projectActivityRoutes =
         ])
         const eventsOf = new Map(events.map((row) => [row.project_id, row]))
         const refusalOf = new Map(refusals.map((row) => [row.project_id, row.last_refusal_at]))
-        return { projects: ids.map((id) => activityOf(id, today, eventsOf.get(id), refusalOf.get(id))) }
+        return {
+          projects: ids.map((id) => activityOf(id, today, eventsOf.get(id), refusalOf.get(id))),
+        }
       },
     )
   }

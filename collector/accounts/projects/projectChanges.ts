@@ -20,15 +20,20 @@ export async function createProject(
   requireOrganizationAdmin(principal)
   const id = randomUUID()
   return inTransaction(postgres, async (client) => {
-    await client.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-      ...[id, principal.organizationId, name],
-    ])
+    await client.query(
+      'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
+      [id, principal.organizationId, name],
+    )
     await audit(client, principal, 'project.create', { kind: 'project', id }, { name })
     return readProject(client, id)
   })
 }
 
-export const ProjectChange = exactly({ project_id: Id, name: Type.Optional(Name), version: SeenVersion })
+export const ProjectChange = exactly({
+  project_id: Id,
+  name: Type.Optional(Name),
+  version: SeenVersion,
+})
 
 /** Throws 403 and 404, and 409 where somebody else has changed it meanwhile. */
 export async function changeProject(
@@ -56,7 +61,8 @@ export const ProjectDeletion = exactly({
   project_id: Id,
   events: Type.Optional(
     Type.Union(EventsChoice.anyOf, {
-      description: '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
+      description:
+        '`keep` (default) keeps the stored events; `delete` removes them within minutes.',
     }),
   ),
 })

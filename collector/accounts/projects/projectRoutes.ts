@@ -50,7 +50,9 @@ export const projectRoutes =
           summary: 'List projects',
           description: 'A plain member gets those they belong to.',
           querystring: exactly(pageQuery),
-          response: { 200: Type.Object({ projects: Type.Array(Project), next_cursor: NextCursor }) },
+          response: {
+            200: Type.Object({ projects: Type.Array(Project), next_cursor: NextCursor }),
+          },
         },
       },
       async ({ principal, query }) => {

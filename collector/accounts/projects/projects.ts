@@ -30,9 +30,10 @@ export async function readProject(
   projectId: string,
   lock: '' | 'FOR UPDATE' | 'FOR NO KEY UPDATE' = '',
 ): Promise<Project> {
-  const { rows } = await client.query<ProjectRow>(`${selectProjects} WHERE project_id = $1 ${lock}`, [
-    projectId,
-  ])
+  const { rows } = await client.query<ProjectRow>(
+    `${selectProjects} WHERE project_id = $1 ${lock}`,
+    [projectId],
+  )
   if (!rows[0]) throw notFound.project()
   return toProject(rows[0])
 }

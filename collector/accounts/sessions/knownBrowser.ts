@@ -52,7 +52,12 @@ export async function rememberBrowser(
   )
 }
 
-const sign = async (postgres: Postgres, since: string, id: string, email: string): Promise<Buffer> =>
+const sign = async (
+  postgres: Postgres,
+  since: string,
+  id: string,
+  email: string,
+): Promise<Buffer> =>
   createHmac('sha256', await serviceSecret(postgres, 'browser_key'))
     .update(`${since}.${id}.${email}`)
     .digest()

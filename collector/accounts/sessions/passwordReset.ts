@@ -35,7 +35,10 @@ export async function newPasswordResetLink(
 }
 
 /** Whom a link is for. Throws 404 "password reset not found". */
-export async function readPasswordReset(client: Queryable, token: string): Promise<{ email: string }> {
+export async function readPasswordReset(
+  client: Queryable,
+  token: string,
+): Promise<{ email: string }> {
   const { rows } = await client.query<{ email: string }>(
     `SELECT email FROM password_resets JOIN users USING (user_id) WHERE token_sha256 = $1 AND expires_at > now()`,
     [sha256(token)],

@@ -9,7 +9,12 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Email, Password } from '../schemas.ts'
-import { linkMinutes, newPasswordResetLink, readPasswordReset, usePasswordReset } from './passwordReset.ts'
+import {
+  linkMinutes,
+  newPasswordResetLink,
+  readPasswordReset,
+  usePasswordReset,
+} from './passwordReset.ts'
 import { hashPassword } from './passwords.ts'
 import { requireToken } from './signInThrottle.ts'
 
@@ -44,7 +49,8 @@ export const passwordResetRoutes =
           { name: `password_reset_address:${networkOf(request.ip)}`, burst: 20, everySeconds: 60 },
           {
             name: `password_reset_email:${sha256(email).toString('base64url')}`,
-            ...{ burst: 3, everySeconds: 1200 },
+            burst: 3,
+            everySeconds: 1200,
           },
         ])
         if (sendMail) {
@@ -62,13 +68,11 @@ export const passwordResetRoutes =
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'getPasswordReset',
-            description: 'Whose password the link is for.',
-            summary: 'Get a password reset',
-            params,
-          },
+          tags,
+          operationId: 'getPasswordReset',
+          description: 'Whose password the link is for.',
+          summary: 'Get a password reset',
+          params,
           response: { 200: Type.Object({ email: Type.String() }) },
         },
       },
@@ -80,7 +84,10 @@ export const passwordResetRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'resetPassword', summary: 'Reset a password', params },
+          tags,
+          operationId: 'resetPassword',
+          summary: 'Reset a password',
+          params,
           description:
             'Ends every session, token and pending change of the e-mail address, and mails a notice. The link works ' +
             'once. A second factor from before the address was proven is removed.',

@@ -23,7 +23,8 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
 const normal = (password: string) => password.normalize('NFKC')
 
 /** argon2id with OWASP's least parameters, the library's default: 19 MiB, two passes. */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(normal(password)))
+export const hashPassword = (password: string): Promise<string> =>
+  inTurn(() => hash(normal(password)))
 
 /** What a password is checked against where there is no member, so that the time taken tells nothing. */
 let nobodysHash: Promise<string> | null = null
@@ -32,7 +33,10 @@ let nobodysHash: Promise<string> | null = null
  * Whether the password is the one that was hashed. Without a hash the answer is no, and takes as long; with something
  * in its place that is no hash, nobody gets in.
  */
-export async function checkPassword(passwordHash: string | null, password: string): Promise<boolean> {
+export async function checkPassword(
+  passwordHash: string | null,
+  password: string,
+): Promise<boolean> {
   nobodysHash ??= hashPassword('nobody’s')
   const against = passwordHash ?? (await nobodysHash)
   const matches = await inTurn(() => verify(against, normal(password)).catch(() => false))

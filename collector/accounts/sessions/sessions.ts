@@ -28,7 +28,9 @@ export const SignedIn = Type.Object(
       description: 'All that the user is a member of, by name.',
     }),
     is_operator: Type.Optional(
-      Type.Literal(true, { description: 'Whoever runs the service: the routes of operators serve them.' }),
+      Type.Literal(true, {
+        description: 'Whoever runs the service: the routes of operators serve them.',
+      }),
     ),
   },
   { title: 'Session' },
@@ -70,7 +72,12 @@ export const sessionRoutes =
         },
       },
       async (request, reply) => {
-        const { userId, memberId, email } = await userWithPassword(deps, request, request.body, publicUrl)
+        const { userId, memberId, email } = await userWithPassword(
+          deps,
+          request,
+          request.body,
+          publicUrl,
+        )
         await startSession(postgres, request, reply, userId, publicUrl)
         await rememberBrowser(postgres, reply, email, publicUrl)
         return readSignedIn(postgres, memberId)
@@ -82,12 +89,10 @@ export const sessionRoutes =
       {
         config: { access: access.session },
         schema: {
-          ...{
-            tags,
-            operationId: 'getSession',
-            summary: 'Get the current session',
-            response: { 200: SignedIn },
-          },
+          tags,
+          operationId: 'getSession',
+          summary: 'Get the current session',
+          response: { 200: SignedIn },
           description:
             'The header `X-Organization-Id` says as a member of which of their organizations, here and on every ' +
             'route that a session serves; without it of the one last used.',
@@ -101,12 +106,10 @@ export const sessionRoutes =
       {
         config: { access: access.session },
         schema: {
-          ...{
-            tags,
-            operationId: 'switchOrganization',
-            description: 'One that the user is a member of.',
-            summary: 'Switch to another organization',
-          },
+          tags,
+          operationId: 'switchOrganization',
+          description: 'One that the user is a member of.',
+          summary: 'Switch to another organization',
           body: exactly({ organization_id: Id }),
           response: { 200: SignedIn },
         },
@@ -162,14 +165,22 @@ export async function startSession(
     `INSERT INTO sessions (session_sha256, user_id, expires_at, user_agent, address)
      VALUES ($1, $2, now() + $3 * interval '1 day', $4, $5)`,
     [
-      ...[sha256(session), userId, sessionDays],
-      ...[request.headers['user-agent']?.slice(0, userAgentCharsMax), request.ip],
+      sha256(session),
+      userId,
+      sessionDays,
+      request.headers['user-agent']?.slice(0, userAgentCharsMax),
+      request.ip,
     ],
   )
   setSessionCookie(reply, session, sessionDays * daySeconds, publicUrl)
 }
 
-function setSessionCookie(reply: FastifyReply, value: string, maxAge: number, publicUrl: string): void {
+function setSessionCookie(
+  reply: FastifyReply,
+  value: string,
+  maxAge: number,
+  publicUrl: string,
+): void {
   reply.header(
     'set-cookie',
     stringifySetCookie({
@@ -204,7 +215,9 @@ export async function readSignedIn(client: Queryable, memberId: string): Promise
   if (!rows[0]) throw unauthorized.session()
   const { organization_id, organization, organizations, is_operator, ...member } = rows[0]
   return {
-    ...{ member, organization: { organization_id, name: organization }, organizations },
+    member,
+    organization: { organization_id, name: organization },
+    organizations,
     ...(is_operator && { is_operator }),
   }
 }

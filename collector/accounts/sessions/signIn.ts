@@ -34,7 +34,11 @@ export async function userWithPassword(
   const email = normalizedEmail(given)
   const attempt = await attemptOf(postgres, request, email, publicUrl)
   await takeSignInTry(postgres, attempt)
-  const { rows } = await postgres.query<{ user_id: string; password_hash: string; member_id: string | null }>(
+  const { rows } = await postgres.query<{
+    user_id: string
+    password_hash: string
+    member_id: string | null
+  }>(
     `SELECT user_id, password_hash, (
        SELECT member_id FROM members WHERE members.user_id = users.user_id
        ORDER BY last_used_at DESC NULLS LAST, created_at, member_id LIMIT 1) AS member_id

@@ -22,14 +22,12 @@ export const budgetRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getCampaignBudgetStatus',
-            description: 'Budget utilization, remaining spend and pacing health.',
-            summary: 'Get the budget status of a campaign',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'getCampaignBudgetStatus',
+          description: 'Budget utilization, remaining spend and pacing health.',
+          summary: 'Get the budget status of a campaign',
+          params: ById,
+          querystring: ProjectQuery,
           response: { 200: BudgetStatus },
         },
       },
@@ -47,19 +45,19 @@ export const budgetRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getBudgetSummary',
-            summary: 'Get the budget status of the campaigns of a project',
-            querystring: ListQuery,
-          },
+          tags,
+          operationId: 'getBudgetSummary',
+          summary: 'Get the budget status of the campaigns of a project',
+          querystring: ListQuery,
           description:
             'The page’s campaigns one by one, newest first; totals are of the campaigns of all pages that have a ' +
             'budget.',
           response: {
             200: Type.Object({
               campaigns: Type.Array(BudgetStatus),
-              ...{ count: Count, totals: Type.Object(BudgetFigures), next_cursor: NextCursor },
+              count: Count,
+              totals: Type.Object(BudgetFigures),
+              next_cursor: NextCursor,
             }),
           },
         },
@@ -73,10 +71,14 @@ export const budgetRoutes =
         const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
         return {
           ...page,
-          campaigns: page.campaigns.map((one) => budgetStatusOf(one, spentOn(one.campaign_id), now())),
+          campaigns: page.campaigns.map((one) =>
+            budgetStatusOf(one, spentOn(one.campaign_id), now()),
+          ),
           count: every.length,
           totals: budgetFigures(
-            budgeted.length === 0 ? null : sum(budgeted.map(({ budget }) => Math.round(budget! * 1e6))) / 1e6,
+            budgeted.length === 0
+              ? null
+              : sum(budgeted.map(({ budget }) => Math.round(budget! * 1e6))) / 1e6,
             sum(budgeted.map(({ campaign_id }) => spentOn(campaign_id))),
           ),
         }

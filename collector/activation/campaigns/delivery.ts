@@ -10,7 +10,10 @@ export const deliveryEventsMax = 10_000
 
 /** An impression or a click, as the DSP delivers it. */
 export const Delivery = exactly({
-  event_id: Type.String({ format: 'uuid', description: 'The same id sent again is the same event.' }),
+  event_id: Type.String({
+    format: 'uuid',
+    description: 'The same id sent again is the same event.',
+  }),
   event_type: Type.Union([Type.Literal('impression'), Type.Literal('click')]),
   campaign_id: Id,
   ts: Type.Union([Type.Integer(), Type.String({ format: 'date-time' })], {

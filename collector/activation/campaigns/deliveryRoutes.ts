@@ -54,12 +54,10 @@ export const deliveryRoutes =
         bodyLimit: bodyBytesMax,
         validatorCompiler: (route) => validatorCompiler({ ...route, schema: Envelope }),
         schema: {
-          ...{
-            tags,
-            operationId: 'deliverCampaignEvents',
-            summary: 'Deliver impressions and clicks',
-            body: Body,
-          },
+          tags,
+          operationId: 'deliverCampaignEvents',
+          summary: 'Deliver impressions and clicks',
+          body: Body,
           description:
             `Up to ${deliveryEventsMax} events and 8 MiB. Answered when the accepted ones are on disk. A bad event ` +
             'never costs its neighbours theirs. The same event_id sent again is stored once, so after an error or ' +
@@ -81,7 +79,11 @@ async function deliver(
 ): Promise<Static<typeof Receipt>> {
   const nowMs = Date.now()
   const named = events.map((event) => textOf(event, 'campaign_id')?.toLowerCase())
-  const projects = await projectsOfCampaigns(postgres, principal, [...new Set(named)].filter(isUuid))
+  const projects = await projectsOfCampaigns(
+    postgres,
+    principal,
+    [...new Set(named)].filter(isUuid),
+  )
   const rejected: Static<typeof Receipt>['rejected'] = []
   const valid: ValidDelivery[] = []
   const isOptedOut = ({ cookie_id }: ValidDelivery) =>
@@ -107,7 +109,12 @@ async function deliver(
 }
 
 /** What an event cost still counts when its visitor has opted out; who it was is not kept. */
-const withoutVisitor = ({ cookie_id, client_ip, user_agent, ...rest }: ValidDelivery): ValidDelivery => rest
+const withoutVisitor = ({
+  cookie_id,
+  client_ip,
+  user_agent,
+  ...rest
+}: ValidDelivery): ValidDelivery => rest
 
 /** A text of an event that may not be one. */
 function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null {

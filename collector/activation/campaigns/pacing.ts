@@ -11,20 +11,29 @@ const dayMs = 86_400_000
 const tolerance = 0.1
 
 /** How a campaign's spend stands to its budget and to its flight, at a time in milliseconds since 1970. */
-export function budgetStatusOf(campaign: Campaign, spendMicros: number, nowMs: number): BudgetStatus {
+export function budgetStatusOf(
+  campaign: Campaign,
+  spendMicros: number,
+  nowMs: number,
+): BudgetStatus {
   const { campaign_id, project_id, name, status, budget, start_date, end_date } = campaign
   const startMs = Date.parse(start_date)
   const endMs = end_date === null ? null : Date.parse(end_date) + dayMs
-  const elapsed = endMs === null ? null : Math.min(1, Math.max(0, (nowMs - startMs) / (endMs - startMs)))
+  const elapsed =
+    endMs === null ? null : Math.min(1, Math.max(0, (nowMs - startMs) / (endMs - startMs)))
   const expected = budget === null || elapsed === null ? null : budget * elapsed
   const spend = spendMicros / 1e6
   const ratio = expected ? spend / expected : null
   return {
-    ...{ campaign_id, project_id, name, status },
+    campaign_id,
+    project_id,
+    name,
+    status,
     ...budgetFigures(budget, spendMicros),
     pacing: {
       health: paceOf(),
-      ...{ start_date, end_date },
+      start_date,
+      end_date,
       elapsed: rounded(elapsed),
       expected_spend: rounded(expected),
       ratio: rounded(ratio),
@@ -54,4 +63,5 @@ export function budgetFigures(budget: number | null, spendMicros: number) {
   }
 }
 
-const rounded = (number: number | null): number | null => (number === null ? null : toSixDecimals(number))
+const rounded = (number: number | null): number | null =>
+  number === null ? null : toSixDecimals(number)

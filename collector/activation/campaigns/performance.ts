@@ -41,9 +41,12 @@ export const readDaily = (reader: Reader, of: PerformanceOf): Promise<Map<string
 async function read(reader: Reader, of: PerformanceOf, by: 'campaign_id' | 'date') {
   const delivered = new Map<string, Delivered>()
   if (of.campaigns.length === 0) return delivered
-  const rows = await reader.rows<{ key: string; event_type: string; events: number; micros: number }>(
-    deliveredQuery(of, by),
-  )
+  const rows = await reader.rows<{
+    key: string
+    event_type: string
+    events: number
+    micros: number
+  }>(deliveredQuery(of, by))
   for (const { key, event_type, events, micros } of rows) {
     const part = {
       impressions: event_type === 'impression' ? events : 0,

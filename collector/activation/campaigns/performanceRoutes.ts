@@ -23,14 +23,13 @@ export const performanceRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getCampaignPerformance',
-            summary: 'Get the performance of a campaign',
-            params: ById,
-            querystring: PerformanceQuery,
-          },
-          description: 'Over its whole life, or the days that are named. Days without events are left out.',
+          tags,
+          operationId: 'getCampaignPerformance',
+          summary: 'Get the performance of a campaign',
+          params: ById,
+          querystring: PerformanceQuery,
+          description:
+            'Over its whole life, or the days that are named. Days without events are left out.',
           response: { 200: Type.Object({ campaign_id, metrics: Metrics, daily: Daily }) },
         },
       },
@@ -41,7 +40,8 @@ export const performanceRoutes =
         const days = await readDaily(readerOf(deps, principal, reply), {
           organizationId: scope.organizationId,
           campaigns: [campaign],
-          ...{ startDate: query.start_date, endDate: query.end_date },
+          startDate: query.start_date,
+          endDate: query.end_date,
         })
         return {
           campaign_id: campaign.campaign_id,
@@ -56,17 +56,19 @@ export const performanceRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getPerformanceSummary',
-            summary: 'Get the performance of the campaigns of a project',
-            querystring: SummaryQuery,
-          },
+          tags,
+          operationId: 'getPerformanceSummary',
+          summary: 'Get the performance of the campaigns of a project',
+          querystring: SummaryQuery,
           description: 'The page’s campaigns one by one, newest first; totals are of all pages.',
           response: {
             200: Type.Object({
-              campaigns: Type.Array(Type.Object({ campaign_id, project_id, name, status, metrics: Metrics })),
-              ...{ count: Count, totals: Metrics, next_cursor: NextCursor },
+              campaigns: Type.Array(
+                Type.Object({ campaign_id, project_id, name, status, metrics: Metrics }),
+              ),
+              count: Count,
+              totals: Metrics,
+              next_cursor: NextCursor,
             }),
           },
         },
@@ -78,12 +80,16 @@ export const performanceRoutes =
         const delivered = await readDelivered(readerOf(deps, principal, reply), {
           organizationId,
           campaigns: every,
-          ...{ startDate: start_date, endDate: end_date },
+          startDate: start_date,
+          endDate: end_date,
         })
         return {
           ...page,
           campaigns: page.campaigns.map(({ campaign_id, project_id, name, status }) => ({
-            ...{ campaign_id, project_id, name, status },
+            campaign_id,
+            project_id,
+            name,
+            status,
             metrics: metricsOf(delivered.get(campaign_id) ?? sumOf([])),
           })),
           count: every.length,

@@ -13,7 +13,15 @@ import { NextCursor } from '../../api/http/pagination.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { CampaignsDeps } from './deps.ts'
 import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './records.ts'
-import { ById, Campaign, CampaignChange, ListQuery, NewCampaign, ProjectQuery, tags } from './schemas.ts'
+import {
+  ById,
+  Campaign,
+  CampaignChange,
+  ListQuery,
+  NewCampaign,
+  ProjectQuery,
+  tags,
+} from './schemas.ts'
 
 const path = '/api/v1/campaigns'
 const One = Type.Object({ campaign: Campaign })
@@ -30,14 +38,14 @@ export const recordRoutes =
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'listCampaigns',
-            summary: 'List campaigns, newest first',
-            querystring: ListQuery,
-          },
+          tags,
+          operationId: 'listCampaigns',
+          summary: 'List campaigns, newest first',
+          querystring: ListQuery,
           description: 'Of one project, else of the key’s, else of all that the caller may see.',
-          response: { 200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: NextCursor }) },
+          response: {
+            200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: NextCursor }),
+          },
         },
       },
       async ({ principal, query }) => {
@@ -53,14 +61,12 @@ export const recordRoutes =
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'getCampaign',
-            description: 'One that the caller may see.',
-            summary: 'Get a campaign',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'getCampaign',
+          description: 'One that the caller may see.',
+          summary: 'Get a campaign',
+          params: ById,
+          querystring: ProjectQuery,
           response: { 200: One },
         },
       },
@@ -75,8 +81,12 @@ export const recordRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'createCampaign', summary: 'Create a campaign', body: NewCampaign },
-          description: 'project_id may be left out with a key of one project. Takes an admin of the project.',
+          tags,
+          operationId: 'createCampaign',
+          summary: 'Create a campaign',
+          body: NewCampaign,
+          description:
+            'project_id may be left out with a key of one project. Takes an admin of the project.',
           response: { 201: One },
         },
       },
@@ -100,14 +110,12 @@ export const recordRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'updateCampaign',
-            summary: 'Update a campaign',
-            params: ById,
-            querystring: ProjectQuery,
-            body: CampaignChange,
-          },
+          tags,
+          operationId: 'updateCampaign',
+          summary: 'Update a campaign',
+          params: ById,
+          querystring: ProjectQuery,
+          body: CampaignChange,
           description: 'What is not named stays. Takes an admin of the project.',
           response: { 200: One },
         },

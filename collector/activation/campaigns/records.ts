@@ -32,8 +32,11 @@ const chosen = `FROM campaigns JOIN projects USING (project_id)
     AND ($5::uuid IS NULL OR audience_id = $5)`
 
 const parametersOf = ({ scope, status, campaign_id, audience_id }: Choice) => [
-  ...[scope.organizationId, scope.projectIds, status ?? null],
-  ...[campaign_id ?? null, audience_id ?? null],
+  scope.organizationId,
+  scope.projectIds,
+  status ?? null,
+  campaign_id ?? null,
+  audience_id ?? null,
 ]
 
 /** The campaign of that id. Throws 404 "campaign not found", also for one outside the scope. */
@@ -107,7 +110,8 @@ export async function changeCampaign(
   requireVersion('campaign', campaign, version)
   const { name, status, budget, start_date, end_date, audience_id } = { ...campaign, ...change }
   requireDaysInOrder({ start_date, end_date })
-  if (audience_id !== campaign.audience_id) await requireAudience(postgres, campaign.project_id, audience_id)
+  if (audience_id !== campaign.audience_id)
+    await requireAudience(postgres, campaign.project_id, audience_id)
   const { rows } = await postgres.query<Row>(
     `UPDATE campaigns SET name = $2, status = $3, budget = $4, start_date = $5, end_date = $6, audience_id = $7,
        version = version + 1, updated_at = now()
@@ -128,7 +132,8 @@ async function requireAudience(
     'SELECT FROM audiences WHERE audience_id = $1 AND project_id = $2 AND list_id IS NULL FOR KEY SHARE',
     [audienceId, projectId],
   )
-  if (rowCount === 0) throw invalidParameter('audience_id', 'no audience of this project has this id')
+  if (rowCount === 0)
+    throw invalidParameter('audience_id', 'no audience of this project has this id')
 }
 
 interface Row extends Omit<Campaign, 'created_at' | 'updated_at'> {

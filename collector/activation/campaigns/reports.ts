@@ -11,8 +11,11 @@ import type { ListQuery } from './schemas.ts'
 export const Count = Type.Integer({ description: 'Campaigns on all pages.' })
 
 /** What reports read: the projection has sums of whole days, so it is little. */
-export const readerOf = ({ openReader }: CampaignsDeps, principal: Principal, reply: FastifyReply): Reader =>
-  openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+export const readerOf = (
+  { openReader }: CampaignsDeps,
+  principal: Principal,
+  reply: FastifyReply,
+): Reader => openReader(principal, { effort: 'page', signal: untilClosed(reply) })
 
 /** The campaigns that a report is about: those of its page, and all that its totals count. */
 export async function readChosen(

@@ -1,6 +1,15 @@
 import { Type } from 'typebox'
 import { CursorParameter } from '../../api/http/pagination.ts'
-import { Day, exactly, Id, Name, Nullable, SeenVersion, Timestamp, Version } from '../../api/http/schemas.ts'
+import {
+  Day,
+  exactly,
+  Id,
+  Name,
+  Nullable,
+  SeenVersion,
+  Timestamp,
+  Version,
+} from '../../api/http/schemas.ts'
 
 const Status = Type.Union([
   Type.Literal('draft'),
@@ -11,7 +20,11 @@ const Status = Type.Union([
 
 /** Six decimals are kept; there is one currency for all of an organization's campaigns, and it is not named. */
 export const Money = (description: string) =>
-  Type.Number({ minimum: 0, maximum: 1_000_000_000, description: `${description} Six decimals are kept.` })
+  Type.Number({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description: `${description} Six decimals are kept.`,
+  })
 
 const settings = {
   name: Name,
@@ -22,7 +35,10 @@ const settings = {
     Type.String({ format: 'date', description: 'Last day of the flight, UTC; null: it runs on.' }),
   ),
   audience_id: Nullable(
-    Type.String({ format: 'uuid', description: 'The audience that it is shown to, of the same project.' }),
+    Type.String({
+      format: 'uuid',
+      description: 'The audience that it is shown to, of the same project.',
+    }),
   ),
 }
 
@@ -42,12 +58,14 @@ const { name, start_date, ...optional } = Type.Partial(Type.Object(settings)).pr
 
 export const NewCampaign = exactly({
   project_id: Type.Optional(Id),
-  ...{ name: settings.name, start_date: settings.start_date },
+  name: settings.name,
+  start_date: settings.start_date,
   ...optional,
 })
 
 export const CampaignChange = exactly({
-  ...{ name, start_date },
+  name,
+  start_date,
   ...optional,
   version: SeenVersion,
 })
@@ -99,8 +117,12 @@ const counts = {
 export const Metrics = Type.Object(
   {
     ...counts,
-    ctr: Type.Number({ description: 'Clicks ÷ impressions, to six decimals; 0 without impressions.' }),
-    cpm: Type.Number({ description: 'Spend for 1,000 impressions, to six decimals; 0 without impressions.' }),
+    ctr: Type.Number({
+      description: 'Clicks ÷ impressions, to six decimals; 0 without impressions.',
+    }),
+    cpm: Type.Number({
+      description: 'Spend for 1,000 impressions, to six decimals; 0 without impressions.',
+    }),
   },
   { title: 'CampaignMetrics' },
 )
@@ -134,13 +156,17 @@ export const Pace = Type.Union(
 export const BudgetStatus = Type.Object(
   {
     campaign_id: Id,
-    ...{ project_id: Id, name: settings.name, status: Status },
+    project_id: Id,
+    name: settings.name,
+    status: Status,
     ...BudgetFigures,
     pacing: Type.Object({
       health: Pace,
       start_date: settings.start_date,
       end_date: settings.end_date,
-      elapsed: Nullable(Type.Number({ description: 'Share of the flight that has passed, 0 to 1.' })),
+      elapsed: Nullable(
+        Type.Number({ description: 'Share of the flight that has passed, 0 to 1.' }),
+      ),
       expected_spend: Nullable(Type.Number({ description: 'What would be spent by now.' })),
       ratio: Nullable(Type.Number({ description: 'Spend ÷ expected_spend.' })),
     }),

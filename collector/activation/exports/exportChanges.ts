@@ -72,7 +72,13 @@ export async function updateExport(
     requirePossible(await readWanted(client, organizationId, project_id, changed))
     await changeExport(client, before, body)
     const after = await readExport(client, scope, id)
-    await audit(client, principal, 'export.update', { kind: 'export', id }, changesOf(before, after))
+    await audit(
+      client,
+      principal,
+      'export.update',
+      { kind: 'export', id },
+      changesOf(before, after),
+    )
     return after
   })
 }
@@ -83,5 +89,7 @@ async function lockParts(
   { list_id, integration_id }: Pick<Export, 'list_id' | 'integration_id'>,
 ): Promise<void> {
   await client.query('SELECT FROM lists WHERE list_id = $1 FOR KEY SHARE', [list_id])
-  await client.query('SELECT FROM integrations WHERE integration_id = $1 FOR KEY SHARE', [integration_id])
+  await client.query('SELECT FROM integrations WHERE integration_id = $1 FOR KEY SHARE', [
+    integration_id,
+  ])
 }

@@ -8,7 +8,16 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
 import { addExport, updateExport } from './exportChanges.ts'
 import { deleteExport, listExports, readExport } from './exports.ts'
-import { ById, ExportChange, ListQuery, NewExport, One, Page, ProjectQuery, tags } from './schemas.ts'
+import {
+  ById,
+  ExportChange,
+  ListQuery,
+  NewExport,
+  One,
+  Page,
+  ProjectQuery,
+  tags,
+} from './schemas.ts'
 
 const path = '/api/v1/exports'
 const onePath = `${path}/:export_id`
@@ -16,7 +25,8 @@ const checked =
   'The destination must accept the format, and the integration must have the settings that the format needs. A mapping ' +
   'must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is ' +
   'saved, and each run checks the mapping. '
-const testKeys = 'With a test key nothing is kept and nothing is ever sent: the answer is what it would be.'
+const testKeys =
+  'With a test key nothing is kept and nothing is ever sent: the answer is what it would be.'
 
 /** Exports as records: create, list, read, change, delete. */
 export const exportRoutes =
@@ -27,9 +37,15 @@ export const exportRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess, refusals: { 409: 'Which fields the CRM has cannot be asked.' } },
+        config: {
+          access: writeAccess,
+          refusals: { 409: 'Which fields the CRM has cannot be asked.' },
+        },
         schema: {
-          ...{ tags, operationId: 'createExport', summary: 'Create an export', body: NewExport },
+          tags,
+          operationId: 'createExport',
+          summary: 'Create an export',
+          body: NewExport,
           description: `project_id may be left out with a key of one project. Takes an admin of the project. ${checked}${testKeys}`,
           response: { 201: One },
         },
@@ -43,7 +59,10 @@ export const exportRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listExports', summary: 'List exports', querystring: ListQuery },
+          tags,
+          operationId: 'listExports',
+          summary: 'List exports',
+          querystring: ListQuery,
           description:
             'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
           response: { 200: Page },
@@ -61,7 +80,10 @@ export const exportRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getExport', summary: 'Get an export', params: ById },
+          tags,
+          operationId: 'getExport',
+          summary: 'Get an export',
+          params: ById,
           description: 'What it sends, where, and when.',
           querystring: ProjectQuery,
           response: { 200: One },
@@ -81,7 +103,10 @@ export const exportRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'updateExport', summary: 'Update an export', params: ById },
+          tags,
+          operationId: 'updateExport',
+          summary: 'Update an export',
+          params: ById,
           description: `What is not named stays. ${checked}A run that was asked for already stays as it was. ${testKeys}`,
           querystring: ProjectQuery,
           body: ExportChange,
@@ -98,7 +123,10 @@ export const exportRoutes =
       {
         config: { access: writeAccess, refusals: { 409: 'A run is under way.' } },
         schema: {
-          ...{ tags, operationId: 'deleteExport', summary: 'Delete an export', params: ById },
+          tags,
+          operationId: 'deleteExport',
+          summary: 'Delete an export',
+          params: ById,
           description: `With its runs. 409 while one of them is under way. ${testKeys}`,
           querystring: ProjectQuery,
           response: { 204: Type.Null({ description: 'Deleted.' }) },

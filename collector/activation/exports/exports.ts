@@ -28,7 +28,11 @@ interface Choice {
 }
 
 const parametersOf = (scope: RecordScope, { export_id, audience_id, campaign_id }: Choice) => [
-  ...[scope.organizationId, scope.projectIds, export_id ?? null, audience_id ?? null, campaign_id ?? null],
+  scope.organizationId,
+  scope.projectIds,
+  export_id ?? null,
+  audience_id ?? null,
+  campaign_id ?? null,
 ]
 
 /** The export of that id. Throws 404 "export not found", also for one outside the scope. */
@@ -51,10 +55,15 @@ export async function readExport(
 export async function listExports(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
-  { audience_id, campaign_id, ...page }: Omit<Choice, 'export_id'> & { limit?: number; cursor?: string },
+  {
+    audience_id,
+    campaign_id,
+    ...page
+  }: Omit<Choice, 'export_id'> & { limit?: number; cursor?: string },
 ): Promise<{ exports: Export[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(deps, page, {
-    ...{ list: 'exports', owner: scope.organizationId },
+    list: 'exports',
+    owner: scope.organizationId,
     sql: `SELECT ${columns} ${chosen}`,
     values: parametersOf(scope, { audience_id, campaign_id }),
     key: { export_id: 'uuid' },
@@ -62,18 +71,40 @@ export async function listExports(
   return { exports: rows.map(exportOf), ...next }
 }
 
-type Given = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> & { project_id: string }
+type Given = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> & {
+  project_id: string
+}
 
 /** Makes an export that was checked; its id. */
-export async function createExport(client: Queryable, given: Given, id = uuidV7()): Promise<string> {
-  const { project_id, name, audience_id, list_id, integration_id, output_format, mapping, schedule } = given
+export async function createExport(
+  client: Queryable,
+  given: Given,
+  id = uuidV7(),
+): Promise<string> {
+  const {
+    project_id,
+    name,
+    audience_id,
+    list_id,
+    integration_id,
+    output_format,
+    mapping,
+    schedule,
+  } = given
   await client.query(
     `INSERT INTO exports (export_id, project_id, name, audience_id, list_id, integration_id, output_format, mapping,
        schedule)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
-      ...[id, project_id, name, audience_id ?? null, list_id ?? null, integration_id, output_format],
-      ...[mapping ? JSON.stringify(mapping) : null, schedule ?? 'manual'],
+      id,
+      project_id,
+      name,
+      audience_id ?? null,
+      list_id ?? null,
+      integration_id,
+      output_format,
+      mapping ? JSON.stringify(mapping) : null,
+      schedule ?? 'manual',
     ],
   )
   return id

@@ -25,7 +25,9 @@ export const exportQueues = (deps: SendDeps): Queue[] => [
   },
   {
     // Of one run, one job runs at a time; what one that was killed has not kept is sent again.
-    ...{ name: oneRun, concurrency: 4, timeoutSeconds: 900 },
+    name: oneRun,
+    concurrency: 4,
+    timeoutSeconds: 900,
     run: (job) => takeTurn(deps, job),
   },
   { name: 'exports.removals', schedule: '* * * * *', run: () => removeHidden(deps) },

@@ -22,7 +22,14 @@ interface Hidden {
 export async function removeHidden(deps: SendDeps): Promise<void> {
   await forgetErased(deps.postgres)
   for (const found of await readHidden(deps.postgres)) {
-    const { integration_id: id, type, settings, sealed_secrets: sealedSecrets, hems, remote_ids } = found
+    const {
+      integration_id: id,
+      type,
+      settings,
+      sealed_secrets: sealedSecrets,
+      hems,
+      remote_ids,
+    } = found
     try {
       const destination = openDestination(deps, { id, type, settings, sealedSecrets })
       await destination.remove?.(hems.map((hem, index) => ({ hem, remoteId: remote_ids[index]! })))

@@ -25,9 +25,18 @@ export const runActionRoutes =
     /** Does something to an export or a run of it in a transaction, with both locked; the run as it is then. */
     const change = async (
       principal: Principal,
-      { export_id, run_id, project_id: asked }: { export_id: string; run_id?: string; project_id?: string },
+      {
+        export_id,
+        run_id,
+        project_id: asked,
+      }: { export_id: string; run_id?: string; project_id?: string },
       action: string,
-      work: (client: Queryable, wanted: Export, run: Run | null, requester: Requester) => Promise<string>,
+      work: (
+        client: Queryable,
+        wanted: Export,
+        run: Run | null,
+        requester: Requester,
+      ) => Promise<string>,
     ): Promise<{ run: Run }> => {
       const scope = await recordScopeOf(principal, asked)
       const { project_id } = await readExport(postgres, scope, export_id)
@@ -51,7 +60,10 @@ export const runActionRoutes =
       {
         config: { access: writeAccess, refusals: { 409: notNow } },
         schema: {
-          ...{ tags, operationId: 'createExportRun', summary: 'Start a run of an export', params: ById },
+          tags,
+          operationId: 'createExportRun',
+          summary: 'Start a run of an export',
+          params: ById,
           querystring: ProjectQuery,
           description:
             'Sends the build of the audience that is served now, or the list as it is now, in chunks; what changes meanwhile ' +
@@ -80,7 +92,9 @@ export const runActionRoutes =
       {
         config: { access: writeAccess, refusals: { 409: notNow } },
         schema: {
-          ...{ tags, operationId: 'retryExportRun', summary: 'Retry the records of a run that failed' },
+          tags,
+          operationId: 'retryExportRun',
+          summary: 'Retry the records of a run that failed',
           description:
             'A run that sends only those, from the same build. What was charged already is not charged again. 409 while a ' +
             `run is under way, and where nothing failed.${testKeys}`,
@@ -107,16 +121,24 @@ export const runActionRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'cancelExportRun', summary: 'Cancel a run of an export', params: RunById },
+          tags,
+          operationId: 'cancelExportRun',
+          summary: 'Cancel a run of an export',
+          params: RunById,
           querystring: ProjectQuery,
           description: `Nothing more is sent: the records that are left fail, and can be retried.${testKeys}`,
           response: { 200: OneRun },
         },
       },
       async ({ principal, params, query }) =>
-        change(principal, { ...params, ...query }, 'export.cancel', async (client, _wanted, run) => {
-          await cancelRun(client, run!.run_id)
-          return run!.run_id
-        }),
+        change(
+          principal,
+          { ...params, ...query },
+          'export.cancel',
+          async (client, _wanted, run) => {
+            await cancelRun(client, run!.run_id)
+            return run!.run_id
+          },
+        ),
     )
   }

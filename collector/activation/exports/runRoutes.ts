@@ -28,15 +28,21 @@ export const runRoutes =
     const { postgres, recordScopeOf } = deps
 
     /** An export that the caller may see. Throws 403 and 404. */
-    const readable = async (principal: Principal, exportId: string, projectId: string | undefined) =>
-      readExport(postgres, await recordScopeOf(principal, projectId), exportId)
+    const readable = async (
+      principal: Principal,
+      exportId: string,
+      projectId: string | undefined,
+    ) => readExport(postgres, await recordScopeOf(principal, projectId), exportId)
 
     app.get(
       path,
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listExportRuns', summary: 'List the runs of an export', params: ById },
+          tags,
+          operationId: 'listExportRuns',
+          summary: 'List the runs of an export',
+          params: ById,
           description: 'The newest first.',
           querystring: RunsQuery,
           response: { 200: RunPage },
@@ -54,7 +60,10 @@ export const runRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getExportRun', summary: 'Get a run of an export', params: RunById },
+          tags,
+          operationId: 'getExportRun',
+          summary: 'Get a run of an export',
+          params: RunById,
           description: 'Safe to poll: its counters add up whenever they are read. Never charged.',
           querystring: ProjectQuery,
           response: { 200: OneRun },
@@ -71,7 +80,9 @@ export const runRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listExportFailures', summary: 'List the records of a run that failed' },
+          tags,
+          operationId: 'listExportFailures',
+          summary: 'List the records of a run that failed',
           description:
             'Each with its reason; with `outcome=duplicated` those that were skipped. They tell who people are: members ' +
             'signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.',
@@ -84,7 +95,8 @@ export const runRoutes =
         const { principal, params, query } = request
         const { project_id: asked, ...page } = query
         const { id, project_id } = await readable(principal, params.export_id, asked)
-        if (principal.caller.kind === 'member') await projectFor(postgres, principal, project_id, 'identity')
+        if (principal.caller.kind === 'member')
+          await projectFor(postgres, principal, project_id, 'identity')
         const { run_id } = await readRun(postgres, id, params.run_id)
         const found = await listFailures(deps, run_id, page)
         const look = { meter: null, records: found.failures.length, projectId: project_id }

@@ -27,10 +27,16 @@ export const unfinished = `('pending', 'running', 'parked')`
 const isTold = `(records_exported > 0 OR records_charged > 0 OR NOT EXISTS (
   SELECT FROM audience_builds AS sent
   WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}))`
-const told = (column: string) => `CASE WHEN ${isTold} THEN ${column}::float8 ELSE 0 END AS ${column}`
+const told = (column: string) =>
+  `CASE WHEN ${isTold} THEN ${column}::float8 ELSE 0 END AS ${column}`
 
 /** The four counters of a run. */
-export const counters = ['records_total', 'records_exported', 'records_failed', 'records_duplicated']
+export const counters = [
+  'records_total',
+  'records_exported',
+  'records_failed',
+  'records_duplicated',
+]
   .map(told)
   .join(', ')
 
@@ -63,7 +69,8 @@ export async function listRuns(
   page: { limit?: number; cursor?: string },
 ): Promise<{ runs: Run[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(deps, page, {
-    ...{ list: 'export_runs', owner: exportId },
+    list: 'export_runs',
+    owner: exportId,
     sql: `SELECT ${columns} FROM export_runs WHERE export_id = $1`,
     values: [exportId],
     key: { run_id: 'uuid' },
@@ -76,14 +83,18 @@ export async function listRuns(
 export async function listFailures(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   runId: string,
-  { outcome = 'failed', ...page }: { outcome?: 'failed' | 'duplicated'; limit?: number; cursor?: string },
+  {
+    outcome = 'failed',
+    ...page
+  }: { outcome?: 'failed' | 'duplicated'; limit?: number; cursor?: string },
 ): Promise<Static<typeof FailurePage>> {
   type Failure = Pick<
     Static<typeof FailurePage>['failures'][number],
     'record' | 'outcome' | 'reason' | 'class'
   >
   const { rows, next } = await readPage<Failure & { key: string }>(deps, page, {
-    ...{ list: 'export_failures', owner: `${runId} ${outcome}` },
+    list: 'export_failures',
+    owner: `${runId} ${outcome}`,
     // Who was not charged was not delivered to anybody, the caller included.
     sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
           WHERE run_id = $1 AND outcome = $2 AND EXISTS (
@@ -116,7 +127,11 @@ export interface Requester {
  * Asks for an export to be sent: the build of its audience that is served now, whatever is built meanwhile, or its list
  * as it is. Throws 409 "not_ready" where there is none, and "conflict" while a run is under way.
  */
-export async function requestRun(client: Queryable, wanted: Export, requester: Requester): Promise<string> {
+export async function requestRun(
+  client: Queryable,
+  wanted: Export,
+  requester: Requester,
+): Promise<string> {
   const { buildId, count } =
     wanted.list_id === null
       ? await readServed(client, wanted.audience_id!)
@@ -146,7 +161,10 @@ export async function requestRetry(
   requester: Requester,
 ): Promise<string> {
   if (run.ended_at === null)
-    throw conflict('invalid_state', 'This run is under way: what fails can be retried when it has ended.')
+    throw conflict(
+      'invalid_state',
+      'This run is under way: what fails can be retried when it has ended.',
+    )
   if (run.records_failed === 0)
     throw conflict('invalid_state', 'No record of this run has failed: there is nothing to retry.')
   if (run.build_id === null || !(await keepBuild(client, run.build_id))) throw notReady(wanted)
@@ -161,7 +179,11 @@ export async function requestRetry(
 async function insertRun(
   client: Queryable,
   wanted: Export,
-  { retryOf, buildId, expected }: { retryOf: string | null; buildId: string; expected: number | null },
+  {
+    retryOf,
+    buildId,
+    expected,
+  }: { retryOf: string | null; buildId: string; expected: number | null },
   { callerId, isProjectKey }: Requester,
 ): Promise<string> {
   const { rows } = await client.query<{ run_id: string }>(
@@ -170,12 +192,22 @@ async function insertRun(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT (export_id) WHERE status IN ${unfinished} DO NOTHING RETURNING run_id`,
     [
-      ...[uuidV7(), wanted.id, retryOf, buildId, wanted.output_format],
-      ...[wanted.mapping ? JSON.stringify(wanted.mapping) : null, expected, callerId, isProjectKey],
+      uuidV7(),
+      wanted.id,
+      retryOf,
+      buildId,
+      wanted.output_format,
+      wanted.mapping ? JSON.stringify(wanted.mapping) : null,
+      expected,
+      callerId,
+      isProjectKey,
     ],
   )
   if (!rows[0])
-    throw conflict('invalid_state', 'A run of this export is under way: one is sent after the other.')
+    throw conflict(
+      'invalid_state',
+      'A run of this export is under way: one is sent after the other.',
+    )
   await wakeQueue(client, exportRuns)
   return rows[0].run_id
 }

@@ -8,7 +8,8 @@ import { type Run, readRun } from './runs.ts'
 /** The exports that test keys see, one to each sample integration, and the one run of each, which sent nothing. */
 export const sampleExportId = (type: IntegrationType): string =>
   `5a3b1e00-0000-4000-8000-0000000000f${integrationTypes.indexOf(type) + 1}`
-export const sampleRunId = (exportId: string): string => `${exportId.slice(0, 24)}1${exportId.slice(25)}`
+export const sampleRunId = (exportId: string): string =>
+  `${exportId.slice(0, 24)}1${exportId.slice(25)}`
 
 const madeAt = '2026-01-01T00:00:00.000Z'
 
@@ -19,11 +20,19 @@ export const sampleExportOf = (
     schedule?: Export['schedule'] | undefined
   },
 ): Export => ({
-  ...{ id: sampleExportId(type), project_id: sampleIdentity.projectId, name: given.name },
-  ...{ audience_id: given.audience_id, list_id: given.list_id },
-  ...{ integration_id: sampleIntegrationId(type), integration_type: type },
-  ...{ output_format: given.output_format, mapping: given.mapping, schedule: given.schedule ?? 'manual' },
-  ...{ version: 1, created_at: madeAt, updated_at: madeAt },
+  id: sampleExportId(type),
+  project_id: sampleIdentity.projectId,
+  name: given.name,
+  audience_id: given.audience_id,
+  list_id: given.list_id,
+  integration_id: sampleIntegrationId(type),
+  integration_type: type,
+  output_format: given.output_format,
+  mapping: given.mapping,
+  schedule: given.schedule ?? 'manual',
+  version: 1,
+  created_at: madeAt,
+  updated_at: madeAt,
 })
 
 /** What a test key is answered when it asks for a run. */

@@ -6,7 +6,11 @@ import { requestRun, unfinished } from './runs.ts'
 
 /** Asks for a run of each export whose schedule says so; one that has no build, or is being sent, waits. */
 export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {
-  const { rows } = await postgres.query<{ export_id: string; project_id: string; organization_id: string }>(
+  const { rows } = await postgres.query<{
+    export_id: string
+    project_id: string
+    organization_id: string
+  }>(
     `SELECT export_id, exports.project_id, organization_id
      FROM exports JOIN projects USING (project_id) LEFT JOIN audiences USING (audience_id)
      WHERE schedule <> 'manual' AND (current_build_id IS NOT NULL OR exports.list_id IS NOT NULL) AND NOT EXISTS (
@@ -19,7 +23,8 @@ export async function requestDueRuns({ postgres }: { postgres: Postgres }): Prom
     await inTransaction(postgres, async (client) => {
       const scope = { organizationId: organization_id, projectIds: [project_id] }
       await requestRun(client, await readExport(client, scope, export_id), {
-        ...{ callerId: export_id, isProjectKey: false },
+        callerId: export_id,
+        isProjectKey: false,
       })
     }).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error

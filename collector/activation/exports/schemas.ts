@@ -10,7 +10,11 @@ import {
   Timestamp,
   Version,
 } from '../../api/http/schemas.ts'
-import { failureClasses, integrationTypes, outputFormats } from '../integrations/destinations/destination.ts'
+import {
+  failureClasses,
+  integrationTypes,
+  outputFormats,
+} from '../integrations/destinations/destination.ts'
 import { IntegrationType } from '../integrations/schemas.ts'
 
 export const tags = ['Exports']
@@ -64,7 +68,9 @@ export const Export = Type.Object(
 
 const project = { project_id: Type.Optional(Id) }
 const integrationType = Type.Optional(
-  Choice(integrationTypes, { description: 'Of the integration: one of another type is answered 400.' }),
+  Choice(integrationTypes, {
+    description: 'Of the integration: one of another type is answered 400.',
+  }),
 )
 
 export const NewExport = exactly({
@@ -109,10 +115,14 @@ export const Run = Type.Object(
           'audience is not told.',
       ),
     ),
-    records_total: Count('Records with an outcome: the sum of the next three, whenever it is read.'),
+    records_total: Count(
+      'Records with an outcome: the sum of the next three, whenever it is read.',
+    ),
     records_exported: Count('The destination took them.'),
     records_failed: Count('`GET …/failures` tells each with its reason.'),
-    records_duplicated: Count('Skipped: the destination cannot tell them from another record of the run.'),
+    records_duplicated: Count(
+      'Skipped: the destination cannot tell them from another record of the run.',
+    ),
     records_charged: Count('Records that were charged for it.'),
     build_id: Nullable(
       Type.String({ format: 'uuid', description: 'The build of the audience that is sent.' }),
@@ -161,7 +171,10 @@ export const ProjectQuery = exactly(project)
 export const ListQuery = exactly({
   ...project,
   audience_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Those of this audience. Not with a key of one project.' }),
+    Type.String({
+      format: 'uuid',
+      description: 'Those of this audience. Not with a key of one project.',
+    }),
   ),
   campaign_id: Type.Optional(
     Type.String({

@@ -44,7 +44,10 @@ export function requirePossible(wanted: Wanted): void {
       : outputFormat === 'crm'
         ? 'crm is for CRM destinations only. '
         : ''
-    throw invalidParameter('output_format', `${reserved}${type} takes ${destination.formats.join(', ')}`)
+    throw invalidParameter(
+      'output_format',
+      `${reserved}${type} takes ${destination.formats.join(', ')}`,
+    )
   }
   const missingSetting = findMissingSetting(type, integration.settings, outputFormat)
   if (missingSetting !== undefined) {
@@ -54,10 +57,14 @@ export function requirePossible(wanted: Wanted): void {
     )
   }
   if (entity === 'companies' && (outputFormat === 'hem' || outputFormat === 'crm')) {
-    throw invalidParameter('output_format', `${outputFormat} is of people, and this audience is of companies`)
+    throw invalidParameter(
+      'output_format',
+      `${outputFormat} is of people, and this audience is of companies`,
+    )
   }
   if (mapping === null) return
-  if (!isMapped(outputFormat)) throw invalidParameter('mapping', `${outputFormat} has no fields to map`)
+  if (!isMapped(outputFormat))
+    throw invalidParameter('mapping', `${outputFormat} has no fields to map`)
   const known = fieldsOf(entity)
   for (const [name, field] of Object.entries(mapping)) {
     if (!/^[A-Za-z_][A-Za-z0-9_ .-]*$/.test(name)) {
@@ -66,11 +73,15 @@ export function requirePossible(wanted: Wanted): void {
         `"${name}" is no name of a field: letters, digits, blanks, dots, dashes and underscores, from a letter on`,
       )
     }
-    if (!known.has(field)) throw invalidParameter(`mapping.${name}`, `${entity} have no field "${field}"`)
+    if (!known.has(field))
+      throw invalidParameter(`mapping.${name}`, `${entity} have no field "${field}"`)
   }
   if (Object.keys(mapping).length === 0) throw invalidParameter('mapping', 'names no field')
-  const missing = destination.requiredFields?.(integration.settings).find((name) => !(name in mapping))
-  if (missing !== undefined) throw invalidParameter('mapping', `${type} needs the field "${missing}"`)
+  const missing = destination
+    .requiredFields?.(integration.settings)
+    .find((name) => !(name in mapping))
+  if (missing !== undefined)
+    throw invalidParameter('mapping', `${type} needs the field "${missing}"`)
 }
 
 /** What is wrong with a mapping for the fields that the destination has now; null when nothing is. Throws DestinationError. */
@@ -112,7 +123,8 @@ export const mappingOf = (
   outputFormat: OutputFormat,
   mapping: Mapping | null,
 ): Mapping | null =>
-  mapping ?? (outputFormat === 'crm' ? (destinationTypes[type].defaultMapping?.(settings) ?? null) : null)
+  mapping ??
+  (outputFormat === 'crm' ? (destinationTypes[type].defaultMapping?.(settings) ?? null) : null)
 
 /** Whether a format has fields of its own to map to. */
 const isMapped = (format: OutputFormat): boolean =>

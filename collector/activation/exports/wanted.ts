@@ -9,7 +9,10 @@ import type { Export } from './exports.ts'
 import type { Wanted } from './validate.ts'
 
 /** The parts of an export that have to fit each other. */
-type Parts = Pick<Export, 'audience_id' | 'list_id' | 'integration_id' | 'output_format' | 'mapping'> & {
+type Parts = Pick<
+  Export,
+  'audience_id' | 'list_id' | 'integration_id' | 'output_format' | 'mapping'
+> & {
   integration_type?: Export['integration_type'] | undefined
 }
 
@@ -32,9 +35,18 @@ export async function readWanted(
   const entity =
     audience_id === null
       ? entityOf((await named('list_id', readList(client, scope, list_id!))).kind)
-      : (await named('audience_id', readAudience(client, { organizationId, projectId }, audience_id))).entity
+      : (
+          await named(
+            'audience_id',
+            readAudience(client, { organizationId, projectId }, audience_id),
+          )
+        ).entity
   return {
-    ...{ integration, integrationType: integration_type, outputFormat: output_format, mapping, entity },
+    integration,
+    integrationType: integration_type,
+    outputFormat: output_format,
+    mapping,
+    entity,
   }
 }
 

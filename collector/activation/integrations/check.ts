@@ -16,7 +16,9 @@ export async function checkIntegration(
     const message = await destination.check()
     const fields = await destination.fields()
     return {
-      ...{ works: true, message, checked_at },
+      works: true,
+      message,
+      checked_at,
       fields: fields?.map(({ name, label }) => ({ name, label })) ?? null,
     }
   } catch (error) {

@@ -3,7 +3,11 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { errorsOf } from '../../api/http/validation.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
-import { type IntegrationType, integrationTypes, type OutputFormat } from './destinations/destination.ts'
+import {
+  type IntegrationType,
+  integrationTypes,
+  type OutputFormat,
+} from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
 
 const validators = Object.fromEntries(
@@ -14,7 +18,11 @@ const validators = Object.fromEntries(
 ) as unknown as Record<IntegrationType, Record<'settings' | 'secrets', Validator>>
 
 /** Throws 400 naming the first thing wrong with settings or secrets of a type. A wrong secret is never repeated. */
-export function requireValid(type: IntegrationType, part: 'settings' | 'secrets', given: unknown): void {
+export function requireValid(
+  type: IntegrationType,
+  part: 'settings' | 'secrets',
+  given: unknown,
+): void {
   const validator = validators[type][part]
   if (validator.Check(given)) return
   const [fault] = errorsOf(validator, given)
@@ -23,7 +31,9 @@ export function requireValid(type: IntegrationType, part: 'settings' | 'secrets'
     ...((params as { requiredProperties?: string[] } | undefined)?.requiredProperties ?? []),
     ...((params as { additionalProperties?: string[] } | undefined)?.additionalProperties ?? []),
   ]
-  const path = [part, ...instancePath.split('/').filter(Boolean), ...(named ? [named] : [])].join('.')
+  const path = [part, ...instancePath.split('/').filter(Boolean), ...(named ? [named] : [])].join(
+    '.',
+  )
   throw invalidParameter(path, `${message} (an integration of the type ${type})`)
 }
 
@@ -33,18 +43,25 @@ export const findMissingSetting = (
   settings: Record<string, unknown>,
   outputFormat: OutputFormat,
 ): string | undefined =>
-  destinationTypes[type].requiredSettings?.(outputFormat).find((name) => settings[name] === undefined)
+  destinationTypes[type]
+    .requiredSettings?.(outputFormat)
+    .find((name) => settings[name] === undefined)
 
 /** The settings that are addresses: secrets are sent there. */
 const addresses = ['url', 'endpoint', 'api_base', 'data_base', 'instance_url'] as const
 
 /** Throws 400 for an address that is none, or that leads inside the network. */
-export async function requireReachable(outbound: Outbound, settings: Record<string, unknown>): Promise<void> {
+export async function requireReachable(
+  outbound: Outbound,
+  settings: Record<string, unknown>,
+): Promise<void> {
   for (const name of addresses) {
     const address = settings[name]
     if (typeof address !== 'string') continue
     await outbound.check(address).catch((error: unknown) => {
-      throw error instanceof OutboundError ? invalidParameter(`settings.${name}`, error.message) : error
+      throw error instanceof OutboundError
+        ? invalidParameter(`settings.${name}`, error.message)
+        : error
     })
   }
 }

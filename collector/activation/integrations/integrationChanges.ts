@@ -40,8 +40,16 @@ export async function addIntegration(
   if (mode === 'test') return sampleIntegrationOf(type, { name, settings })
   return inTransaction(postgres, async (client) => {
     const id = await createIntegration(client, sealer, { ...body, project_id: projectId })
-    await audit(client, principal, 'integration.create', { kind: 'integration', id }, { name, type })
-    return withoutSecrets(await readIntegration(client, { organizationId, projectIds: [projectId] }, id))
+    await audit(
+      client,
+      principal,
+      'integration.create',
+      { kind: 'integration', id },
+      { name, type },
+    )
+    return withoutSecrets(
+      await readIntegration(client, { organizationId, projectIds: [projectId] }, id),
+    )
   })
 }
 

@@ -21,8 +21,10 @@ export interface SealedIntegration extends Integration {
 }
 
 /** As callers see it. */
-export const withoutSecrets = ({ sealedSecrets: _, ...integration }: SealedIntegration): Integration =>
-  integration
+export const withoutSecrets = ({
+  sealedSecrets: _,
+  ...integration
+}: SealedIntegration): Integration => integration
 
 const chosen = `FROM integrations JOIN projects USING (project_id)
   WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
@@ -43,8 +45,12 @@ interface Choice {
 }
 
 const parametersOf = (scope: RecordScope, choice: Choice) => [
-  ...[scope.organizationId, scope.projectIds, choice.integration_id ?? null, choice.type ?? null],
-  ...[choice.audience_id ?? null, choice.campaign_id ?? null],
+  scope.organizationId,
+  scope.projectIds,
+  choice.integration_id ?? null,
+  choice.type ?? null,
+  choice.audience_id ?? null,
+  choice.campaign_id ?? null,
 ]
 
 /** The integration of that id. Throws 404 "integration not found", also for one outside the scope. */
@@ -67,13 +73,18 @@ export async function readIntegration(
 export async function listIntegrations(
   deps: Pick<IntegrationsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
-  { limit, cursor, ...choice }: Omit<Choice, 'integration_id'> & { limit?: number; cursor?: string },
+  {
+    limit,
+    cursor,
+    ...choice
+  }: Omit<Choice, 'integration_id'> & { limit?: number; cursor?: string },
 ): Promise<{ integrations: Integration[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(
     deps,
     { limit, cursor },
     {
-      ...{ list: 'integrations', owner: scope.organizationId },
+      list: 'integrations',
+      owner: scope.organizationId,
       sql: `SELECT ${columns} ${chosen}`,
       values: parametersOf(scope, choice),
       key: { integration_id: 'uuid' },
@@ -95,7 +106,13 @@ interface Given {
 export async function createIntegration(
   client: Queryable,
   sealer: Sealer,
-  { project_id, type, name, settings, secrets }: Given & { project_id: string; type: IntegrationType },
+  {
+    project_id,
+    type,
+    name,
+    settings,
+    secrets,
+  }: Given & { project_id: string; type: IntegrationType },
 ): Promise<string> {
   const id = uuidV7()
   await client.query(
@@ -122,7 +139,9 @@ export async function changeIntegration(
 ): Promise<void> {
   requireVersion('integration', integration, version)
   const { id, name, settings } = { ...integration, ...change }
-  const sealed = change.secrets ? sealer.seal(JSON.stringify(change.secrets), purposeOf(id)) : sealedSecrets
+  const sealed = change.secrets
+    ? sealer.seal(JSON.stringify(change.secrets), purposeOf(id))
+    : sealedSecrets
   await client.query(
     `UPDATE integrations SET name = $2, settings = $3, sealed_secrets = $4, version = version + 1, updated_at = now()
      WHERE integration_id = $1`,
@@ -136,7 +155,11 @@ export async function requireSettingsInUse(
   { id, type, settings: before }: Integration,
   settings: Record<string, unknown>,
 ): Promise<void> {
-  const { rows } = await client.query<{ export_id: string; name: string; output_format: OutputFormat }>(
+  const { rows } = await client.query<{
+    export_id: string
+    name: string
+    output_format: OutputFormat
+  }>(
     'SELECT export_id, name, output_format FROM exports WHERE integration_id = $1 ORDER BY export_id',
     [id],
   )
@@ -145,7 +168,9 @@ export async function requireSettingsInUse(
     return setting === undefined || before[setting] === undefined ? [] : [{ setting, used_by }]
   })
   if (dropped.length === 0) return
-  const needed = dropped.map(({ setting, used_by: { name } }) => `"${name}" needs ${setting}`).join(', ')
+  const needed = dropped
+    .map(({ setting, used_by: { name } }) => `"${name}" needs ${setting}`)
+    .join(', ')
   throw conflict(
     'in_use',
     `An export needs a setting that is missing: ${needed}. Keep the setting, or change or delete the export first.`,

@@ -2,7 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import type { OpenDeps } from './deps.ts'
-import { type Destination, type DestinationContext, DestinationError } from './destinations/destination.ts'
+import {
+  type Destination,
+  type DestinationContext,
+  DestinationError,
+} from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
 import { purposeOf, type SealedIntegration } from './integrations.ts'
 
@@ -46,7 +50,11 @@ export function openDestination(
           (error) => error instanceof OutboundError && error.isUnsent,
         )
   return open({
-    ...{ integrationId: id, settings, outbound: { ...outbound, send }, now, sending },
+    integrationId: id,
+    settings,
+    outbound: { ...outbound, send },
+    now,
+    sending,
     secrets: readSecrets(),
     // One bucket for an integration, whatever process asks.
     async takeToken() {
@@ -59,7 +67,11 @@ export function openDestination(
         const { refused, wait_seconds } = rows[0]!
         if (refused === 0) return
         if (wait_seconds > waitSecondsMax) {
-          throw new DestinationError('retry', 'The integration has too much to send now.', waitSecondsMax)
+          throw new DestinationError(
+            'retry',
+            'The integration has too much to send now.',
+            waitSecondsMax,
+          )
         }
         await delay(wait_seconds * 1000)
       }

@@ -10,7 +10,12 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { checkIntegration } from './check.ts'
 import type { IntegrationsDeps } from './deps.ts'
 import { addIntegration, updateIntegration } from './integrationChanges.ts'
-import { deleteIntegration, listIntegrations, readIntegration, withoutSecrets } from './integrations.ts'
+import {
+  deleteIntegration,
+  listIntegrations,
+  readIntegration,
+  withoutSecrets,
+} from './integrations.ts'
 import { sampleCheck } from './sample.ts'
 import {
   ById,
@@ -26,7 +31,8 @@ import {
 
 const path = '/api/v1/integrations'
 const onePath = `${path}/:integration_id`
-const testKeys = ' With a test key nothing is kept and nothing sent: the answer is what it would be.'
+const testKeys =
+  ' With a test key nothing is kept and nothing sent: the answer is what it would be.'
 
 /** RFC 9745: since when a check by GET is deprecated, in seconds. */
 const getDeprecated = `@${Date.UTC(2026, 10, 24) / 1000}`
@@ -43,7 +49,10 @@ export const integrationsRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listIntegrations', summary: 'List integrations', querystring: ListQuery },
+          tags,
+          operationId: 'listIntegrations',
+          summary: 'List integrations',
+          querystring: ListQuery,
           description:
             'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
           response: { 200: Page },
@@ -61,7 +70,10 @@ export const integrationsRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getIntegration', summary: 'Get an integration', params: ById },
+          tags,
+          operationId: 'getIntegration',
+          summary: 'Get an integration',
+          params: ById,
           description: 'Its secrets are never answered.',
           querystring: ProjectQuery,
           response: { 200: One },
@@ -69,7 +81,11 @@ export const integrationsRoutes =
       },
       async ({ principal, params, query }) => {
         const scope = await recordScopeOf(principal, query.project_id)
-        return { integration: withoutSecrets(await readIntegration(postgres, scope, params.integration_id)) }
+        return {
+          integration: withoutSecrets(
+            await readIntegration(postgres, scope, params.integration_id),
+          ),
+        }
       },
     )
 
@@ -78,7 +94,9 @@ export const integrationsRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'createIntegration', summary: 'Create an integration' },
+          tags,
+          operationId: 'createIntegration',
+          summary: 'Create an integration',
           description:
             'project_id may be left out with a key of one project. Takes an admin of the project. Whether it works is ' +
             `told by \`POST …/{integration_id}/check\`.${testKeys}`,
@@ -95,7 +113,10 @@ export const integrationsRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'updateIntegration', summary: 'Update an integration', params: ById },
+          tags,
+          operationId: 'updateIntegration',
+          summary: 'Update an integration',
+          params: ById,
           description:
             'What is not named stays; `settings` and `secrets` are replaced whole. Where an address among the settings ' +
             `changes, the secrets are to be given again. A setting that an export needs cannot be removed. Runs that are under way go on with what is changed.${testKeys}`,
@@ -114,7 +135,10 @@ export const integrationsRoutes =
       {
         config: { access: writeAccess, refusals: { 409: 'An export sends to it.' } },
         schema: {
-          ...{ tags, operationId: 'deleteIntegration', summary: 'Delete an integration', params: ById },
+          tags,
+          operationId: 'deleteIntegration',
+          summary: 'Delete an integration',
+          params: ById,
           description: `409 while an export sends to it, naming which.${testKeys}`,
           querystring: ProjectQuery,
           response: { 204: Type.Null({ description: 'Deleted.' }) },
@@ -122,13 +146,23 @@ export const integrationsRoutes =
       },
       async ({ principal, params, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id)
-        const { id, project_id, name } = await readIntegration(postgres, scope, params.integration_id)
+        const { id, project_id, name } = await readIntegration(
+          postgres,
+          scope,
+          params.integration_id,
+        )
         if (principal.mode === 'test') return reply.code(204).send(null)
         await projectFor(postgres, principal, project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await readIntegration(client, scope, id, true)
           await deleteIntegration(client, id)
-          await audit(client, principal, 'integration.delete', { kind: 'integration', id }, { name })
+          await audit(
+            client,
+            principal,
+            'integration.delete',
+            { kind: 'integration', id },
+            { name },
+          )
         })
         return reply.code(204).send(null)
       },
@@ -137,7 +171,10 @@ export const integrationsRoutes =
     const check = {
       config: { access: writeAccess },
       schema: {
-        ...{ tags, params: ById, querystring: ProjectQuery, response: { 200: Checked } },
+        tags,
+        params: ById,
+        querystring: ProjectQuery,
+        response: { 200: Checked },
         description:
           'Asks the destination whether it accepts the secrets and which fields it has. A webhook receives a message of ' +
           'the type `export.check`. `message` has the reason when the integration does not work, also while the ' +
@@ -159,7 +196,11 @@ export const integrationsRoutes =
       `${onePath}/check`,
       {
         ...check,
-        schema: { ...check.schema, operationId: 'checkIntegration', summary: 'Check an integration' },
+        schema: {
+          ...check.schema,
+          operationId: 'checkIntegration',
+          summary: 'Check an integration',
+        },
       },
       ({ principal, params, query }) => runCheck(principal, { ...params, ...query }),
     )
@@ -170,11 +211,9 @@ export const integrationsRoutes =
         ...check,
         schema: {
           ...check.schema,
-          ...{
-            operationId: 'checkIntegrationByGet',
-            summary: 'Check an integration by GET',
-            deprecated: true,
-          },
+          operationId: 'checkIntegrationByGet',
+          summary: 'Check an integration by GET',
+          deprecated: true,
           description: `Use \`POST …/{integration_id}/check\`: a check sends a request. ${check.schema.description}`,
         },
       },

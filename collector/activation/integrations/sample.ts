@@ -26,9 +26,15 @@ export const sampleIntegrationOf = (
   type: IntegrationType,
   { name, settings }: { name: string; settings: Record<string, unknown> },
 ): Integration => ({
-  ...{ id: sampleIntegrationId(type), project_id: sampleIdentity.projectId, type, name, settings },
+  id: sampleIntegrationId(type),
+  project_id: sampleIdentity.projectId,
+  type,
+  name,
+  settings,
   output_formats: [...destinationTypes[type].formats],
-  ...{ version: 1, created_at: madeAt, updated_at: madeAt },
+  version: 1,
+  created_at: madeAt,
+  updated_at: madeAt,
 })
 
 /** What a test key is answered for a check: nothing is asked, and the fields are those of the usual mapping. */

@@ -94,7 +94,8 @@ export const ListQuery = exactly({
   campaign_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Those that exports send this campaign’s audience to. Not with a key of one project.',
+      description:
+        'Those that exports send this campaign’s audience to. Not with a key of one project.',
     }),
   ),
   ...pageQuery,

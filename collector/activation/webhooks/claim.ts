@@ -50,7 +50,10 @@ export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
 }
 
 /** Takes up to `most` of the deliveries that are due, no more of one webhook, and of one organization, than at once. */
-export async function claimDeliveries(postgres: Postgres, most: number): Promise<ClaimedDelivery[]> {
+export async function claimDeliveries(
+  postgres: Postgres,
+  most: number,
+): Promise<ClaimedDelivery[]> {
   const { rows } = await postgres.query<ClaimedDelivery>(
     `WITH leased AS (
        SELECT webhook_id, count(*) AS count FROM webhook_deliveries WHERE leased_until > now() GROUP BY webhook_id

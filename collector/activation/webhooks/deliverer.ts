@@ -96,9 +96,10 @@ async function tryOnce(
 ): Promise<number | null> {
   const outcome = await send(deps, delivery, signal)
   if (!signal.aborted) return recordOutcome(deps.postgres, delivery, outcome, deps.now())
-  await deps.postgres.query('UPDATE webhook_deliveries SET leased_until = NULL WHERE delivery_id = $1', [
-    delivery.delivery_id,
-  ])
+  await deps.postgres.query(
+    'UPDATE webhook_deliveries SET leased_until = NULL WHERE delivery_id = $1',
+    [delivery.delivery_id],
+  )
   return null
 }
 
@@ -115,7 +116,13 @@ async function send(
   const body = JSON.stringify({ type, timestamp: created_at.toISOString(), data })
   try {
     const answer = await outbound.send({
-      ...{ method: 'POST', url, body, timeoutMs, responseBytesMax, signal, takesPart: true },
+      method: 'POST',
+      url,
+      body,
+      timeoutMs,
+      responseBytesMax,
+      signal,
+      takesPart: true,
       headers: {
         'content-type': 'application/json',
         'user-agent': 'Footfall-Webhooks/1',
@@ -125,7 +132,10 @@ async function send(
     return {
       status: answer.status,
       body: textOf(answer.body),
-      error: answer.status >= 200 && answer.status < 300 ? null : `The receiver answered ${answer.status}.`,
+      error:
+        answer.status >= 200 && answer.status < 300
+          ? null
+          : `The receiver answered ${answer.status}.`,
       retryAfter: answer.headers['retry-after'],
     }
   } catch (error) {

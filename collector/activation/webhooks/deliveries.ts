@@ -40,9 +40,16 @@ export async function listDeliveries(
 }
 
 /** Throws 404 "delivery not found", also for one of another webhook. */
-async function readDelivery(client: Queryable, webhookId: string, deliveryId: string): Promise<Delivery> {
+async function readDelivery(
+  client: Queryable,
+  webhookId: string,
+  deliveryId: string,
+): Promise<Delivery> {
   if (!isUuid(deliveryId)) throw notFound.delivery()
-  const { rows } = await client.query<Row>(`${selected} AND delivery_id = $2`, [webhookId, deliveryId])
+  const { rows } = await client.query<Row>(`${selected} AND delivery_id = $2`, [
+    webhookId,
+    deliveryId,
+  ])
   if (!rows[0]) throw notFound.delivery()
   return deliveryOf(rows[0])
 }
@@ -83,7 +90,11 @@ export async function replayDelivery(
 }
 
 /** Has all sent again that failed, of messages since then; how many. */
-export async function replayFailed(client: Queryable, webhookId: string, since: string): Promise<number> {
+export async function replayFailed(
+  client: Queryable,
+  webhookId: string,
+  since: string,
+): Promise<number> {
   const { rowCount } = await client.query(
     `${renewed} AND status = 'failed' AND created_at >= $2::timestamptz`,
     [webhookId, since],

@@ -30,8 +30,11 @@ export const deliveryRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listWebhookDeliveries', summary: 'List a webhook’s deliveries' },
-          ...{ params: ById, querystring: DeliveriesQuery },
+          tags,
+          operationId: 'listWebhookDeliveries',
+          summary: 'List a webhook’s deliveries',
+          params: ById,
+          querystring: DeliveriesQuery,
           description: 'Newest first; they are kept for 30 days.',
           response: { 200: Deliveries },
         },
@@ -51,8 +54,12 @@ export const deliveryRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'testWebhook', summary: 'Send a test message', params: ById },
-          description: 'One of the type `webhook.test`, tried once; the deliveries say what came of it.',
+          tags,
+          operationId: 'testWebhook',
+          summary: 'Send a test message',
+          params: ById,
+          description:
+            'One of the type `webhook.test`, tried once; the deliveries say what came of it.',
           response: { 202: OneDelivery },
         },
       },
@@ -70,13 +77,12 @@ export const deliveryRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'replayWebhookDelivery',
-            summary: 'Replay a delivery',
-            params: DeliveryById,
-          },
-          description: 'Sends the message again, with the same `webhook-id`, whether or not it had arrived.',
+          tags,
+          operationId: 'replayWebhookDelivery',
+          summary: 'Replay a delivery',
+          params: DeliveryById,
+          description:
+            'Sends the message again, with the same `webhook-id`, whether or not it had arrived.',
           response: { 202: OneDelivery },
         },
       },
@@ -94,8 +100,11 @@ export const deliveryRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'replayFailedWebhookDeliveries', summary: 'Replay all failed deliveries' },
-          ...{ params: ById, body: Replay },
+          tags,
+          operationId: 'replayFailedWebhookDeliveries',
+          summary: 'Replay all failed deliveries',
+          params: ById,
+          body: Replay,
           description: 'Sends every message again that was given up, of those since a time.',
           response: { 202: Replayed },
         },

@@ -17,5 +17,7 @@ export async function forChange<T>(
   // Before the transaction: who holds a connection must not wait for another.
   const { id, project_id } = await readWebhook(postgres, scope, webhookId)
   await requireWritable(postgres, principal, project_id)
-  return inTransaction(postgres, async (client) => change(client, await readWebhook(client, scope, id, true)))
+  return inTransaction(postgres, async (client) =>
+    change(client, await readWebhook(client, scope, id, true)),
+  )
 }

@@ -25,9 +25,10 @@ export const webhookQueues = (postgres: Postgres, deliverer: Deliverer): Queue[]
     name: 'outbox.delete-expired',
     schedule: '25 * * * *',
     async run() {
-      await postgres.query("DELETE FROM outbox_messages WHERE created_at < now() - $1 * interval '1 day'", [
-        keptDays,
-      ])
+      await postgres.query(
+        "DELETE FROM outbox_messages WHERE created_at < now() - $1 * interval '1 day'",
+        [keptDays],
+      )
     },
   },
 ]

@@ -33,7 +33,9 @@ export async function recordOutcome(
   const isDelivered = outcome.error === null
   const attempts = delivery.attempts_of_round + 1
   const wait =
-    isDelivered || delivery.type === testType ? null : waitAfter(attempts, outcome.retryAfter, nowMs)
+    isDelivered || delivery.type === testType
+      ? null
+      : waitAfter(attempts, outcome.retryAfter, nowMs)
   const status = isDelivered ? 'delivered' : wait === null ? 'failed' : 'pending'
   await inTransaction(postgres, async (client) => {
     await client.query(
@@ -48,7 +50,8 @@ export async function recordOutcome(
         'UPDATE webhooks SET failing_since = NULL WHERE webhook_id = $1 AND failing_since IS NOT NULL',
         [delivery.webhook_id],
       )
-    } else if (delivery.type !== testType) await noteFailure(client, delivery, outcome.status === gone)
+    } else if (delivery.type !== testType)
+      await noteFailure(client, delivery, outcome.status === gone)
   })
   return wait
 }

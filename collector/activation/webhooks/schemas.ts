@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox'
 import { NextCursor, pageQuery } from '../../api/http/pagination.ts'
-import { Choice, exactly, Id, Nullable, SeenVersion, Timestamp, Version } from '../../api/http/schemas.ts'
+import {
+  Choice,
+  exactly,
+  Id,
+  Nullable,
+  SeenVersion,
+  Timestamp,
+  Version,
+} from '../../api/http/schemas.ts'
 import { eventTypes } from '../../platform/outbox/outbox.ts'
 
 export const tags = ['Webhooks']
@@ -16,14 +24,19 @@ const Url = Type.String({
   description: 'Where messages are sent by POST: http(s), on the public Internet.',
 })
 const Description = Nullable(
-  Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description: 'For people.' }),
+  Type.String({
+    maxLength: 200,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    description: 'For people.',
+  }),
 )
 
 export const Webhook = Type.Object(
   {
     id: Id,
     project_id: Nullable(Type.String({ format: 'uuid' }), {
-      description: 'The project whose events it is told of; null: those of all, and the organization’s own.',
+      description:
+        'The project whose events it is told of; null: those of all, and the organization’s own.',
     }),
     description: Description,
     url: Type.String(),
@@ -61,7 +74,9 @@ export const Delivery = Type.Object(
     attempts: Type.Integer(),
     last_attempt_at: Nullable(Timestamp),
     next_attempt_at: Nullable(Timestamp),
-    response_status: Nullable(Type.Integer({ description: 'Of the last try; null without an answer.' })),
+    response_status: Nullable(
+      Type.Integer({ description: 'Of the last try; null without an answer.' }),
+    ),
     response_body: Nullable(Type.String({ description: 'The first 1,024 bytes of that answer.' })),
     error: Nullable(
       Type.String({ description: 'Why the last try brought no answer, or not the right one.' }),
@@ -75,7 +90,9 @@ export type Delivery = Static<typeof Delivery>
 export const One = Type.Object({ webhook: Webhook })
 export const WithSecret = Type.Object({
   webhook: Webhook,
-  secret: Type.String({ description: 'What messages are signed with: `whsec_…`. It is shown this once.' }),
+  secret: Type.String({
+    description: 'What messages are signed with: `whsec_…`. It is shown this once.',
+  }),
 })
 export const Page = Type.Object({ webhooks: Type.Array(Webhook), next_cursor: NextCursor })
 export const OneDelivery = Type.Object({ delivery: Delivery })
@@ -114,7 +131,10 @@ export const WebhookChange = exactly({
 })
 
 export const Replay = exactly({
-  since: Type.String({ format: 'date-time', description: 'Failed deliveries of messages from then on.' }),
+  since: Type.String({
+    format: 'date-time',
+    description: 'Failed deliveries of messages from then on.',
+  }),
 })
 export const Replayed = Type.Object({
   replayed: Type.Integer({ description: 'Deliveries that are tried again.' }),

@@ -20,7 +20,13 @@ import {
   WebhookChange,
   WithSecret,
 } from './schemas.ts'
-import { changeWebhook, createWebhook, listWebhooks, readWebhook, rotateSecret } from './webhooks.ts'
+import {
+  changeWebhook,
+  createWebhook,
+  listWebhooks,
+  readWebhook,
+  rotateSecret,
+} from './webhooks.ts'
 
 const path = '/api/v1/webhooks'
 const onePath = `${path}/:webhook_id`
@@ -36,7 +42,10 @@ export const webhookRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'createWebhook', summary: 'Create a webhook', body: NewWebhook },
+          tags,
+          operationId: 'createWebhook',
+          summary: 'Create a webhook',
+          body: NewWebhook,
           description:
             'Messages are `{ type, timestamp, data }`, signed as Standard Webhooks says with the `secret` that this ' +
             'answer alone shows. A `url` that leads inside the network is 400.',
@@ -48,9 +57,21 @@ export const webhookRoutes =
         const projectId = await ownerOf(postgres, principal, project_id)
         await requireReachableUrl(deps, body.url)
         const created = await inTransaction(postgres, async (client) => {
-          const made = await createWebhook(client, sealer, principal.organizationId, projectId, body)
+          const made = await createWebhook(
+            client,
+            sealer,
+            principal.organizationId,
+            projectId,
+            body,
+          )
           const { id, url, event_types } = made.webhook
-          await audit(client, principal, 'webhook.create', { kind: 'webhook', id }, { url, event_types })
+          await audit(
+            client,
+            principal,
+            'webhook.create',
+            { kind: 'webhook', id },
+            { url, event_types },
+          )
           return made
         })
         return reply.code(201).send(created)
@@ -62,7 +83,10 @@ export const webhookRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listWebhooks', summary: 'List webhooks', querystring: ListQuery },
+          tags,
+          operationId: 'listWebhooks',
+          summary: 'List webhooks',
+          querystring: ListQuery,
           description:
             'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
           response: { 200: Page },
@@ -77,13 +101,11 @@ export const webhookRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getWebhook',
-            summary: 'Get a webhook',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'getWebhook',
+          summary: 'Get a webhook',
+          params: ById,
+          querystring: ProjectQuery,
           description: 'With what keeps it from working; its secret is not shown again.',
           response: { 200: One },
         },
@@ -99,13 +121,11 @@ export const webhookRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'updateWebhook',
-            summary: 'Update a webhook',
-            params: ById,
-            body: WebhookChange,
-          },
+          tags,
+          operationId: 'updateWebhook',
+          summary: 'Update a webhook',
+          params: ById,
+          body: WebhookChange,
           description:
             'What is not named stays. While `enabled` is false nothing is sent and no events are kept for it; once it ' +
             'is true, what waited goes on.',
@@ -131,7 +151,10 @@ export const webhookRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'deleteWebhook', summary: 'Delete a webhook', params: ById },
+          tags,
+          operationId: 'deleteWebhook',
+          summary: 'Delete a webhook',
+          params: ById,
           description: 'With its deliveries; what is under way may still arrive.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
@@ -150,15 +173,22 @@ export const webhookRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{ tags, operationId: 'rotateWebhookSecret', summary: 'Rotate a webhook’s secret', params: ById },
-          description: 'For a day messages are signed with both, the new one first; it is shown this once.',
+          tags,
+          operationId: 'rotateWebhookSecret',
+          summary: 'Rotate a webhook’s secret',
+          params: ById,
+          description:
+            'For a day messages are signed with both, the new one first; it is shown this once.',
           response: { 200: WithSecret },
         },
       },
       async ({ principal, params }) =>
         forChange(deps, principal, params.webhook_id, async (client, webhook) => {
           const rotated = await rotateSecret(client, sealer, webhook)
-          await audit(client, principal, 'webhook.rotate_secret', { kind: 'webhook', id: webhook.id })
+          await audit(client, principal, 'webhook.rotate_secret', {
+            kind: 'webhook',
+            id: webhook.id,
+          })
           return rotated
         }),
     )

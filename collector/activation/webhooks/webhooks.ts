@@ -68,7 +68,12 @@ export async function createWebhook(
   sealer: Sealer,
   organizationId: string,
   projectId: string | null,
-  { url, event_types, description = null, enabled = true }: Omit<Static<typeof NewWebhook>, 'project_id'>,
+  {
+    url,
+    event_types,
+    description = null,
+    enabled = true,
+  }: Omit<Static<typeof NewWebhook>, 'project_id'>,
 ): Promise<{ webhook: Webhook; secret: string }> {
   await lockOrganization(client, organizationId)
   const { rowCount } = await client.query(
@@ -82,7 +87,13 @@ export async function createWebhook(
     `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, description, is_enabled, sealed_secret)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
     [
-      ...[webhookId, organizationId, projectId, url, event_types, description, enabled],
+      webhookId,
+      organizationId,
+      projectId,
+      url,
+      event_types,
+      description,
+      enabled,
       sealer.seal(secret, secretPurpose(webhookId)),
     ],
   )

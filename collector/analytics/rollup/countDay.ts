@@ -43,7 +43,9 @@ export const count: Record<CountedThing, Count> = { events: countEvents, session
 
 /** All events of pixels of a time. */
 export const planOf = ({ organizationId, projectId }: Project, window: Window): AnalyticsPlan => ({
-  ...{ source: 'pixel', filters: [], window },
+  source: 'pixel',
+  filters: [],
+  window,
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
 
@@ -110,7 +112,11 @@ const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted).ma
 /** SQL: the hour since 1970 in which a session with this last event (SQL, epoch milliseconds) closes. */
 const closingHour = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${hourMs})`
 
-function sessionTotalsInsert(plan: AnalyticsPlan, day: number, counted: readonly Counting[]): Query {
+function sessionTotalsInsert(
+  plan: AnalyticsPlan,
+  day: number,
+  counted: readonly Counting[],
+): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: closedOn(counted) })
   const { millis } = sessions.form

@@ -46,23 +46,28 @@ export async function countDays(
   ])
   const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
   const nameOf = ({ first, end }: Span) => `${first} ${end}`
-  const isWorthIt = (day: number) => Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
+  const isWorthIt = (day: number) =>
+    Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
   const isOver = (span: Span) =>
     isWholeDay(span)
       ? dayOf(span) < today
       : dayOf(span) >= today - daysOfHours && span.end <= hourUnderWay(nowMs)
   const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
-  if (runs.some((run) => mayHaveLostVisitors(run, fingerprints))) await forgetVisitors(clickhouse, projectId)
+  if (runs.some((run) => mayHaveLostVisitors(run, fingerprints)))
+    await forgetVisitors(clickhouse, projectId)
   // The day as a whole and its hours are two looks at the same events.
   for (const day of days)
     for (const of of countedThings)
       for (const spans of [[wholeDayOf(day)], hoursOf(day)]) {
         if (signal?.aborted) return
         const known = new Map(
-          runs.filter((run) => run.of === of && dayOf(run) === day).map((run) => [nameOf(run), run]),
+          runs
+            .filter((run) => run.of === of && dayOf(run) === day)
+            .map((run) => [nameOf(run), run]),
         )
         const stale = spans.flatMap((span) => {
-          const fingerprint = isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
+          const fingerprint =
+            isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
           const isSame = fingerprint === (known.get(nameOf(span))?.fingerprint ?? '')
           return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
         })
@@ -70,7 +75,8 @@ export async function countDays(
         const numbering = counted.length > 0 && (await count[of](clickhouse, project, day, counted))
         const fromDay = of === 'events' ? day : day - 2
         const window = { startMs: fromDay * dayMs, endMs: (day + 1) * dayMs }
-        const pixel_ids = counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
+        const pixel_ids =
+          counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
         await noteRuns(
           clickhouse,
           projectId,

@@ -7,8 +7,20 @@ import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './
 
 /** The dimensions that days are counted by, fields of events that never change. */
 export const rolledFields: readonly string[] = [
-  ...['page_path', 'page_host', 'referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'],
-  ...['country', 'region', 'city', 'language', 'device_type', 'browser', 'os', 'event_type'],
+  'page_path',
+  'page_host',
+  'referrer_host',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'country',
+  'region',
+  'city',
+  'language',
+  'device_type',
+  'browser',
+  'os',
+  'event_type',
 ]
 
 /** The dimension of a day as a whole. */
@@ -37,7 +49,9 @@ export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS v
  * rolledTotalColumns.
  */
 export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, bind: Bind): string {
-  const where = [...conditions(plan, bind), inSpans('ts_millis', rolled.scanned, bind)].join('\n  AND ')
+  const where = [...conditions(plan, bind), inSpans('ts_millis', rolled.scanned, bind)].join(
+    '\n  AND ',
+  )
   // Names within are not those outside: sum(events) AS events would be taken for its own argument.
   return `(
 SELECT ${[...by.rolled, 'events', 'page_views', rolledVisitors].join(', ')}

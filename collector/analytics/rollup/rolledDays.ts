@@ -64,7 +64,10 @@ export async function readRollup(
       .filter((run) => isWholeDay(run) || !days.has(dayOf(run)))
       .sort((one, other) => one.first - other.first)
     if (counted.length === 0) return null
-    const spans = joinSpans(counted).map(({ first, end }) => ({ first: first * hourMs, end: end * hourMs }))
+    const spans = joinSpans(counted).map(({ first, end }) => ({
+      first: first * hourMs,
+      end: end * hourMs,
+    }))
     const scanned = spansBetween(spans, { first: startMs, end: endMs + restMs })
     return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }

@@ -55,11 +55,17 @@ export function fingerprintOf(
 ): string {
   const day = dayOf(span)
   if (!days.has(day)) return ''
-  const before = Array.from({ length: daysBefore[of] }, (_, index) => days.get(day - index - 1) ?? '')
+  const before = Array.from(
+    { length: daysBefore[of] },
+    (_, index) => days.get(day - index - 1) ?? '',
+  )
   if (isWholeDay(span)) return [version, days.get(day), ...before].join(',')
   if (day < hoursFromDay) return ''
   const fromHour = of === 'events' ? span.first : day * 24
-  const ofHours = Array.from({ length: span.end - fromHour }, (_, index) => hours.get(fromHour + index) ?? '')
+  const ofHours = Array.from(
+    { length: span.end - fromHour },
+    (_, index) => hours.get(fromHour + index) ?? '',
+  )
   return [version, ofHour, ...ofHours, ...before].join(',')
 }
 
@@ -106,7 +112,10 @@ export async function noteRuns(
           FROM (SELECT {hours:Array(UInt8)} AS hour, {runIds:Array(UUID)} AS run_id, {fingerprints:Array(String)} AS fingerprint)
           ARRAY JOIN hour, run_id, fingerprint`,
     params: {
-      ...{ projectId, of, day: dateOf(dayOf(runs[0]!)), pixelIds: pixel_ids },
+      projectId,
+      of,
+      day: dateOf(dayOf(runs[0]!)),
+      pixelIds: pixel_ids,
       hours: runs.map((run) => (isWholeDay(run) ? 0 : (run.first % 24) + 1)),
       runIds: runs.map(({ run_id }) => run_id),
       fingerprints: runs.map(({ fingerprint }) => fingerprint),
@@ -146,8 +155,12 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
           GROUP BY project_id, date, hour, fingerprint HAVING count() = 1
           LIMIT 1 BY project_id`,
     params: {
-      ...{ eventsMin: eventsWorthCounting, today, fromHour: (today - daysOfHours) * 24, untilHour },
-      ...{ ofDay: `${version},`, ofHour: `${version},${ofHour},` },
+      eventsMin: eventsWorthCounting,
+      today,
+      fromHour: (today - daysOfHours) * 24,
+      untilHour,
+      ofDay: `${version},`,
+      ofHour: `${version},${ofHour},`,
     },
   })
   return rows.map(({ project_id }) => project_id)

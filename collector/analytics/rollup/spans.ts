@@ -21,7 +21,9 @@ export function joinSpans(spans: readonly Span[]): Span[] {
 export function spansBetween(spans: readonly Span[], { first, end }: Span): Span[] {
   const bounds = [first, ...spans.flatMap((span) => [span.first, span.end]), end]
   return bounds.flatMap((bound, index) =>
-    index % 2 === 0 && bound < bounds[index + 1]! ? [{ first: bound, end: bounds[index + 1]! }] : [],
+    index % 2 === 0 && bound < bounds[index + 1]!
+      ? [{ first: bound, end: bounds[index + 1]! }]
+      : [],
   )
 }
 

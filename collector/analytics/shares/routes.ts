@@ -30,7 +30,9 @@ const ShareLink = Type.Object(
       }),
     ),
     expires_at: Timestamp,
-    last_used_at: Nullable(Timestamp, { description: 'To the minute. Null to whoever has the link.' }),
+    last_used_at: Nullable(Timestamp, {
+      description: 'To the minute. Null to whoever has the link.',
+    }),
   },
   { title: 'ShareLink' },
 )
@@ -62,7 +64,9 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listShareLinks', summary: 'List the share links of a project' },
+          tags,
+          operationId: 'listShareLinks',
+          summary: 'List the share links of a project',
           description: 'Newest first, with those that have expired; for admins of the project.',
           querystring: exactly({ project_id: Id }),
           response: { 200: Type.Object({ share_links: Type.Array(ShareLink) }) },
@@ -80,7 +84,9 @@ export const sharesRoutes =
       {
         config: { access, refusals: { 409: '`conflict`: the project has too many share links.' } },
         schema: {
-          ...{ tags, operationId: 'createShareLink', summary: 'Create a share link' },
+          tags,
+          operationId: 'createShareLink',
+          summary: 'Create a share link',
           description:
             'Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: ' +
             'figures alone, never who somebody is. For admins of the project. The secret is in the part of the address ' +
@@ -128,7 +134,10 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getShareLink', summary: 'Get a share link', params: ById },
+          tags,
+          operationId: 'getShareLink',
+          summary: 'Get a share link',
+          params: ById,
           description: 'For admins of the project, and for whoever has the link.',
           response: { 200: Type.Object({ share_link: ShareLink }) },
         },
@@ -136,8 +145,10 @@ export const sharesRoutes =
       async ({ principal, params }) => {
         const { caller, organizationId } = principal
         const shareId = params.share_id.toLowerCase()
-        if (caller.kind !== 'share') return { share_link: publicShare(await shareFor(principal, shareId)) }
-        const share = caller.shareId === shareId && (await readShare(postgres, organizationId, shareId))
+        if (caller.kind !== 'share')
+          return { share_link: publicShare(await shareFor(principal, shareId)) }
+        const share =
+          caller.shareId === shareId && (await readShare(postgres, organizationId, shareId))
         if (!share) throw notFound.shareLink()
         return { share_link: { ...publicShare(share), created_by: null, last_used_at: null } }
       },
@@ -148,7 +159,10 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'revokeShareLink', summary: 'Revoke a share link', params: ById },
+          tags,
+          operationId: 'revokeShareLink',
+          summary: 'Revoke a share link',
+          params: ById,
           description: 'It shows nothing any more within a second.',
           response: { 204: Type.Null({ description: 'Revoked.' }) },
         },
@@ -167,7 +181,8 @@ function readExpiry(given: string, nowMs: number): Date {
   const expiresAt = new Date(given)
   const inMs = expiresAt.getTime() - nowMs
   if (!(inMs > 0)) throw invalidParameter('expires_at', 'must be in the future')
-  if (inMs > daysMax * dayMs) throw invalidParameter('expires_at', `must be at most ${daysMax} days ahead`)
+  if (inMs > daysMax * dayMs)
+    throw invalidParameter('expires_at', `must be at most ${daysMax} days ahead`)
   return expiresAt
 }
 

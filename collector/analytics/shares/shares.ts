@@ -45,10 +45,10 @@ export async function readShare(
   organizationId: string,
   shareId: string,
 ): Promise<Share | undefined> {
-  const { rows } = await client.query<Share>(`${selectShares} WHERE organization_id = $1 AND share_id = $2`, [
-    organizationId,
-    shareId,
-  ])
+  const { rows } = await client.query<Share>(
+    `${selectShares} WHERE organization_id = $1 AND share_id = $2`,
+    [organizationId, shareId],
+  )
   return rows[0]
 }
 
@@ -68,7 +68,9 @@ export async function createShare(
 ): Promise<{ share: Share; secret: string }> {
   await requireCurrentRole(client, principal)
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
-  const { rowCount } = await client.query('SELECT FROM share_links WHERE project_id = $1', [projectId])
+  const { rowCount } = await client.query('SELECT FROM share_links WHERE project_id = $1', [
+    projectId,
+  ])
   if (rowCount! >= sharesMax)
     throw conflict('count_limit_reached', `There are ${sharesMax} share links: revoke one first.`)
   const secret = shareSecretPrefix + randomBytes(32).toString('base64url')
@@ -80,7 +82,12 @@ export async function createShare(
     [projectId, pixelId, name, sha256(secret), expiresAt, callerId(principal)],
   )
   const { share_id: id } = rows[0]!
-  const details = { name, project_id: projectId, pixel_id: pixelId, expires_at: expiresAt.toISOString() }
+  const details = {
+    name,
+    project_id: projectId,
+    pixel_id: pixelId,
+    expires_at: expiresAt.toISOString(),
+  }
   await audit(client, principal, 'share_link.create', { kind: 'share_link', id }, details)
   return { share: (await readShare(client, principal.organizationId, id))!, secret }
 }
@@ -93,5 +100,11 @@ export async function revokeShare(
 ): Promise<void> {
   const { rowCount } = await client.query('DELETE FROM share_links WHERE share_id = $1', [id])
   if (rowCount === 0) return
-  await audit(client, principal, 'share_link.revoke', { kind: 'share_link', id }, { name, project_id })
+  await audit(
+    client,
+    principal,
+    'share_link.revoke',
+    { kind: 'share_link', id },
+    { name, project_id },
+  )
 }

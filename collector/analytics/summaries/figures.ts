@@ -30,7 +30,9 @@ export async function readSummary(
   { before, startMs, endMs }: Period,
 ): Promise<SummaryFigures> {
   const plan: AnalyticsPlan = {
-    ...{ source: 'pixel', window: { startMs, endMs }, filters: [] },
+    source: 'pixel',
+    window: { startMs, endMs },
+    filters: [],
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
   const [now, previous, values] = await Promise.all([
@@ -42,7 +44,8 @@ export async function readSummary(
   const shown = (found: readonly Counted[]) =>
     found.filter(({ value }) => value === null || !mayTellOfPerson(value)).slice(0, shownMax)
   return {
-    ...{ now, before: previous },
+    now,
+    before: previous,
     pages: shown(values.page_path!.values.filter(({ value }) => value !== null)),
     sources: shown(
       values.referrer_host!.values.filter(({ value }) => value === null || !own.includes(value)),

@@ -53,7 +53,12 @@ export async function sendDueSummaries(
         const known = figuresOf.get(projectId)
         const reading = known ?? readSummary(reader, { organizationId, projectId }, period)
         figuresOf.set(projectId, reading)
-        await sendSummary(deps, sendMail, tokens, { frequency, period, due, figures: await reading })
+        await sendSummary(deps, sendMail, tokens, {
+          frequency,
+          period,
+          due,
+          figures: await reading,
+        })
       } catch (error) {
         failure = error
       }
@@ -79,7 +84,10 @@ async function sendSummary(
   if (to === null || figures.now.events + figures.before.events === 0) return
   const days = `period=custom&from=${period.firstDay}&to=${period.lastDay}`
   const mail = summaryMail({
-    ...{ projectName, frequency, period, figures },
+    projectName,
+    frequency,
+    period,
+    figures,
     overviewUrl: `${publicUrl}/${organization_id}/projects/${project_id}/overview?${days}`,
     unsubscribeUrl: `${publicUrl}/unsubscribe/${tokens.of(subscription_id)}`,
   })

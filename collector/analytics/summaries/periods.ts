@@ -25,7 +25,10 @@ export function periodToTell(frequency: Frequency, nowMs: number): Period {
       : ([2, 1, 0].map((months) => Date.UTC(year, month - months)) as [number, number, number])
   const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
   return {
-    ...{ startMs, endMs, firstDay: dayOf(startMs), lastDay: dayOf(endMs - dayMs) },
+    startMs,
+    endMs,
+    firstDay: dayOf(startMs),
+    lastDay: dayOf(endMs - dayMs),
     before: { startMs: beforeMs, endMs: startMs },
   }
 }

@@ -19,7 +19,8 @@ interface SummariesDeps {
 const tags = ['Dashboard']
 const path = '/dashboard/email-summary'
 const Frequency = Nullable(Choice(frequencies), {
-  description: 'Each Monday the week before, or on the first of a month that before, UTC. Null: never.',
+  description:
+    'Each Monday the week before, or on the first of a month that before, UTC. Null: never.',
 })
 const Summary = Type.Object(
   {
@@ -41,11 +42,9 @@ export const summariesRoutes =
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'getEmailSummary',
-            summary: 'Get one’s subscription to a project’s summary',
-          },
+          tags,
+          operationId: 'getEmailSummary',
+          summary: 'Get one’s subscription to a project’s summary',
           description: 'Each member has a setting of their own.',
           querystring: exactly({ project_id: Id }),
           response: { 200: Summary },
@@ -65,11 +64,9 @@ export const summariesRoutes =
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'setEmailSummary',
-            summary: 'Subscribe to a project’s summary by e-mail, or unsubscribe',
-          },
+          tags,
+          operationId: 'setEmailSummary',
+          summary: 'Subscribe to a project’s summary by e-mail, or unsubscribe',
           description:
             'Figures of the period and the one before, top pages and sources: aggregates alone. It begins with the ' +
             'period that is under way. 503 `not_configured` where the service sends no mail.',
@@ -104,8 +101,11 @@ const unsubscribeRoute =
       {
         config: { access: { to: 'anyone' } },
         schema: {
-          ...{ tags, operationId: 'unsubscribe', summary: 'Unsubscribe from e-mail summaries' },
-          description: 'By the link in each of them; mail programs ask it by themselves (RFC 8058).',
+          tags,
+          operationId: 'unsubscribe',
+          summary: 'Unsubscribe from e-mail summaries',
+          description:
+            'By the link in each of them; mail programs ask it by themselves (RFC 8058).',
           params: exactly({ token: Type.String({ maxLength: 200 }) }),
           response: { 200: Type.Object({ unsubscribed: Type.Literal(true) }) },
         },

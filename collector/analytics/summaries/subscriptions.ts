@@ -32,9 +32,10 @@ export async function setFrequency(
 
 /** Ends a subscription, whoever asks; again, it changes nothing. */
 export async function endSubscription(client: Queryable, subscriptionId: string): Promise<void> {
-  await client.query('UPDATE summary_subscriptions SET frequency = NULL WHERE subscription_id = $1', [
-    subscriptionId,
-  ])
+  await client.query(
+    'UPDATE summary_subscriptions SET frequency = NULL WHERE subscription_id = $1',
+    [subscriptionId],
+  )
 }
 
 /** A summary that is to be sent. */
@@ -56,7 +57,9 @@ const isDue = `
     WHERE project_members.project_id = subscription.project_id AND project_members.member_id = member.member_id))`
 
 const boundTo = (frequency: Frequency, { firstDay, endMs }: Period) => [
-  ...[frequency, firstDay, new Date(endMs)],
+  frequency,
+  firstDay,
+  new Date(endMs),
 ]
 
 /** The summaries of a period that nobody has sent yet, those of a project together. */

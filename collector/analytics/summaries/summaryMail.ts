@@ -18,7 +18,9 @@ interface Summary {
 const whole = new Intl.NumberFormat('en')
 const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const change = new Intl.NumberFormat('en', {
-  ...{ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' },
+  style: 'percent',
+  maximumFractionDigits: 0,
+  signDisplay: 'exceptZero',
 })
 const days = new Intl.DateTimeFormat('en', {
   day: 'numeric',
@@ -30,7 +32,9 @@ const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', ti
 
 const nameOf = (frequency: Frequency, { startMs, endMs }: Period): string =>
   // Its thin spaces are more than some mail programs show.
-  frequency === 'monthly' ? month.format(startMs) : days.formatRange(startMs, endMs - 1).replace(/\s/g, ' ')
+  frequency === 'monthly'
+    ? month.format(startMs)
+    : days.formatRange(startMs, endMs - 1).replace(/\s/g, ' ')
 
 function duration(millis: number): string {
   const seconds = Math.round(millis / 1000)
@@ -56,7 +60,8 @@ const figureRows = ({ now, before }: SummaryFigures): Row[] =>
   lines.map(({ name, of, text }) => {
     const [current, previous] = [of(now), of(before)]
     const shown = (value: number | null) => (value === null ? '–' : text(value))
-    const changed = current !== null && previous ? `${change.format(current / previous - 1)} from ` : 'from '
+    const changed =
+      current !== null && previous ? `${change.format(current / previous - 1)} from ` : 'from '
     return [name, shown(current), `${changed}${shown(previous)}`]
   })
 
@@ -68,7 +73,10 @@ export function summaryMail(summary: Summary): Omit<Mail, 'to'> {
   const { projectName, frequency, period, figures, overviewUrl, unsubscribeUrl } = summary
   const name = nameOf(frequency, period)
   const tables: [title: string, rows: Row[]][] = [
-    [`Figures, compared with the ${frequency === 'weekly' ? 'week' : 'month'} before`, figureRows(figures)],
+    [
+      `Figures, compared with the ${frequency === 'weekly' ? 'week' : 'month'} before`,
+      figureRows(figures),
+    ],
     ['Top pages, by visitors', countedRows(figures.pages, 'No page')],
     ['Sources, by visitors', countedRows(figures.sources, 'Direct or unknown')],
   ]
@@ -123,4 +131,5 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 }
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character]!)
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => entities[character]!)

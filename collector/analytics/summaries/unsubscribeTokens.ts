@@ -22,7 +22,10 @@ export async function openUnsubscribeTokens(postgres: Postgres): Promise<Unsubsc
       const parts = form.exec(token)
       if (!parts) return null
       const subscriptionId = parts.slice(1, 6).join('-')
-      const isOurs = timingSafeEqual(Buffer.from(signatureOf(subscriptionId)), Buffer.from(parts[6]!))
+      const isOurs = timingSafeEqual(
+        Buffer.from(signatureOf(subscriptionId)),
+        Buffer.from(parts[6]!),
+      )
       return isOurs ? subscriptionId : null
     },
   }

@@ -42,8 +42,13 @@ export async function audit(
        (SELECT name FROM api_keys WHERE key_id = $3),
        (SELECT coalesce(name, email) FROM members WHERE member_id = $3))), $4, $5, $6, $7)`,
     [
-      ...[actor.organizationId, actor.caller.kind, callerId(actor)],
-      ...[action, object.kind, object.id, JSON.stringify(details)],
+      actor.organizationId,
+      actor.caller.kind,
+      callerId(actor),
+      action,
+      object.kind,
+      object.id,
+      JSON.stringify(details),
     ],
   )
 }

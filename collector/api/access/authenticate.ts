@@ -24,13 +24,21 @@ export type Authenticate = (
  * Makes the check of who is asking (spec: Authentication). It throws 401 "Invalid API key", "Invalid API secret" or
  * "API secret is required", for a share link "invalid_share_link", and where only a session serves "unauthenticated".
  */
-export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl: string): Authenticate {
+export function createAuthenticate(
+  postgres: Postgres,
+  tokens: Tokens,
+  publicUrl: string,
+): Authenticate {
   const keyNamed = ttlCache((hash) => readKey(postgres, Buffer.from(hash, 'base64')))
   const memberOfSession = ttlCache((key) => readMemberOfSession(postgres, JSON.parse(key)))
   const shareNamed = ttlCache((hash) => readShareLink(postgres, Buffer.from(hash, 'base64')))
   const memberNamed = ttlCache((memberId) => readMember(postgres, memberId))
 
-  const byKey = async (apiKey: string, secret: string | undefined, sentIn: string): Promise<Principal> => {
+  const byKey = async (
+    apiKey: string,
+    secret: string | undefined,
+    sentIn: string,
+  ): Promise<Principal> => {
     const key = await keyNamed(sha256(apiKey).toString('base64'))
     if (!key) throw unauthorized.key(`${sentIn} has no valid API key of this service.`)
     if (key.expires_at && key.expires_at.getTime() <= Date.now()) {
@@ -53,7 +61,10 @@ export function createAuthenticate(postgres: Postgres, tokens: Tokens, publicUrl
     if (!session) return null
     const asked = header(request, 'x-organization-id')
     if (asked !== undefined && !isUuid(asked)) return null
-    const key: SessionKey = { hash: sha256(session).toString('base64'), organizationId: asked ?? null }
+    const key: SessionKey = {
+      hash: sha256(session).toString('base64'),
+      organizationId: asked ?? null,
+    }
     const member = await memberOfSession(JSON.stringify(key))
     if (!member) return null
     requireSameOrigin(request, publicUrl)
@@ -150,7 +161,10 @@ interface TokenMemberRow extends MemberRow {
   valid_from_seconds: number
 }
 
-async function readMember(postgres: Postgres, memberId: string): Promise<TokenMemberRow | undefined> {
+async function readMember(
+  postgres: Postgres,
+  memberId: string,
+): Promise<TokenMemberRow | undefined> {
   const { rows } = await postgres.query<TokenMemberRow>(
     `SELECT member_id, organization_id, role,
        floor(extract(epoch FROM greatest(password_changed_at, signed_out_at)))::int AS valid_from_seconds

@@ -43,12 +43,16 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
     // HEAD says whether GET would be let in and is well asked; it reads nothing, and nothing is charged.
     if (route.method === 'HEAD' && route.config?.charged) route.handler = answerHead
     if (access && access.to !== 'anyone') {
-      const hook = (request: FastifyRequest, reply: FastifyReply) => admit(deps, access, request, reply)
-      route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<RouteOptions['onRequest']>
+      const hook = (request: FastifyRequest, reply: FastifyReply) =>
+        admit(deps, access, request, reply)
+      route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<
+        RouteOptions['onRequest']
+      >
       if (isProjectScoped(route.schema)) {
-        route.preValidation = [readProjectHeader, ...[route.preValidation ?? []].flat()] as NonNullable<
-          RouteOptions['preValidation']
-        >
+        route.preValidation = [
+          readProjectHeader,
+          ...[route.preValidation ?? []].flat(),
+        ] as NonNullable<RouteOptions['preValidation']>
       }
     }
   })
@@ -108,7 +112,10 @@ export async function identify(
   }
 }
 
-function requireAllowed({ projectId, caller }: Principal, access: Extract<Access, { to: 'key' }>): void {
+function requireAllowed(
+  { projectId, caller }: Principal,
+  access: Extract<Access, { to: 'key' }>,
+): void {
   if (projectId !== null && access.projectKeys === 'refused') {
     throw forbidden('This endpoint is not available to a project-scoped API key.')
   }

@@ -21,6 +21,8 @@ export function createRecordLastUsed(postgres: Postgres, log: WarnLog): (keyId: 
          WHERE key_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
         [keyId],
       )
-      .catch((error: Error) => log.warn({ error: error.message }, 'the last use of a key is not recorded'))
+      .catch((error: Error) =>
+        log.warn({ error: error.message }, 'the last use of a key is not recorded'),
+      )
   }
 }

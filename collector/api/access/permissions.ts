@@ -15,7 +15,8 @@ export type ProjectNeed = 'read' | 'identity' | 'write'
 /** For share links, which no route lets come here: what they open asks only for a scope. */
 const mayNothing = () => forbidden('A share link administers nothing.')
 
-export const identityIsForAdmins = () => forbidden('Who people are is for admins of the project to see.')
+export const identityIsForAdmins = () =>
+  forbidden('Who people are is for admins of the project to see.')
 
 /** Whether a key of one role may all that one of the other may. */
 export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
@@ -63,7 +64,8 @@ export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =
 
 /** Throws 403 "forbidden" unless the caller may act for the whole organization. */
 export function requireOrganizationAdmin(principal: Principal): void {
-  if (!isOrganizationAdmin(principal)) throw forbidden('This takes an owner or an admin of the organization.')
+  if (!isOrganizationAdmin(principal))
+    throw forbidden('This takes an owner or an admin of the organization.')
 }
 
 /** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization that may what owners may. */
@@ -102,7 +104,8 @@ export async function projectFor(
   if (caller.kind === 'share') throw mayNothing()
   const wanted = projectId?.toLowerCase() ?? principal.projectId
   if (!wanted) throw invalidParameter('project_id', 'is missing')
-  if (principal.projectId !== null && wanted !== principal.projectId) throw unauthorized.otherProject()
+  if (principal.projectId !== null && wanted !== principal.projectId)
+    throw unauthorized.otherProject()
   const { rows } = await postgres.query<{ role: 'admin' | 'member' | null }>(
     `SELECT role FROM projects LEFT JOIN project_members
        ON project_members.project_id = projects.project_id AND member_id = $3

@@ -11,7 +11,8 @@ type Part = keyof typeof parts
 
 const scopedPart = (schema: Schema): Part | undefined =>
   (Object.keys(parts) as Part[]).find(
-    (part) => (schema?.[part] as Partial<TObject> | undefined)?.properties?.project_id !== undefined,
+    (part) =>
+      (schema?.[part] as Partial<TObject> | undefined)?.properties?.project_id !== undefined,
   )
 
 /** Whether a route takes a project, and so the header X-Project-Id. */
@@ -22,7 +23,8 @@ export const projectHeader = {
   'X-Project-Id': Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'The same as `project_id`. Returns 400 when the request names two different projects.',
+      description:
+        'The same as `project_id`. Returns 400 when the request names two different projects.',
     }),
   ),
 }

@@ -54,7 +54,10 @@ export type RateLimitName = keyof typeof rateLimits
 const isTold = (limit: RateLimitName): boolean => limit !== 'events'
 
 /** Takes a request's tokens. Resolves with the headers to answer with; rejects with 429 "rate_limited". */
-export type TakeTokens = (principal: Principal, limit: RateLimitName) => Promise<Record<string, string>>
+export type TakeTokens = (
+  principal: Principal,
+  limit: RateLimitName,
+) => Promise<Record<string, string>>
 
 /**
  * The rate limits of the data API, by the generic cell rate algorithm: exact, and shared by every process through

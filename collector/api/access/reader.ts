@@ -119,7 +119,10 @@ function openReader(
         // Less than nothing would be no limit.
         max_execution_time: Math.max(secondsLeft, 0.1),
         max_memory_usage: limits.memoryBytesMax,
-        ...(effort === 'scan' && { max_threads: limits.scanThreads, os_thread_priority: scanNiceness }),
+        ...(effort === 'scan' && {
+          max_threads: limits.scanThreads,
+          os_thread_priority: scanNiceness,
+        }),
       })
       signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
       return answer
@@ -132,7 +135,9 @@ function openReader(
   }
 
   const through = (server: ClickHouse): Reader => ({
-    ...{ clickhouse: server, signal, through },
+    clickhouse: server,
+    signal,
+    through,
     stream: (query, format) => stream(server, query, format),
     async rows<Row>(query: Query) {
       const { body } = await stream(server, query, 'JSONEachRow')
@@ -173,7 +178,8 @@ function inOurWords(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimi
   if (!(error instanceof ClickHouseRefused)) return error
   const { code, message } = error
   const isOwnMemory = code === memoryLimitExceeded && /query memory limit/i.test(message)
-  if (overLimit.has(code)) return queryTooHeavy(`it takes longer than ${secondsMax} seconds`, window)
+  if (overLimit.has(code))
+    return queryTooHeavy(`it takes longer than ${secondsMax} seconds`, window)
   if (isOwnMemory) return queryTooHeavy('it takes more memory than one request may have', window)
   if (overloaded.has(code) || code === memoryLimitExceeded)
     return busy('ClickHouse has too much to do now.', busyRetrySeconds)

@@ -12,7 +12,8 @@ export interface RecordScope {
 
 /** Throws 403 "project_id does not match API key scope" when a project key names another project. */
 export function requireKeyProject({ projectId }: Principal, asked: string | undefined): void {
-  if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId) throw projectMismatch()
+  if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId)
+    throw projectMismatch()
 }
 
 /** Throws 403 for a project key that filters by campaign or audience (spec: Project key). */
@@ -22,7 +23,9 @@ export function requireFiltersAllowed(
 ): void {
   const isFiltered = filters.campaign_id !== undefined || filters.audience_id !== undefined
   if (projectId !== null && isFiltered) {
-    throw forbidden('The filters campaign_id and audience_id are not available to a project-scoped API key.')
+    throw forbidden(
+      'The filters campaign_id and audience_id are not available to a project-scoped API key.',
+    )
   }
 }
 

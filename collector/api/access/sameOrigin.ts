@@ -27,7 +27,10 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string): v
 function isOriginOf(origin: string, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false
   const [asked, ours] = [new URL(origin), new URL(publicUrl)]
-  return asked.origin === ours.origin || (isLoopback(asked) && isLoopback(ours) && asked.port === ours.port)
+  return (
+    asked.origin === ours.origin ||
+    (isLoopback(asked) && isLoopback(ours) && asked.port === ours.port)
+  )
 }
 
 /** On one machine, localhost and 127.0.0.1 are the same service by two names. */

@@ -45,12 +45,17 @@ export function createSampleView(postgres: Postgres): SampleView {
     const { organizationId, projectId } = principal
     const names = new Map<string, string>()
     if (projectId !== null) names.set(sampleIdentity.projectId, projectId)
-    for (const place of [request.params, request.query, request.headers] as Record<string, unknown>[]) {
+    for (const place of [request.params, request.query, request.headers] as Record<
+      string,
+      unknown
+    >[]) {
       for (const [kind, sampleId] of Object.entries(kinds)) {
         const asked = place[kind]
         if (typeof asked !== 'string' || !isUuid(asked)) continue
         const id = asked.toLowerCase()
-        if (!(await isTheirs(JSON.stringify({ organizationId, projectId, kind, id } satisfies Asked))))
+        if (
+          !(await isTheirs(JSON.stringify({ organizationId, projectId, kind, id } satisfies Asked)))
+        )
           continue
         place[kind] = sampleId
         names.set(sampleId, id)
@@ -73,7 +78,10 @@ interface Asked {
   id: string
 }
 
-async function isOwn(postgres: Postgres, { organizationId, projectId, kind, id }: Asked): Promise<boolean> {
+async function isOwn(
+  postgres: Postgres,
+  { organizationId, projectId, kind, id }: Asked,
+): Promise<boolean> {
   if (kind === 'organization_id') return id === organizationId
   const { rowCount } = await postgres.query(
     `SELECT FROM projects ${kind === 'pixel_id' ? 'JOIN pixels USING (project_id)' : ''}
@@ -104,7 +112,10 @@ const rename = (text: string, names: SampleNames): string =>
 const heldBytes = sampleIdentity.projectId.length - 1
 
 /** Byte for byte the same but for the ids, which are ASCII and of one length. */
-async function* renamed(chunks: AsyncIterable<Buffer | string>, names: SampleNames): AsyncGenerator<Buffer> {
+async function* renamed(
+  chunks: AsyncIterable<Buffer | string>,
+  names: SampleNames,
+): AsyncGenerator<Buffer> {
   let held = ''
   for await (const chunk of chunks) {
     const text = rename(held + Buffer.from(chunk as Buffer).toString('latin1'), names)

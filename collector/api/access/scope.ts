@@ -71,7 +71,8 @@ export function createScopeOf(
       if (projectId === null)
         throw invalidParameter('project_id', 'is missing: you read one project at a time')
       const role = await roleIn(JSON.stringify({ memberId, projectId } satisfies Membership))
-      if (!role) throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()
+      if (!role)
+        throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()
       if (kind === 'identity' && role !== 'admin') throw identityIsForAdmins()
     }
     if (pixel && !pixel.active) throw pixelInactive()
@@ -100,7 +101,10 @@ interface Membership {
   projectId: string
 }
 
-async function readProjectRole(postgres: Postgres, key: string): Promise<'admin' | 'member' | undefined> {
+async function readProjectRole(
+  postgres: Postgres,
+  key: string,
+): Promise<'admin' | 'member' | undefined> {
   const { memberId, projectId } = JSON.parse(key) as Membership
   const { rows } = await postgres.query<{ role: 'admin' | 'member' }>(
     'SELECT role FROM project_members WHERE project_id = $1 AND member_id = $2',
@@ -132,7 +136,10 @@ async function readPixel(
   return rows[0]
 }
 
-async function readCampaign(postgres: Postgres, key: string): Promise<{ project_id: string } | undefined> {
+async function readCampaign(
+  postgres: Postgres,
+  key: string,
+): Promise<{ project_id: string } | undefined> {
   const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
   if (!isUuid(asked)) return undefined
   const { rows } = await postgres.query<{ project_id: string }>(

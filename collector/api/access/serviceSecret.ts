@@ -17,10 +17,10 @@ export function serviceSecret(
 }
 
 async function readSecret(postgres: Postgres, name: string): Promise<Buffer> {
-  await postgres.query('INSERT INTO service_secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-    name,
-    randomBytes(32),
-  ])
+  await postgres.query(
+    'INSERT INTO service_secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    [name, randomBytes(32)],
+  )
   const { rows } = await postgres.query<{ value: Buffer }>(
     'SELECT value FROM service_secrets WHERE name = $1',
     [name],

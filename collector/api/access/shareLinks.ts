@@ -31,7 +31,10 @@ interface ShareLink {
 }
 
 /** The share link of a secret (its SHA-256); notes when it was last opened, to the minute. */
-export async function readShareLink(postgres: Postgres, hash: Buffer): Promise<ShareLink | undefined> {
+export async function readShareLink(
+  postgres: Postgres,
+  hash: Buffer,
+): Promise<ShareLink | undefined> {
   const { rows } = await postgres.query<ShareLink>(
     `WITH used AS (
        UPDATE share_links SET last_used_at = now()

@@ -16,7 +16,11 @@ export class ApiError extends Error implements Declared {
       details = {},
       retryAfterSeconds = null,
       cause,
-    }: { details?: Record<string, unknown>; retryAfterSeconds?: number | null; cause?: unknown } = {},
+    }: {
+      details?: Record<string, unknown>
+      retryAfterSeconds?: number | null
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause })
     this.status = status
@@ -33,7 +37,9 @@ export async function errorOf(answer: Response): Promise<ApiError> {
   return new ApiError(
     answer.status,
     typeof error === 'string' ? error : 'unknown',
-    typeof message === 'string' ? message : `The service answered ${answer.status} without saying why.`,
+    typeof message === 'string'
+      ? message
+      : `The service answered ${answer.status} without saying why.`,
     { details, retryAfterSeconds: retryAfterSecondsOf(answer.headers.get('retry-after')) },
   )
 }

@@ -97,14 +97,18 @@ export declare function requestFor(
 ): { method: string; path: string; body?: unknown; isCharged: boolean }
 
 type Args<P> =
-  Record<never, never> extends P ? [params?: P, options?: CallOptions] : [params: P, options?: CallOptions]
-type Given<T> = [NonNullable<T>] extends [never] ? Record<never, never> : OrUndefined<NonNullable<T>>
+  Record<never, never> extends P
+    ? [params?: P, options?: CallOptions]
+    : [params: P, options?: CallOptions]
+type Given<T> = [NonNullable<T>] extends [never]
+  ? Record<never, never>
+  : OrUndefined<NonNullable<T>>
 /** What may be left out may be undefined as well. */
 type OrUndefined<T> = {
   [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K]
 }
-type Success<Id extends OperationId> = operations[Id]['responses'][keyof operations[Id]['responses'] &
-  (200 | 201 | 202)]
+type Success<Id extends OperationId> =
+  operations[Id]['responses'][keyof operations[Id]['responses'] & (200 | 201 | 202)]
 type JsonOf<T> = T extends { content: { 'application/json': infer Json } } ? Json : never
 type ItemOf<Page> = {
   [K in keyof Page]-?: Page[K] extends readonly (infer Item)[] ? Item : never

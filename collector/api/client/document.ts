@@ -25,7 +25,10 @@ interface Schema {
  * Every operation by its `operationId`: "METHOD path", of others than GET with what belongs into the query, though not
  * what the body may say as well; and "charged" where records are.
  */
-export function operationsOf({ paths, components: { schemas = {} } = {} }: Document): Record<string, string> {
+export function operationsOf({
+  paths,
+  components: { schemas = {} } = {},
+}: Document): Record<string, string> {
   const operations: Record<string, string> = {}
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, { operationId, parameters = [], requestBody }] of Object.entries(methods)) {

@@ -35,7 +35,8 @@ function methodOf(operation: string, send: Send) {
   }
 
   async function* all(params?: Given, options?: CallOptions) {
-    for await (const page of pages(params, options)) yield* Object.values(page).find(Array.isArray) ?? []
+    for await (const page of pages(params, options))
+      yield* Object.values(page).find(Array.isArray) ?? []
   }
 
   const raw = (params?: Given, options?: CallOptions) =>

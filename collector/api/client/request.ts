@@ -4,7 +4,10 @@ import type { Request } from './send.ts'
  * Puts the parameters where the operation has them ("PATCH /api/v1/audiences/{audience_id}?project_id"): what its path
  * names into the path; what it names behind that, and all else of a GET, into the query; the rest into the body.
  */
-export function requestOf(operation: string, params: Readonly<Record<string, unknown>> = {}): Request {
+export function requestOf(
+  operation: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Request {
   const [method, target, charged] = operation.split(' ') as [string, string, string?]
   const [template, queryNames = ''] = target.split('?') as [string, string?]
   const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined))

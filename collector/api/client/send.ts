@@ -32,7 +32,8 @@ export function createSend({
   timeoutMs = 60_000,
   fetch = (url, init) => globalThis.fetch(url, init),
 }: ClientOptions): Send {
-  if (!URL.canParse(baseUrl)) throw new TypeError(`baseUrl: "${baseUrl}" is not the address of a service`)
+  if (!URL.canParse(baseUrl))
+    throw new TypeError(`baseUrl: "${baseUrl}" is not the address of a service`)
   return async (request, { signal, headers: ofCall, idempotencyKey = newKey() } = {}, read) => {
     const { method, path, body, isCharged } = request
     const url = baseUrl.replace(/\/$/, '') + path
@@ -78,7 +79,8 @@ function waitMsBefore(
   { method, isCharged }: Request,
   tries: number,
 ): number | null {
-  if ((status === 429 || status === 503) && retryAfterSeconds !== null) return retryAfterSeconds * 1000
+  if ((status === 429 || status === 503) && retryAfterSeconds !== null)
+    return retryAfterSeconds * 1000
   const backOffMs = 1000 * 2 ** (tries - 1)
   if (status === 429) return code === 'platform_cap_exceeded' ? null : backOffMs
   const isUnknown = status === 0 || status >= 500
@@ -99,9 +101,14 @@ async function within<T>(
     if (cause instanceof ApiError) throw cause
     throw timeout.signal.aborted
       ? new ApiError(0, 'timeout', 'The service did not answer in time. Try again.', { cause })
-      : new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection and try again.', {
-          cause,
-        })
+      : new ApiError(
+          0,
+          'unreachable',
+          'The service cannot be reached. Check the connection and try again.',
+          {
+            cause,
+          },
+        )
   } finally {
     clearTimeout(timer)
   }
@@ -123,6 +130,6 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 /** `crypto.randomUUID` is only there for pages of secure origins. */
 const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  )
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')

@@ -39,9 +39,14 @@ export const metricsRoutes =
 function requireToken(request: FastifyRequest, token: string): void {
   const { authorization = '' } = request.headers
   if (!timingSafeEqual(sha256(authorization), sha256(`Bearer ${token}`))) {
-    throw new ApiError(401, 'unauthenticated', 'Send the metrics token as "Authorization: Bearer …".', {
-      headers: { 'www-authenticate': bearer },
-    })
+    throw new ApiError(
+      401,
+      'unauthenticated',
+      'Send the metrics token as "Authorization: Bearer …".',
+      {
+        headers: { 'www-authenticate': bearer },
+      },
+    )
   }
 }
 

@@ -18,7 +18,9 @@ export const healthRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'checkHealth', summary: 'Check that the process is alive' },
+          tags,
+          operationId: 'checkHealth',
+          summary: 'Check that the process is alive',
           description: 'Whether it answers at all; asks no store.',
           response: { 200: Healthy },
         },
@@ -31,7 +33,9 @@ export const healthRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'checkReadiness', summary: 'Check that the process accepts requests' },
+          tags,
+          operationId: 'checkReadiness',
+          summary: 'Check that the process accepts requests',
           description: 'Whether a load balancer should send it any.',
           response: { 200: Healthy, 503: answerOf('`not_ready`: `message` says why.', ErrorBody) },
         },

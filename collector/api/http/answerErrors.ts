@@ -85,8 +85,16 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 const lingerMs = 1_000
 
 const clientErrors: Readonly<Record<string, ApiError>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(408, 'request_timeout', 'The request did not arrive in time.'),
-  HPE_HEADER_OVERFLOW: new ApiError(431, 'headers_too_large', 'Address and headers are larger than 16 KiB.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
+    408,
+    'request_timeout',
+    'The request did not arrive in time.',
+  ),
+  HPE_HEADER_OVERFLOW: new ApiError(
+    431,
+    'headers_too_large',
+    'Address and headers are larger than 16 KiB.',
+  ),
 }
 
 const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) => ({
@@ -108,9 +116,15 @@ function inOurWords(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return unsupportedMediaType(mediaTypesOf(request))
     case 'FST_ERR_BAD_URL':
-      return malformed('The address has a percent sign without two hexadecimal digits that make UTF-8.')
+      return malformed(
+        'The address has a percent sign without two hexadecimal digits that make UTF-8.',
+      )
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ApiError(414, 'uri_too_long', 'A part of the path is longer than anything it could name.')
+      return new ApiError(
+        414,
+        'uri_too_long',
+        'A part of the path is longer than anything it could name.',
+      )
   }
   const status = error.statusCode ?? 500
   return status < 500
@@ -127,8 +141,11 @@ const noSecretKey = new ApiError(
 /** The bodies that the request's route takes. */
 const mediaTypesOf = ({ server }: FastifyRequest): string[] =>
   [
-    ...['application/json', 'text/plain'],
-    ...['text/csv', 'application/x-ndjson', 'multipart/form-data'],
+    'application/json',
+    'text/plain',
+    'text/csv',
+    'application/x-ndjson',
+    'multipart/form-data',
   ].filter((type) => server.hasContentTypeParser(type))
 
 declare module 'fastify' {
@@ -147,7 +164,8 @@ export function refuseEncodedBody(
 ): void {
   const { 'content-encoding': encoding } = request.headers
   const takesIt = request.routeOptions.config.unpacksBody === true
-  if (takesIt || encoding === undefined || encoding.toLowerCase() === 'identity') done(null, payload as never)
+  if (takesIt || encoding === undefined || encoding.toLowerCase() === 'identity')
+    done(null, payload as never)
   else {
     done(
       new ApiError(

@@ -40,7 +40,9 @@ const encoders = {
 type Encoding = keyof typeof encoders
 
 /** In the order of preference. Node 22 has Zstandard since 22.15. */
-const offered = (Object.keys(encoders) as Encoding[]).filter((name) => encoders[name].open !== undefined)
+const offered = (Object.keys(encoders) as Encoding[]).filter(
+  (name) => encoders[name].open !== undefined,
+)
 
 /**
  * An onSend hook: compresses what a client asks for in Accept-Encoding, answers of known length when they have
@@ -65,10 +67,14 @@ export async function compressAnswer(
     : compress(payload, whole)
 }
 
-function isCompressible(reply: FastifyReply, payload: unknown): payload is Readable | Buffer | string {
+function isCompressible(
+  reply: FastifyReply,
+  payload: unknown,
+): payload is Readable | Buffer | string {
   const isLong =
     payload instanceof Readable ||
-    ((typeof payload === 'string' || Buffer.isBuffer(payload)) && Buffer.byteLength(payload) >= bytesMin)
+    ((typeof payload === 'string' || Buffer.isBuffer(payload)) &&
+      Buffer.byteLength(payload) >= bytesMin)
   return (
     isLong &&
     reply.statusCode !== 206 &&
@@ -99,7 +105,9 @@ async function* compressPieces(
       await promisify(encoder.write.bind(encoder) as Write)(piece)
       yield taken()
     }
-    await new Promise<void>((resolve, reject) => encoder.once('end', resolve).once('error', reject).end())
+    await new Promise<void>((resolve, reject) =>
+      encoder.once('end', resolve).once('error', reject).end(),
+    )
     yield taken()
   } finally {
     encoder.destroy()

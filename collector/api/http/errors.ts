@@ -33,7 +33,8 @@ export const malformed = (message: string) => new ApiError(400, 'malformed', mes
 export const unauthorized = {
   key: (message = 'The request has no valid API key of this service.') =>
     new ApiError(401, 'Invalid API key', message),
-  secret: () => new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
+  secret: () =>
+    new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
   /** `sentIn` is the header that has the key. */
   secretRequired: (sentIn: string) =>
     new ApiError(
@@ -45,7 +46,11 @@ export const unauthorized = {
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** A share link that was never made, was revoked or has expired: the same for all. */
   share: () =>
-    new ApiError(401, 'invalid_share_link', 'This link has expired, was revoked, or is not all there.'),
+    new ApiError(
+      401,
+      'invalid_share_link',
+      'This link has expired, was revoked, or is not all there.',
+    ),
   /** Dashboard routes: nobody is signed in. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
   /** Sign-in: the same for an unknown address and a wrong password. */
@@ -53,17 +58,30 @@ export const unauthorized = {
     new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is not right.'),
   /** The password was right, and is not enough. */
   secondFactorRequired: () =>
-    new ApiError(401, 'second_factor_required', 'Send the `code` that your authenticator app shows, too.'),
+    new ApiError(
+      401,
+      'second_factor_required',
+      'Send the `code` that your authenticator app shows, too.',
+    ),
   /** Of a second factor: wrong, used before, or too old. */
   code: () =>
-    new ApiError(401, 'invalid_code', 'The code is not right, or was used already: wait for the next one.'),
+    new ApiError(
+      401,
+      'invalid_code',
+      'The code is not right, or was used already: wait for the next one.',
+    ),
 }
 
 /** 415: the route takes bodies of these media types only. */
 export const unsupportedMediaType = (types: readonly string[]) =>
-  new ApiError(415, 'unsupported_media_type', `Content-Type: send the body as ${types.join(' or ')}.`, {
-    headers: { accept: types.join(', ') },
-  })
+  new ApiError(
+    415,
+    'unsupported_media_type',
+    `Content-Type: send the body as ${types.join(' or ')}.`,
+    {
+      headers: { accept: types.join(', ') },
+    },
+  )
 
 /** 403: the caller is known, and may not. */
 export const forbidden = (message: string) => new ApiError(403, 'forbidden', message)
@@ -112,27 +130,44 @@ export const notFound = {
   build: () => new ApiError(404, 'build not found', 'This audience has no build with this id.'),
   audience: () => new ApiError(404, 'audience not found', 'No audience of yours has this id.'),
   webhook: () => new ApiError(404, 'webhook not found', 'No webhook of yours has this id.'),
-  delivery: () => new ApiError(404, 'delivery not found', 'This webhook has no delivery with this id.'),
+  delivery: () =>
+    new ApiError(404, 'delivery not found', 'This webhook has no delivery with this id.'),
   list: () => new ApiError(404, 'list not found', 'No list of yours has this id.'),
   listImport: () => new ApiError(404, 'import not found', 'This list has no import with this id.'),
   campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
-  integration: () => new ApiError(404, 'integration not found', 'No integration of yours has this id.'),
+  integration: () =>
+    new ApiError(404, 'integration not found', 'No integration of yours has this id.'),
   shareLink: () => new ApiError(404, 'share link not found', 'No share link of yours has this id.'),
   export: () => new ApiError(404, 'export not found', 'No export of yours has this id.'),
   exportRun: () => new ApiError(404, 'run not found', 'This export has no run with this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),
-  taxonomy: (name: string) => new ApiError(404, 'taxonomy not found', `There is no taxonomy "${name}".`),
-  member: () => new ApiError(404, 'member not found', 'No member of your organization has this id.'),
+  taxonomy: (name: string) =>
+    new ApiError(404, 'taxonomy not found', `There is no taxonomy "${name}".`),
+  member: () =>
+    new ApiError(404, 'member not found', 'No member of your organization has this id.'),
   projectMember: () =>
-    new ApiError(404, 'project member not found', 'Nobody with this id is a member of the project.'),
+    new ApiError(
+      404,
+      'project member not found',
+      'Nobody with this id is a member of the project.',
+    ),
   key: () => new ApiError(404, 'key not found', 'No API key of yours has this id.'),
   invitation: () =>
-    new ApiError(404, 'invitation not found', 'The invitation does not exist, was used, or has expired.'),
+    new ApiError(
+      404,
+      'invitation not found',
+      'The invitation does not exist, was used, or has expired.',
+    ),
   passwordReset: () =>
-    new ApiError(404, 'password reset not found', 'The link does not exist, was used, or has expired.'),
+    new ApiError(
+      404,
+      'password reset not found',
+      'The link does not exist, was used, or has expired.',
+    ),
   erasure: () => new ApiError(404, 'erasure not found', 'No erasure of yours has this id.'),
   optOut: () => new ApiError(404, 'opt-out not found', 'They are not on your list.'),
-  route: (method: string, path: string) => new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
+  route: (method: string, path: string) =>
+    new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
 }
 
 /** 405: the path has other methods. */
@@ -147,7 +182,8 @@ export const methodNotAllowed = (method: string, path: string, allowed: readonly
   )
 
 /** 403: the pixel exists, but its owner has switched it off. */
-export const pixelInactive = () => new ApiError(403, 'pixel inactive', 'This pixel has been deactivated.')
+export const pixelInactive = () =>
+  new ApiError(403, 'pixel inactive', 'This pixel has been deactivated.')
 
 /** 503: nothing was accepted; the same request will succeed later. */
 export const busy = (message: string, retryAfterSeconds: number) =>
@@ -157,9 +193,16 @@ export const busy = (message: string, retryAfterSeconds: number) =>
  * 400: no answer within the limits that one request has. It names the window that was asked for, where there is one:
  * a shorter one may do.
  */
-export function queryTooHeavy(reason: string, window?: { startMs: number; endMs: number }): ApiError {
+export function queryTooHeavy(
+  reason: string,
+  window?: { startMs: number; endMs: number },
+): ApiError {
   if (!window) {
-    return new ApiError(400, 'query_too_heavy', `This is too much for one request: ${reason}. Ask for less.`)
+    return new ApiError(
+      400,
+      'query_too_heavy',
+      `This is too much for one request: ${reason}. Ask for less.`,
+    )
   }
   const [start, end] = [window.startMs, window.endMs].map((ms) => new Date(ms).toISOString())
   return new ApiError(

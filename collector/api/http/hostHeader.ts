@@ -21,6 +21,8 @@ export function refuseSeveralHosts(
   done: HookHandlerDoneFunction,
 ): void {
   done(
-    namesSeveralHosts(raw.rawHeaders) ? malformed('The request has more than one Host header.') : undefined,
+    namesSeveralHosts(raw.rawHeaders)
+      ? malformed('The request has more than one Host header.')
+      : undefined,
   )
 }

@@ -13,12 +13,16 @@ const valuesMax = 250_000
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
-    const excess = excessOf(text)
-    if (text === '' && hasDefault(request.routeOptions.schema?.body)) return done(null, null)
-    if (excess) done(invalidParameter('body', excess))
-    else parse(request, text, done)
-  })
+  app.addContentTypeParser<string>(
+    'application/json',
+    { parseAs: 'string' },
+    (request, text, done) => {
+      const excess = excessOf(text)
+      if (text === '' && hasDefault(request.routeOptions.schema?.body)) return done(null, null)
+      if (excess) done(invalidParameter('body', excess))
+      else parse(request, text, done)
+    },
+  )
 }
 
 /** Whether a route works without a body. */

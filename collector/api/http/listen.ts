@@ -12,8 +12,10 @@ export async function listen(
     await app.listen({ port, host, listenTextResolver: (address) => `listening: ${address}` })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new StartError(`port ${port} is in use; set ${setting} to another`)
-    if (code === 'EACCES') throw new StartError(`port ${port} is not ours to use; set ${setting} to another`)
+    if (code === 'EADDRINUSE')
+      throw new StartError(`port ${port} is in use; set ${setting} to another`)
+    if (code === 'EACCES')
+      throw new StartError(`port ${port} is not ours to use; set ${setting} to another`)
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
       throw new StartError(`HOST ${host} is no address of ours`)
     throw error

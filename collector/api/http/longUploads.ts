@@ -12,7 +12,10 @@ const lingerMs = 5_000
 export const mayTakeLong = (socket: Socket): boolean => uploading.has(socket)
 
 /** Runs `work` while the request of an upload arrives, for which there is an hour instead of half a minute. */
-export async function withLongUpload<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+export async function withLongUpload<T>(
+  request: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> {
   const { socket } = request.raw
   uploading.add(socket)
   const timer = setTimeout(

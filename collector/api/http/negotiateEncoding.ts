@@ -11,7 +11,10 @@ export function chooseEncoding<Encoding extends string>(
       .split(',')
       .map(readRange),
   )
-  let best: { encoding: Encoding | 'identity'; quality: number } = { encoding: 'identity', quality: 0 }
+  let best: { encoding: Encoding | 'identity'; quality: number } = {
+    encoding: 'identity',
+    quality: 0,
+  }
   for (const encoding of offered) {
     const quality = qualities.get(encoding) ?? qualities.get('*') ?? 0
     if (quality > best.quality) best = { encoding, quality }

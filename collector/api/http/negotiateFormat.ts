@@ -13,7 +13,8 @@ export type Format = keyof typeof formats
 /** A format of typed columns, whose bytes are no text. */
 export type TableFormat = 'arrow' | 'parquet'
 
-export const isTable = (format: Format): format is TableFormat => format === 'arrow' || format === 'parquet'
+export const isTable = (format: Format): format is TableFormat =>
+  format === 'arrow' || format === 'parquet'
 
 /** What Content-Type says of a format. */
 export const contentTypeOf = (format: Format): string =>
@@ -51,5 +52,8 @@ function match(type: string, ranges: readonly Range[]): { quality: number; exact
   const patterns = ['*/*', `${type.split('/')[0]}/*`, type]
   return ranges
     .map(({ pattern, quality }) => ({ quality, exactness: patterns.indexOf(pattern) }))
-    .reduce((best, range) => (range.exactness > best.exactness ? range : best), { quality: 0, exactness: -1 })
+    .reduce((best, range) => (range.exactness > best.exactness ? range : best), {
+      quality: 0,
+      exactness: -1,
+    })
 }

@@ -7,7 +7,11 @@ const ownKeys = new Set(['version', 'updated_at'])
  * Throws 409 "conflict" with the object as it is now, under its `kind`, when the caller edited an earlier version of
  * it. Call it with the row locked.
  */
-export function requireVersion(kind: string, current: { version: number }, edited: number | undefined): void {
+export function requireVersion(
+  kind: string,
+  current: { version: number },
+  edited: number | undefined,
+): void {
   if (edited === undefined || edited === current.version) return
   throw conflict(
     'version_conflict',

@@ -59,6 +59,7 @@ export async function readPage<Row>(
     [...values, after, limit + 1],
   )
   const page = rows.slice(0, limit)
-  const next = rows.length > limit ? { next_cursor: listCursors.write(owner, page.at(-1)!.page_place) } : {}
+  const next =
+    rows.length > limit ? { next_cursor: listCursors.write(owner, page.at(-1)!.page_place) } : {}
   return { rows: page.map(({ page_place: _, ...row }) => row as Row), next }
 }

@@ -58,7 +58,9 @@ export const FieldDescription = Type.Object(
       }),
     ),
     values: Type.Optional(
-      Type.Array(Type.String(), { description: 'All that it may hold, where that is a fixed list.' }),
+      Type.Array(Type.String(), {
+        description: 'All that it may hold, where that is a fixed list.',
+      }),
     ),
   },
   { title: 'Field' },

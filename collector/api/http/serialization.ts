@@ -5,7 +5,8 @@ import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
  * For routes whose answers are rows: these are bytes, or objects with nothing to leave out, and a serializer compiled
  * for hundreds of fields would cost every start.
  */
-export const plainSerializer: FastifySerializerCompiler<unknown> = () => (data) => JSON.stringify(data)
+export const plainSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
+  JSON.stringify(data)
 
 /**
  * Compiles the serializer of a route's answer when it first answers: all of them at once were nearly half of what a

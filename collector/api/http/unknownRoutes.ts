@@ -19,6 +19,8 @@ export function createRefuseUnknown(app: FastifyInstance): (request: FastifyRequ
   return ({ method, url }) => {
     const path = url.split('?')[0]!
     const allowed = [...methods].filter((each) => router.find(each, path) !== null).sort()
-    throw allowed.length > 0 ? methodNotAllowed(method, path, allowed) : notFound.route(method, path)
+    throw allowed.length > 0
+      ? methodNotAllowed(method, path, allowed)
+      : notFound.route(method, path)
   }
 }

@@ -11,9 +11,12 @@ import { type ApiError, invalidParameter } from './errors.ts'
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   // Compiled when the route is first asked: a process starts sooner by a tenth.
   let compiled: Validator | undefined
-  const read = { params: readNumbers, querystring: readNumbers, headers: readHeaders, body: orDefault }[
-    httpPart ?? ''
-  ]
+  const read = {
+    params: readNumbers,
+    querystring: readNumbers,
+    headers: readHeaders,
+    body: orDefault,
+  }[httpPart ?? '']
   return (given: unknown) => {
     const value = trimEmails(schema, read ? read(schema, given) : given)
     compiled ??= Compile(schema)
@@ -51,7 +54,8 @@ function beginningOf(value: unknown, looks: { left: number }): unknown {
       Object.entries(value).map(([name, member]) => [name, beginningOf(member, looks)]),
     )
   const copy = new Array(value.length)
-  for (let at = 0; at < value.length && looks.left-- > 0; at++) copy[at] = beginningOf(value[at], looks)
+  for (let at = 0; at < value.length && looks.left-- > 0; at++)
+    copy[at] = beginningOf(value[at], looks)
   return copy
 }
 
@@ -93,7 +97,9 @@ function trimEmails(schema: TSchema, value: unknown): unknown {
   if (names.length === 0 || typeof value !== 'object' || value === null) return value
   const given = value as Record<string, unknown>
   const trimmed = names.flatMap(([name]) =>
-    typeof given[name] === 'string' && Object.hasOwn(given, name) ? [[name, given[name].trim()]] : [],
+    typeof given[name] === 'string' && Object.hasOwn(given, name)
+      ? [[name, given[name].trim()]]
+      : [],
   )
   return { ...given, ...Object.fromEntries(trimmed) }
 }
@@ -107,7 +113,12 @@ const readHeaders = (schema: TSchema, given: unknown): unknown =>
   )
 
 /** The first error as our answer. */
-function faultOf(schema: TSchema, value: unknown, errors: readonly Fault[], part: string): ApiError {
+function faultOf(
+  schema: TSchema,
+  value: unknown,
+  errors: readonly Fault[],
+  part: string,
+): ApiError {
   const [error] = errors
   if (!error) return invalidParameter(part, 'is not as described')
   const path = error.instancePath.split('/').slice(1)
@@ -124,7 +135,10 @@ function faultOf(schema: TSchema, value: unknown, errors: readonly Fault[], part
     return invalidParameter(name, 'is given more than once')
   }
   const declared = path.length === 1 ? propertiesOf(schema)[member] : undefined
-  return invalidParameter(name, wordsFor(error, declared) ?? choicesOf(error, errors) ?? error.message)
+  return invalidParameter(
+    name,
+    wordsFor(error, declared) ?? choicesOf(error, errors) ?? error.message,
+  )
 }
 
 interface Declared {
@@ -160,7 +174,10 @@ function choicesOf(error: Fault, errors: readonly Fault[]): string | undefined {
     error.keyword === 'enum'
       ? (error.params as { allowedValues: unknown[] }).allowedValues.map(String)
       : errors
-          .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
+          .filter(
+            ({ keyword, instancePath }) =>
+              keyword === 'const' && instancePath === error.instancePath,
+          )
           .map(({ params }) => JSON.stringify((params as { allowedValue: unknown }).allowedValue))
   return allowed.length > 1 ? `must be ${allowed.join(' or ')}` : undefined
 }

@@ -39,7 +39,10 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
         ...refusalsOf(access),
         ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
         ...Object.fromEntries(
-          Object.entries(route.config?.refusals ?? {}).map(([status, text]) => [status, problem(text)]),
+          Object.entries(route.config?.refusals ?? {}).map(([status, text]) => [
+            status,
+            problem(text),
+          ]),
         ),
         503: problem(
           '`busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait.',

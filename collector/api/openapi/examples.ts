@@ -15,7 +15,8 @@ export interface Example {
 /** By operation, recorded by test/spec/examples.test.ts: requests to a real service with sample data, and its answers. */
 export const examplesFile = join(packageRoot, 'collector/api/openapi/examples.json')
 
-export const readExamples = (): Record<string, Example> => JSON.parse(readFileSync(examplesFile, 'utf8'))
+export const readExamples = (): Record<string, Example> =>
+  JSON.parse(readFileSync(examplesFile, 'utf8'))
 
 /** Writes examples where OpenAPI has them: at parameters, at the body, and at the answer. */
 export function addExamples(document: Document, examples: Record<string, Example>): void {

@@ -46,23 +46,31 @@ const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
   {
     name: 'Analytics',
-    description: 'Figures about events: visitors, sessions, pages, sources; aggregates alone, not billed.',
+    description:
+      'Figures about events: visitors, sessions, pages, sources; aggregates alone, not billed.',
   },
-  { name: 'Identity', description: 'Who an address belongs to, and people by what is known of them.' },
+  {
+    name: 'Identity',
+    description: 'Who an address belongs to, and people by what is known of them.',
+  },
   {
     name: 'Audiences',
     description: 'Who meets a definition: built, and then read page by page or as files.',
   },
   {
     name: 'Lists',
-    description: 'People, companies and browsers that you name: uploaded, imported in the background.',
+    description:
+      'People, companies and browsers that you name: uploaded, imported in the background.',
   },
   {
     name: 'Intent',
     description: 'What people and companies are interested in, by topic, person or company.',
   },
   { name: 'Billing', description: 'What was charged, and how much may be.' },
-  { name: 'Campaigns', description: 'DSP campaigns, what they did, and what is left of their budgets.' },
+  {
+    name: 'Campaigns',
+    description: 'DSP campaigns, what they did, and what is left of their budgets.',
+  },
   { name: 'Integrations', description: 'Destinations that exports send to; not billed.' },
   {
     name: 'Exports',
@@ -77,7 +85,10 @@ const tags = [
   { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
   { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
   { name: 'Ingest', description: 'What pages load and send to; not billed.' },
-  { name: 'Dashboard', description: 'What the dashboard’s own pages ask; a session serves, a key does not.' },
+  {
+    name: 'Dashboard',
+    description: 'What the dashboard’s own pages ask; a session serves, a key does not.',
+  },
   {
     name: 'Privacy',
     description: 'What people may ask of those who collect: erasure, export, opt-out; not billed.',
@@ -92,7 +103,8 @@ const nameStatuses: SwaggerTransformObject = (given) => {
   for (const operations of Object.values((openapiObject as Document).paths)) {
     for (const { responses } of Object.values(operations)) {
       for (const [status, answer] of Object.entries(responses)) {
-        if (answer.description === 'Default Response') answer.description = STATUS_CODES[status] ?? 'OK'
+        if (answer.description === 'Default Response')
+          answer.description = STATUS_CODES[status] ?? 'OK'
       }
     }
   }

@@ -1,4 +1,10 @@
-import { type Content, type Document, internalTag, type Operation, publicOperations } from './document.ts'
+import {
+  type Content,
+  type Document,
+  internalTag,
+  type Operation,
+  publicOperations,
+} from './document.ts'
 import { type Html, html, inline, prose } from './html.ts'
 import { limitsOf, propertiesOf, typeOf } from './properties.ts'
 
@@ -101,7 +107,8 @@ function renderOperation(key: string, operation: Operation, publicUrl: string): 
 }
 
 /** By which of the document's ways a caller may say who they are. */
-const waysOf = ({ security = [] }: Operation): string[] => security.flatMap((way) => Object.keys(way))
+const waysOf = ({ security = [] }: Operation): string[] =>
+  security.flatMap((way) => Object.keys(way))
 
 function accessOf(operation: Operation): string {
   const names = waysOf(operation)
@@ -123,7 +130,12 @@ function renderProperties({ schema = {} }: Content[string]): Html {
 }
 
 /** The request as a command, and what was answered. */
-function renderExample(method: string, path: string, operation: Operation, publicUrl: string): Html | null {
+function renderExample(
+  method: string,
+  path: string,
+  operation: Operation,
+  publicUrl: string,
+): Html | null {
   const answered = Object.values(operation.responses).find(
     ({ content }) => content?.['application/json']?.example,
   )
@@ -131,7 +143,10 @@ function renderExample(method: string, path: string, operation: Operation, publi
   if (answer === undefined) return null
   const body = operation.requestBody?.content['application/json']?.example
   const given = (operation.parameters ?? []).filter(({ example }) => example !== undefined)
-  const filled = given.reduce((url, { name, example }) => url.replace(`{${name}}`, String(example)), path)
+  const filled = given.reduce(
+    (url, { name, example }) => url.replace(`{${name}}`, String(example)),
+    path,
+  )
   const query = given
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, example }) => `${name}=${encodeURI(String(example))}`)
@@ -141,7 +156,10 @@ function renderExample(method: string, path: string, operation: Operation, publi
     ...(operation.security ? ['-H "X-Api-Key: $KEY"', '-H "X-Api-Secret: $SECRET"'] : []),
     ...(body === undefined
       ? []
-      : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
+      : [
+          "-H 'Content-Type: application/json'",
+          `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
+        ]),
   ].join(' \\\n  ')
   return html`<h4>Example</h4>
     <pre tabindex="0" aria-label="Request"><code>${command}</code></pre>

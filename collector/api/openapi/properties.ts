@@ -12,7 +12,11 @@ export interface Property {
 }
 
 /** Every member that a schema names, depth first; `always` are those that the schemas around it require. */
-export function propertiesOf(schema: Schema, path = '', always: readonly string[] = []): Property[] {
+export function propertiesOf(
+  schema: Schema,
+  path = '',
+  always: readonly string[] = [],
+): Property[] {
   const { properties = {} } = schema
   const required = [...always, ...(schema.required ?? [])]
   const own = Object.entries(properties).flatMap(([name, member]) => {
@@ -38,10 +42,20 @@ export function propertiesOf(schema: Schema, path = '', always: readonly string[
 
 /** Alternatives share members: each is told once. */
 const uniqueByPath = (properties: Property[]): Property[] =>
-  [...new Map(properties.toReversed().map((property) => [property.path, property])).values()].toReversed()
+  [
+    ...new Map(properties.toReversed().map((property) => [property.path, property])).values(),
+  ].toReversed()
 
 /** "string (uuid) or null". */
-export function typeOf({ type, format, items, anyOf, oneOf, const: value, enum: values }: Schema): string {
+export function typeOf({
+  type,
+  format,
+  items,
+  anyOf,
+  oneOf,
+  const: value,
+  enum: values,
+}: Schema): string {
   const parts = anyOf ?? oneOf
   if (parts) return [...new Set(parts.map(typeOf))].join(' or ')
   if (type === undefined) return value !== undefined || values ? 'one of' : 'any'
@@ -53,7 +67,15 @@ export function typeOf({ type, format, items, anyOf, oneOf, const: value, enum: 
 }
 
 export function limitsOf(schema: Schema): string[] {
-  const { enum: values, const: value, default: given, minimum, maximum, maxLength, maxItems } = schema
+  const {
+    enum: values,
+    const: value,
+    default: given,
+    minimum,
+    maximum,
+    maxLength,
+    maxItems,
+  } = schema
   return [
     ...(values ? [values.map((each) => `\`${String(each)}\``).join(', ')] : []),
     ...(value === undefined ? [] : [`\`${String(value)}\``]),

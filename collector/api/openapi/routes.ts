@@ -41,7 +41,11 @@ export const docsRoutes =
       return reply.headers(headers).send(written.page)
     })
     app.get('/docs/style.css', open, async (request, reply) => {
-      reply.headers({ 'cache-control': 'no-cache', etag: styleTag, 'x-content-type-options': 'nosniff' })
+      reply.headers({
+        'cache-control': 'no-cache',
+        etag: styleTag,
+        'x-content-type-options': 'nosniff',
+      })
       if (request.headers['if-none-match']?.includes(styleTag)) return reply.code(304).send()
       return reply.type('text/css; charset=utf-8').send(style)
     })

@@ -30,7 +30,9 @@ export async function buildNow(
   const clickhouse = clickhouseOf(stores, build.organizationId)
   const deps = { postgres, clickhouse }
   const parsed = parseDefinition(build.definition)
-  await countEvents(deps, build, parsed, (share) => noteProgress(postgres, buildId, share * countingShare))
+  await countEvents(deps, build, parsed, (share) =>
+    noteProgress(postgres, buildId, share * countingShare),
+  )
   return inTransaction(postgres, async (client) => {
     // Two that stored members at once would store them twice.
     await requireAlone(client, buildId)
@@ -38,12 +40,17 @@ export async function buildNow(
     const { inputs, usedBuilds } = await insertMembers(deps, build, parsed)
     const count = await countMembers(clickhouse, buildId)
     const interest = interestPlanOf({
-      ...{ ...build, parsed, today: Math.floor(build.asOfMs / dayMs) },
+      ...build,
+      parsed,
+      today: Math.floor(build.asOfMs / dayMs),
       erased: await erasedHems(postgres, build.organizationId),
     })
     await completeBuild(client, buildId, {
-      ...{ count, inputs },
-      bucketCounts: interest ? await countBuckets(clickhouse, parsed.entity, buildId, interest) : noBuckets,
+      count,
+      inputs,
+      bucketCounts: interest
+        ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
+        : noBuckets,
       isPredictive: await isPredictive(client, parsed, usedBuilds),
     })
     return count

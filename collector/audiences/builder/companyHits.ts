@@ -39,7 +39,8 @@ const namesOfCompany = new Set(companyFields.map(({ name }) => name))
 
 function profileHits({ parsed, organizationId }: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
-    ...{ index, condition: profileCondition(leaf, bind) },
+    index,
+    condition: profileCondition(leaf, bind),
     isOfCompany: namesOfCompany.has(leaf.field),
   }))
   if (leaves.length === 0) return []

@@ -43,7 +43,12 @@ export async function countEvents(
   if (leaves.length === 0) return
   const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
   // Read before the events: what arrives in between is counted once more at the next build, and never missed.
-  const { days: fingerprints } = await readFingerprints(clickhouse, [build.projectId], firstDay, today)
+  const { days: fingerprints } = await readFingerprints(
+    clickhouse,
+    [build.projectId],
+    firstDay,
+    today,
+  )
   const known = await readLeafDays(
     postgres,
     leaves.map(({ leafId }) => leafId),
@@ -61,9 +66,11 @@ export async function countEvents(
       leaves.flatMap(({ leafId, leaf }) =>
         days.map(
           (day): LeafDay => ({
-            ...{ leaf_id: leafId, day },
+            leaf_id: leafId,
+            day,
             run_id: fingerprints.has(day) ? runId : null,
-            fingerprint: day < today && isOfEventsAlone(leaf) ? (fingerprints.get(day) ?? noEvents) : null,
+            fingerprint:
+              day < today && isOfEventsAlone(leaf) ? (fingerprints.get(day) ?? noEvents) : null,
           }),
         ),
       ),
@@ -79,7 +86,10 @@ export async function countEvents(
     const { bind, params } = bindings()
     const { organizationId, projectId, asOfMs } = build
     const scan: CountsScan = {
-      ...{ organizationId, projectId, asOfMs, days },
+      organizationId,
+      projectId,
+      asOfMs,
+      days,
       leaves: new Map(leaves.map(({ leafId, leaf }) => [leafId, leaf])),
     }
     await clickhouse.command({
@@ -116,10 +126,15 @@ function findStaleDays(
   fingerprints: ReadonlyMap<number, string>,
   known: readonly LeafDay[],
 ): ReadonlyMap<Counted, readonly number[]> {
-  const knownAs = new Map(known.map(({ leaf_id, day, fingerprint }) => [`${leaf_id} ${day}`, fingerprint]))
+  const knownAs = new Map(
+    known.map(({ leaf_id, day, fingerprint }) => [`${leaf_id} ${day}`, fingerprint]),
+  )
   return new Map(
     leaves.map((counted) => {
-      const days = Array.from({ length: today - counted.fromDay + 1 }, (_, index) => counted.fromDay + index)
+      const days = Array.from(
+        { length: today - counted.fromDay + 1 },
+        (_, index) => counted.fromDay + index,
+      )
       const isFresh = (day: number) =>
         knownAs.get(`${counted.leafId} ${day}`) === (fingerprints.get(day) ?? noEvents)
       return [counted, days.filter((day) => !isFresh(day))]
@@ -138,7 +153,8 @@ function planScans(staleDays: ReadonlyMap<Counted, readonly number[]>): Scan[] {
   for (const leaves of together.values()) {
     const days = staleDays.get(leaves[0]!)!
     for (let from = 0; from < days.length; from += daysMax) {
-      for (const some of inParts(leaves)) scans.push({ leaves: some, days: days.slice(from, from + daysMax) })
+      for (const some of inParts(leaves))
+        scans.push({ leaves: some, days: days.slice(from, from + daysMax) })
     }
   }
   return scans

@@ -14,7 +14,9 @@ export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
 /** The counts of event leaves, made for this once: of the cookies alone of people that the plan looks at. */
 export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   const { parsed, leafIds, organizationId, projectId, today, asOfMs } = plan
-  const leaves = leavesOf(parsed, 'event').map(({ index, leaf }) => [leafIds.get(index)!, leaf] as const)
+  const leaves = leavesOf(parsed, 'event').map(
+    ({ index, leaf }) => [leafIds.get(index)!, leaf] as const,
+  )
   const together = leaves.filter(([, leaf]) => isOfEventsAlone(leaf))
   const alone = leaves.filter(([, leaf]) => !isOfEventsAlone(leaf))
   const ofSome = parsed.entity === 'people' ? hemCondition(plan, bind) : null
@@ -22,7 +24,7 @@ export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   const scanOf = (some: typeof leaves): CountsScan => {
     const back = Math.max(...some.map(([, { withinDays }]) => withinDays))
     const days = Array.from({ length: back + 1 }, (_, index) => today - back + index)
-    return { ...{ organizationId, projectId, asOfMs, days, cookies }, leaves: new Map(some) }
+    return { organizationId, projectId, asOfMs, days, cookies, leaves: new Map(some) }
   }
   const scans = [...(together.length > 0 ? [together] : []), ...alone.map((leaf) => [leaf])]
   return scans.map((some) => eventCountsSelect(scanOf(some), bind)).join('\nUNION ALL\n')

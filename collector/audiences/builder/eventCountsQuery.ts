@@ -21,13 +21,17 @@ export interface CountsScan {
 /** SQL: how many events of each day meet each leaf, by cookie: `leaf_id`, `day`, `cookie_id`, `events`, at least 1. */
 export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
   const { organizationId, projectId, days } = scan
-  const window = { startMs: days[0]! * dayMs, endMs: Math.min((days.at(-1)! + 1) * dayMs, scan.asOfMs) }
+  const window = {
+    startMs: days[0]! * dayMs,
+    endMs: Math.min((days.at(-1)! + 1) * dayMs, scan.asOfMs),
+  }
   const leaves = [...scan.leaves]
   const organization = bind('UUID', organizationId)
   const { declared, from } = eventsSource(
     {
       scope: { organizationId, projectId, pixelId: null, campaignId: null },
-      ...{ window, filters: leaves.length === 1 ? leaves[0]![1].filters : [] },
+      window,
+      filters: leaves.length === 1 ? leaves[0]![1].filters : [],
     },
     [],
     bind,

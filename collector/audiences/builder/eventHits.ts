@@ -25,7 +25,10 @@ export function eventSums(
   if (leaves.length === 0 || eventCounts === null) return null
   const sums = leaves.map(({ index }) => `events_${index}`)
   const columns = leaves.map(({ index, leaf }, place) => {
-    const from = bind('String', new Date((today - leaf.withinDays) * dayMs).toISOString().slice(0, 10))
+    const from = bind(
+      'String',
+      new Date((today - leaf.withinDays) * dayMs).toISOString().slice(0, 10),
+    )
     return `sumIf(events, leaf_id = ${bind('UUID', leafIds.get(index)!)} AND day >= toDate(${from})) AS ${sums[place]}`
   })
   const atLeast = leaves.map(({ leaf }) => bind('UInt32', leaf.atLeast))
@@ -41,6 +44,8 @@ GROUP BY cookie_id
 )
 WHERE hem_number != 0`,
     bits: (of) =>
-      leaves.map(({ index }, place) => bitOf(index, `${of(sums[place]!)} >= ${atLeast[place]}`)).join(' + '),
+      leaves
+        .map(({ index }, place) => bitOf(index, `${of(sums[place]!)} >= ${atLeast[place]}`))
+        .join(' + '),
   }
 }

@@ -31,7 +31,10 @@ export interface Standing {
  * and what is being erased. Null while the dictionaries may say something else than the tables. To be read before all
  * that it stands for: what changes later makes the next build's another.
  */
-export async function readIdentityState({ clickhouse, postgres }: BuildDeps): Promise<string | null> {
+export async function readIdentityState({
+  clickhouse,
+  postgres,
+}: BuildDeps): Promise<string | null> {
   const [found] = await clickhouse.rows<{ parts: string; is_fresh: boolean }>({
     sql: `WITH
   (SELECT toString(groupBitXor(cityHash64(hem_number, person_number))) FROM person_by_hem) AS people,
@@ -78,10 +81,20 @@ export function inputsOf(
     .map(({ leaf_id, day, run_id }) => `${leaf_id} ${day} ${run_id}`)
     .sort()
   const used = [...usedBuilds].sort()
-  const same = canonicalJson([organizationId, definition, intentWindowDays, identity, used, today, before])
+  const same = canonicalJson([
+    organizationId,
+    definition,
+    intentWindowDays,
+    identity,
+    used,
+    today,
+    before,
+  ])
   return {
     same: createHash('sha256').update(same).digest('hex'),
-    today: counted.filter(({ day }) => day === today).map(({ leaf_id, run_id }) => [leaf_id, run_id!]),
+    today: counted
+      .filter(({ day }) => day === today)
+      .map(({ leaf_id, run_id }) => [leaf_id, run_id!]),
   }
 }
 

@@ -31,21 +31,31 @@ export async function insertMembers(
   const identity = await readIdentityState({ postgres, clickhouse })
   const today = Math.floor(build.asOfMs / dayMs)
   const leafIds = leafIdsOf(projectId, parsed)
-  const fromDay = today - Math.max(0, ...leavesOf(parsed, 'event').map(({ leaf }) => leaf.withinDays))
+  const fromDay =
+    today - Math.max(0, ...leavesOf(parsed, 'event').map(({ leaf }) => leaf.withinDays))
   const counted = (await readLeafDays(postgres, [...new Set(leafIds.values())], fromDay)).filter(
     ({ run_id, day }) => run_id !== null && day <= today,
   )
   const usedBuilds = await readUsedBuilds(postgres, parsed)
   const inputs = inputsOf(build, parsed, identity, { counted, usedBuilds, today })
-  const standing = inputs && (await readStanding({ postgres, clickhouse }, build, inputs, dateOf(today)))
+  const standing =
+    inputs && (await readStanding({ postgres, clickhouse }, build, inputs, dateOf(today)))
   const { bind, params } = bindings()
   const plan: MembersPlan = {
-    ...{ organizationId, parsed, leafIds, today, intentWindowDays, below: null, usedBuilds },
+    organizationId,
+    parsed,
+    leafIds,
+    today,
+    intentWindowDays,
+    below: null,
+    usedBuilds,
     usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
     eventCounts: (bind) => countedRows(counted, bind),
   }
-  const members = standing ? standingSelect(plan, standing, counted, bind) : membersSelect(plan, bind)
+  const members = standing
+    ? standingSelect(plan, standing, counted, bind)
+    : membersSelect(plan, bind)
   const [column, otherColumn] =
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
   const nothing = parsed.entity === 'people' ? "''" : '0'

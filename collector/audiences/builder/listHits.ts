@@ -11,7 +11,9 @@ import { bitOf, type MembersPlan } from './membersPlan.ts'
  */
 export function listHits({ parsed, usedLists }: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(parsed, 'list').map(({ index, leaf }) => ({
-    ...{ index, list: bind('UUID', leaf.listId), kind: usedLists.kinds.get(leaf.listId)! },
+    index,
+    list: bind('UUID', leaf.listId),
+    kind: usedLists.kinds.get(leaf.listId)!,
   }))
   if (leaves.length === 0) return []
   const notCompleted = bind('Array(UUID)', usedLists.notCompleted)

@@ -5,7 +5,10 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 export async function dropMembers(clickhouse: ClickHouse, buildId: string): Promise<void> {
   // A partition's name cannot be bound.
   if (!isUuid(buildId)) throw new Error(`${buildId} is no build`)
-  await clickhouse.command({ sql: `ALTER TABLE audience_members DROP PARTITION '${buildId}'`, params: {} })
+  await clickhouse.command({
+    sql: `ALTER TABLE audience_members DROP PARTITION '${buildId}'`,
+    params: {},
+  })
 }
 
 /** The builds that have members. */
@@ -30,6 +33,7 @@ export async function countMembers(clickhouse: ClickHouse, buildId: string): Pro
   })
   const { count, greatest, sum } = found!
   const isWhole = greatest === count && BigInt(sum) === (BigInt(count) * (BigInt(count) + 1n)) / 2n
-  if (!isWhole) throw new MembersIncomplete(`build ${buildId} has ${count} members, up to key ${greatest}`)
+  if (!isWhole)
+    throw new MembersIncomplete(`build ${buildId} has ${count} members, up to key ${greatest}`)
   return count
 }

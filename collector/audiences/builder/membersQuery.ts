@@ -38,7 +38,8 @@ export function membersSelect(plan: MembersPlan, bind: Bind): string {
   const { limit } = plan.parsed
   const members = meetingSelect(plan, bind)
   // Which of more than the limit is decided by a hash: the same ones at every build.
-  const cut = limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
+  const cut =
+    limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
   return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY ${orderOf(plan)}`
 }
 

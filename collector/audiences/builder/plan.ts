@@ -16,7 +16,9 @@ export const leafIdOf = (projectId: string, { counted }: EventLeaf): string =>
 /** The ids of the event leaves, by their place among the leaves. */
 export const leafIdsOf = (projectId: string, { leaves }: Parsed): ReadonlyMap<number, string> =>
   new Map(
-    leaves.flatMap((leaf, index) => (leaf.kind === 'event' ? [[index, leafIdOf(projectId, leaf)]] : [])),
+    leaves.flatMap((leaf, index) =>
+      leaf.kind === 'event' ? [[index, leafIdOf(projectId, leaf)]] : [],
+    ),
   )
 
 /**

@@ -31,9 +31,13 @@ export async function readUsedBuilds(
     'SELECT audience_id, current_build_id FROM audiences WHERE audience_id = ANY($1) AND current_build_id IS NOT NULL',
     [used],
   )
-  const builds = new Map(rows.map(({ audience_id, current_build_id }) => [audience_id, current_build_id]))
+  const builds = new Map(
+    rows.map(({ audience_id, current_build_id }) => [audience_id, current_build_id]),
+  )
   const missing = used.find((audienceId) => !builds.has(audienceId))
   if (missing)
-    throw new AudienceNotBuilt(`The audience ${missing}, which the definition names, is not built yet.`)
+    throw new AudienceNotBuilt(
+      `The audience ${missing}, which the definition names, is not built yet.`,
+    )
   return builds
 }

@@ -5,12 +5,32 @@ import type { Field } from '../../../schemas/fields.ts'
  * definition may only ask whether there is a value: with one, free answers would tell of somebody chosen.
  */
 const identifyingFields: ReadonlySet<string> = new Set([
-  ...['event_id', 'cookie_id', 'client_ip'],
-  ...['hem', 'pte_person_id', 'pte_household_id', 'maid', 'uid2', 'id5_id', 'ramp_id'],
-  ...['full_name', 'email', 'business_email', 'personal_email', 'additional_emails'],
-  ...['phone', 'direct_phone', 'mobile_phone', 'home_phone'],
-  ...['linkedin_url', 'twitter_url', 'facebook_url', 'github_url'],
-  ...['home_street_address', 'home_latitude', 'home_longitude'],
+  'event_id',
+  'cookie_id',
+  'client_ip',
+  'hem',
+  'pte_person_id',
+  'pte_household_id',
+  'maid',
+  'uid2',
+  'id5_id',
+  'ramp_id',
+  'full_name',
+  'email',
+  'business_email',
+  'personal_email',
+  'additional_emails',
+  'phone',
+  'direct_phone',
+  'mobile_phone',
+  'home_phone',
+  'linkedin_url',
+  'twitter_url',
+  'facebook_url',
+  'github_url',
+  'home_street_address',
+  'home_latitude',
+  'home_longitude',
 ])
 
 export const isIdentifying = ({ name }: Pick<Field, 'name'>): boolean => identifyingFields.has(name)

@@ -60,7 +60,13 @@ export const definitionSchema = {
         'Interested in any, or in all, of these topics within intent_window_days, each with at least that score.',
       ...exactly(
         {
-          topics: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 25, uniqueItems: true },
+          topics: {
+            type: 'array',
+            items: { type: 'string' },
+            minItems: 1,
+            maxItems: 25,
+            uniqueItems: true,
+          },
           match: { enum: ['any', 'all'], default: 'any' },
           min_score: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
         },
@@ -74,7 +80,10 @@ export const definitionSchema = {
 /** The leaves that ask for a field, by what their operators compare it with. */
 function leavesOfField(field: Field) {
   const ops = opsOf(field)
-  const value = { type: valueTypeOf(field), ...(field.dataType === 'Timestamp' && { format: 'date-time' }) }
+  const value = {
+    type: valueTypeOf(field),
+    ...(field.dataType === 'Timestamp' && { format: 'date-time' }),
+  }
   const exact = field.values ? { enum: field.values } : value
   const leaf = (some: readonly string[], compared: object) => {
     const known = ops.filter((op) => some.includes(op))

@@ -21,7 +21,10 @@ export function parseDefinition(given: unknown): Parsed {
   const leaves: Leaf[] = []
   const include = readTree(members.required('include'), `${root}/include`, 1, leaves)
   if (isMetByNobody(include)) {
-    throw invalidAt(`${root}/include`, 'would include everybody: beside "not" it must say whom it is about')
+    throw invalidAt(
+      `${root}/include`,
+      'would include everybody: beside "not" it must say whom it is about',
+    )
   }
   const exclude = members.has('exclude')
     ? readTree(members.required('exclude'), `${root}/exclude`, 1, leaves)
@@ -38,7 +41,10 @@ function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]
   if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
   const [name, ...others] = Object.keys(given)
   if (name === undefined || others.length > 0) {
-    throw invalidAt(pointer, 'must have exactly one of all, any, not, profile, event, intent, list, audience')
+    throw invalidAt(
+      pointer,
+      'must have exactly one of all, any, not, profile, event, intent, list, audience',
+    )
   }
   const branch = branches.find((candidate) => candidate === name)
   if (branch === undefined) {
@@ -46,7 +52,8 @@ function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]
     if (leaves.push(leaf) > leavesMax) throw tooMany(pointer)
     return { leaf: leaves.length - 1 }
   }
-  const inside = (child: unknown, place: string) => readTree(child, `${pointer}/${place}`, depth + 1, leaves)
+  const inside = (child: unknown, place: string) =>
+    readTree(child, `${pointer}/${place}`, depth + 1, leaves)
   if (branch === 'not') return { not: inside(given.not, 'not') }
   const children = given[branch]
   if (!Array.isArray(children) || children.length === 0) {
@@ -57,7 +64,8 @@ function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]
   return branch === 'all' ? { all: trees } : { any: trees }
 }
 
-const tooMany = (pointer: string) => invalidAt(pointer, `a definition has at most ${leavesMax} leaves`)
+const tooMany = (pointer: string) =>
+  invalidAt(pointer, `a definition has at most ${leavesMax} leaves`)
 
 /** Whether a tree holds for somebody who meets no leaf, which is for everybody there could be. */
 function isMetByNobody(tree: Tree): boolean {

@@ -52,7 +52,8 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
   const members = new Members(given, pointer, ['field', 'op', 'value'])
   const name = members.text('field', 100)
   const field = fieldNamed(name)
-  if (!field || !isProfileField(field)) throw members.invalid('field', `a profile has no field "${name}"`)
+  if (!field || !isProfileField(field))
+    throw members.invalid('field', `a profile has no field "${name}"`)
   const op = members.oneOf('op', opsOf(field))
   const value = members.required('value')
   const place = `${pointer}/value`
@@ -65,7 +66,9 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
       type === 'string'
         ? new Members({ value: compared }, pointer, ['value']).text('value', valueCharsMax)
         : String(compared)
-    return placed(place, () => readFilterOf({ field: name, op: comparison, value: text }, everyTier))
+    return placed(place, () =>
+      readFilterOf({ field: name, op: comparison, value: text }, everyTier),
+    )
   }
   const list = (least: number, most: number): unknown[] => {
     if (Array.isArray(value) && value.length >= least && value.length <= most) return value
@@ -99,7 +102,13 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
 }
 
 function readEventLeaf(given: unknown, pointer: string): EventLeaf {
-  const members = new Members(given, pointer, ['event_type', 'filter', 'at_least', 'within_days', 'pixel_id'])
+  const members = new Members(given, pointer, [
+    'event_type',
+    'filter',
+    'at_least',
+    'within_days',
+    'pixel_id',
+  ])
   const withinDays = members.integer('within_days', 1, withinDaysMax)
   const atLeast = members.has('at_least') ? members.integer('at_least', 1, atLeastMax) : 1
   const eventType = members.has('event_type') ? members.text('event_type', 100) : null
@@ -120,11 +129,19 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
   const identifying = filters.find(({ field }) => field && isIdentifying(field))
   if (identifying?.field) {
     const { name } = identifying.field
-    throw members.invalid('filter', `${name} identifies single people or events; audiences are of groups`)
+    throw members.invalid(
+      'filter',
+      `${name} identifies single people or events; audiences are of groups`,
+    )
   }
   const counted = canonicalJson({ event_type: eventType, filter, pixel_id: pixelId })
   return {
-    ...{ kind: 'event', pointer, atLeast, withinDays, pixelId, counted },
+    kind: 'event',
+    pointer,
+    atLeast,
+    withinDays,
+    pixelId,
+    counted,
     filters: [...ofType, ...filters],
     // Only campaigns have impressions.
     source: eventType === 'impression' ? null : source,
@@ -141,11 +158,14 @@ function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
   for (const [index, topic] of topics.entries()) {
     const place = `${pointer}/topics/${index}`
     if (typeof topic !== 'string' || topic === '') throw invalidAt(place, 'must be a text')
-    if (topic.length > topicCharsMax) throw invalidAt(place, `is longer than ${topicCharsMax} characters`)
+    if (topic.length > topicCharsMax)
+      throw invalidAt(place, `is longer than ${topicCharsMax} characters`)
     if (topics.indexOf(topic) !== index) throw invalidAt(place, 'stands there twice')
   }
   return {
-    ...{ kind: 'intent', pointer, topics: topics as string[] },
+    kind: 'intent',
+    pointer,
+    topics: topics as string[],
     match: members.has('match') ? members.oneOf('match', ['any', 'all']) : 'any',
     minScore: members.has('min_score') ? members.integer('min_score', 0, 100) : 0,
   }

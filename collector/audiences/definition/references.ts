@@ -21,12 +21,14 @@ export async function checkReferences(
   const pixels = leaves.filter((leaf): leaf is EventLeaf => leaf.kind === 'event')
   const known = await pixelsOf(client, owner.projectId, pixels)
   const unknown = pixels.find(({ pixelId }) => pixelId !== null && !known.has(pixelId))
-  if (unknown) throw invalidAt(`${unknown.pointer}/pixel_id`, 'no pixel of this project has this id')
+  if (unknown)
+    throw invalidAt(`${unknown.pointer}/pixel_id`, 'no pixel of this project has this id')
 
   const lists = leaves.filter((leaf): leaf is ListLeaf => leaf.kind === 'list')
   const knownLists = await listsOf(client, owner.projectId, lists)
   const unknownList = lists.find(({ listId }) => !knownLists.has(listId))
-  if (unknownList) throw invalidAt(`${unknownList.pointer}/list_id`, 'no list of this project has this id')
+  if (unknownList)
+    throw invalidAt(`${unknownList.pointer}/list_id`, 'no list of this project has this id')
 
   const audiences = leaves.filter((leaf): leaf is AudienceLeaf => leaf.kind === 'audience')
   if (audiences.length === 0) return
@@ -35,7 +37,8 @@ export async function checkReferences(
     const place = `${pointer}/audience_id`
     const found = used.get(audienceId)
     if (!found) throw invalidAt(place, 'no audience of this project has this id')
-    if (found.entity !== entity) throw invalidAt(place, `is an audience of ${found.entity}, not of ${entity}`)
+    if (found.entity !== entity)
+      throw invalidAt(place, `is an audience of ${found.entity}, not of ${entity}`)
     if (found.is_cycle) throw invalidAt(place, 'would make the audience use itself')
   }
 }

@@ -60,12 +60,19 @@ export async function readFile(
 }
 
 /** One file; undefined once it was deleted with its audience. */
-export async function readFileById(client: Queryable, fileId: string): Promise<AudienceFile | undefined> {
+export async function readFileById(
+  client: Queryable,
+  fileId: string,
+): Promise<AudienceFile | undefined> {
   return (await client.query<AudienceFile>(`${select} WHERE file_id = $1`, [fileId])).rows[0]
 }
 
 /** Asks for a build to be written, where it is not and did not just fail. */
-export async function requestFile(client: Queryable, buildId: string, format: FileFormat): Promise<void> {
+export async function requestFile(
+  client: Queryable,
+  buildId: string,
+  format: FileFormat,
+): Promise<void> {
   await client.query(
     `INSERT INTO audience_files (build_id, format) SELECT $1, $2
      WHERE NOT EXISTS (SELECT FROM audience_files WHERE build_id = $1 AND format = $2 AND status = 'failed'

@@ -19,10 +19,15 @@ export const filesRoute =
       {
         config: { access: { to: 'anyone' } },
         schema: {
-          ...{ tags, operationId: 'getAudienceFile', summary: 'Get a file of an audience' },
-          description: 'At an address of the download route, for as long as that is good. Takes Range.',
+          tags,
+          operationId: 'getAudienceFile',
+          summary: 'Get a file of an audience',
+          description:
+            'At an address of the download route, for as long as that is good. Takes Range.',
           params: exactly({ name: Type.String() }),
-          querystring: exactly({ ticket: Type.String({ description: 'What the download route signed.' }) }),
+          querystring: exactly({
+            ticket: Type.String({ description: 'What the download route signed.' }),
+          }),
           response: { 200: Type.Unsafe<string>({ type: 'string', description: 'The file.' }) },
         },
       },

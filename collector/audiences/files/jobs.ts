@@ -58,15 +58,25 @@ async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void>
   for (const { file_id, build_id, organization_id, entity, shown, now } of rows) {
     const erased = await erasedHems(postgres, organization_id)
     const present = await readShown(clickhouseOf({ clickhouse }, organization_id), {
-      ...{ organizationId: organization_id, buildId: build_id, entity, erased },
+      organizationId: organization_id,
+      buildId: build_id,
+      entity,
+      erased,
     })
     if (present.shown !== shown) await expireFile(postgres, file_id)
-    else await postgres.query('UPDATE audience_files SET verified_at = $2 WHERE file_id = $1', [file_id, now])
+    else
+      await postgres.query('UPDATE audience_files SET verified_at = $2 WHERE file_id = $1', [
+        file_id,
+        now,
+      ])
   }
 }
 
 /** Deletes the bytes of files that are given out no more. */
-async function deleteExpired({ postgres, store }: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
+async function deleteExpired({
+  postgres,
+  store,
+}: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
   await postgres.query(
     `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE status = 'ready' AND expires_at <= now()`,
   )
@@ -75,12 +85,17 @@ async function deleteExpired({ postgres, store }: Pick<WriteDeps, 'postgres' | '
   )
   for (const { file_id } of rows) {
     await store.remove(file_id)
-    await postgres.query('UPDATE audience_files SET is_stored = false WHERE file_id = $1', [file_id])
+    await postgres.query('UPDATE audience_files SET is_stored = false WHERE file_id = $1', [
+      file_id,
+    ])
   }
 }
 
 /** Deletes the bytes of files whose rows were deleted with their audience. */
-async function deleteLeftovers({ postgres, store }: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
+async function deleteLeftovers({
+  postgres,
+  store,
+}: Pick<WriteDeps, 'postgres' | 'store'>): Promise<void> {
   const { rows } = await postgres.query<{ file_id: string }>(
     'SELECT file_id FROM audience_file_leftovers LIMIT 1000',
   )

@@ -89,10 +89,12 @@ ANY LEFT JOIN (
 SELECT ${names(companyFields).join(', ')} FROM companies FINAL WHERE company_domain IN (${shown('company_domain')})
 ) AS known ON known.company_domain = members.company_domain
 ORDER BY members.key`
-  const chosen = columns && Object.entries(columns).map(([name, field]) => `${field} AS \`${name}\``)
+  const chosen =
+    columns && Object.entries(columns).map(([name, field]) => `${field} AS \`${name}\``)
   const selected = chosen ? `SELECT ${chosen.join(', ')} FROM (\n${sql}\n)` : sql
   // A block of wide rows is formatted in memory, several at a time.
   return { sql: `${selected}\nSETTINGS join_use_nulls = 1, max_block_size = 8192`, params }
 }
 
-const names = (fields: readonly { readonly name: string }[]): string[] => fields.map(({ name }) => name)
+const names = (fields: readonly { readonly name: string }[]): string[] =>
+  fields.map(({ name }) => name)

@@ -14,7 +14,8 @@ import type { FileStore } from './store.ts'
 /** Parts as objects, each there at once and whole: S3 shows nothing of one that is not complete. */
 export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Settings): FileStore {
   const client = new S3Client({
-    ...{ region, credentials },
+    region,
+    credentials,
     // Stores of other makers have no addresses by bucket, and do not all know newer checksums.
     ...(endpoint && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -39,7 +40,9 @@ export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Sett
       let next: string | undefined
       // A list has at most as many objects as are deleted at once.
       do {
-        const found = await client.send(new ListObjectsV2Command({ ...all, ContinuationToken: next }))
+        const found = await client.send(
+          new ListObjectsV2Command({ ...all, ContinuationToken: next }),
+        )
         next = found.NextContinuationToken
         const Objects = (found.Contents ?? []).map(({ Key }) => ({ Key }))
         if (Objects.length === 0) continue

@@ -25,7 +25,11 @@ export const ticketOwner = 'audience_files'
 export const partPath = '/api/v1/audience_files'
 
 /** Parts in a directory, served by filesRoute.ts. */
-export function openDirectoryStore(directory: string, publicUrl: string, cursors: Cursors): FileStore {
+export function openDirectoryStore(
+  directory: string,
+  publicUrl: string,
+  cursors: Cursors,
+): FileStore {
   const tickets = ticketsOf(cursors)
   return {
     async save(fileId, name, path) {

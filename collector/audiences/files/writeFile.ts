@@ -46,7 +46,11 @@ interface Task {
  * Writes a file's parts, of which those that are there already stay, and has it given out. Done again after any crash;
  * a file that is not waited for any more is left alone. Throws RowsDiffer, and UnderWayElsewhere.
  */
-export async function writeFile(deps: WriteDeps, fileId: string, signal: AbortSignal): Promise<void> {
+export async function writeFile(
+  deps: WriteDeps,
+  fileId: string,
+  signal: AbortSignal,
+): Promise<void> {
   await inTransaction(deps.postgres, async (client) => {
     await requireAlone(client, fileId)
     const task = await beginFile(deps.postgres, fileId)
@@ -163,7 +167,12 @@ async function writePart(
   const name = `part-${String(index + 1).padStart(4, '0')}.${format}`
   const path = join(temporaryDirectory, `${randomUUID()}-${name}`)
   const { rows } = await readShown(clickhouse, members)
-  const result = await clickhouse.stream(partQuery(members), clickHouseFormats[format], signal, partSettings)
+  const result = await clickhouse.stream(
+    partQuery(members),
+    clickHouseFormats[format],
+    signal,
+    partSettings,
+  )
   const { bytes, sha256 } = await saveStream(result, path, { name, rows })
   try {
     await store.save(file_id, name, path)

@@ -47,7 +47,9 @@ const Answer = Type.Object({
 })
 
 const describeBatch = {
-  ...{ tags, operationId: 'lookUpIntent', summary: 'Look up the intent of up to 10,000 people' },
+  tags,
+  operationId: 'lookUpIntent',
+  summary: 'Look up the intent of up to 10,000 people',
   description:
     'Results stand in the order of the items. Each item that matched is charged on the meter intent; misses and items ' +
     'with an error are free. An address matches by any other that its person holds, too. A dry run reads nothing: it answers ' +
@@ -61,7 +63,10 @@ const describeBatch = {
       }),
       { minItems: 1, maxItems: itemsMax },
     ),
-    topics: Type.Optional({ ...TopicIds, description: 'Only interest in these. Default: all topics.' }),
+    topics: Type.Optional({
+      ...TopicIds,
+      description: 'Only interest in these. Default: all topics.',
+    }),
     intent_window_days: Type.Optional(IntentWindowDays),
     dry_run: DryRun,
   }),
@@ -80,11 +85,15 @@ export const batchRoute =
         const { organizationId } = principal
         const items = readItems(body.items, { requiresId: true })
         if (body.topics) {
-          const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+          const { clickhouse } = openReader(principal, {
+            effort: 'page',
+            signal: untilClosed(reply),
+          })
           await requireTopics(clickhouse, 'topics', body.topics)
         }
         return {
-          ...{ meter: 'intent', projectId: null },
+          meter: 'intent',
+          projectId: null,
           // The caller names these people. What test keys read is made up.
           atMost:
             principal.mode === 'test'
@@ -93,15 +102,16 @@ export const batchRoute =
           async read({ signal }) {
             const reader = openReader(principal, { effort: 'page', signal })
             const plan: InterestPlan = {
-              ...{ organizationId, topics: body.topics ?? null },
-              ...{
-                today: Math.floor(now() / dayMs),
-                windowDays: body.intent_window_days ?? windowDaysDefault,
-              },
+              organizationId,
+              topics: body.topics ?? null,
+              today: Math.floor(now() / dayMs),
+              windowDays: body.intent_window_days ?? windowDaysDefault,
               erased: await erasedHems(postgres, organizationId),
             }
             const found = await readInterest(reader, plan, items)
-            const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && found.has(asked))
+            const matched = items.filter(
+              ({ asked }) => !(asked instanceof ApiError) && found.has(asked),
+            )
             return {
               records: matched.length,
               hashes: () => hashesOf(matched.map(({ index }) => String(index))),
@@ -142,7 +152,10 @@ async function readInterest(
   )
 }
 
-const resultsOf = (items: readonly Item[], found: ReadonlyMap<string, readonly TopicTuple[]>): string[] =>
+const resultsOf = (
+  items: readonly Item[],
+  found: ReadonlyMap<string, readonly TopicTuple[]>,
+): string[] =>
   items.map(({ index, id, asked }) => {
     if (asked instanceof ApiError) return JSON.stringify({ id, error: itemErrorOf(index, asked) })
     const topics = found.get(asked)

@@ -8,7 +8,9 @@ import type { Meter } from '../../billing/meters.ts'
 
 /** The member `dry_run` of a body. */
 export const DryRun = Type.Optional(
-  Type.Boolean({ description: 'True: nothing is returned or billed but how many records would be.' }),
+  Type.Boolean({
+    description: 'True: nothing is returned or billed but how many records would be.',
+  }),
 )
 
 /** What is answered with it (spec: Dry-run result). */
@@ -17,7 +19,8 @@ export const DryRunResult = Type.Object(
     dry_run: Type.Literal(true),
     meter: Type.String(),
     records_to_charge: Type.Integer({
-      description: 'How many records the same request would be charged; at most so many if `exact` is false.',
+      description:
+        'How many records the same request would be charged; at most so many if `exact` is false.',
     }),
     exact: Type.Boolean({
       description:
@@ -55,7 +58,9 @@ export function dryRunRoute<S extends DryRunSchema>(
   schema: S,
   ask: (request: RequestOf<S>, reply: FastifyReply) => DryRunRead | Promise<DryRunRead>,
 ) {
-  const charged = chargedRoute(billing, schema, (request, reply) => ask(request as RequestOf<S>, reply))
+  const charged = chargedRoute(billing, schema, (request, reply) =>
+    ask(request as RequestOf<S>, reply),
+  )
   return async (request: RequestOf<S>, reply: FastifyReply): Promise<never> => {
     if ((request.body as { dry_run?: boolean }).dry_run !== true) {
       return charged(request as Parameters<typeof charged>[0], reply)

@@ -36,7 +36,9 @@ const Rule = Type.Object(
 const Answer = Type.Object(
   {
     rules: Type.Array(Rule),
-    version: Type.Integer({ description: 'Grows with every change; 0 where no rules were ever given.' }),
+    version: Type.Integer({
+      description: 'Grows with every change; 0 where no rules were ever given.',
+    }),
     updated_at: Nullable(Timestamp),
   },
   { title: 'IntentRules' },
@@ -54,7 +56,9 @@ export const rulesRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getIntentRules', summary: 'Get the rules of own events' },
+          tags,
+          operationId: 'getIntentRules',
+          summary: 'Get the rules of own events',
           description:
             'Which of the organization’s own events are about which topics. Nobody else sees these signals.',
           response: { 200: Answer },
@@ -69,7 +73,9 @@ export const rulesRoutes =
         // Rules are the organization's: a key of one project would change what the others see.
         config: { access: { ...access, projectKeys: 'refused', keyRole: 'write' } },
         schema: {
-          ...{ tags, operationId: 'setIntentRules', summary: 'Set all rules of own events' },
+          tags,
+          operationId: 'setIntentRules',
+          summary: 'Set all rules of own events',
           description:
             'Takes the place of all rules. Events of before are counted by them, too: newest counts are there within ten ' +
             'minutes.',
@@ -87,14 +93,16 @@ export const rulesRoutes =
         const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         await requireTopics(clickhouse, 'rules', [...new Set(body.rules.map(({ topic }) => topic))])
         return inTransaction(postgres, async (client) => {
-          await client.query('SELECT FROM organizations WHERE organization_id = $1 FOR NO KEY UPDATE', [
-            organizationId,
-          ])
+          await client.query(
+            'SELECT FROM organizations WHERE organization_id = $1 FOR NO KEY UPDATE',
+            [organizationId],
+          )
           const before = await readRules(client, organizationId)
           requireVersion('intent_rules', publicRules(before), body.version)
           const rules = await replaceRules(client, organizationId, body.rules)
           await audit(client, principal, 'intent_rules.replaced', {
-            ...{ kind: 'organization', id: organizationId },
+            kind: 'organization',
+            id: organizationId,
           })
           return publicRules(rules)
         })

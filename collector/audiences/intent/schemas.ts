@@ -17,13 +17,16 @@ const topicsMax = 25
 const cursorCharsMax = 1_024
 
 export const TopicId = Type.String({
-  ...{ minLength: 1, maxLength: 100 },
+  minLength: 1,
+  maxLength: 100,
   description: 'The id of a topic: `GET /api/v1/taxonomy/topics` lists them.',
 })
 export const TopicIds = Type.Array(TopicId, { minItems: 1, maxItems: topicsMax })
 
 export const IntentWindowDays = Type.Integer({
-  ...{ minimum: 1, maximum: windowDaysMax, default: windowDaysDefault },
+  minimum: 1,
+  maximum: windowDaysMax,
+  default: windowDaysDefault,
   description:
     'Days of the window, today the last of them (UTC). It is compared with the twelve weeks before it.',
 })
@@ -35,11 +38,16 @@ const discovery = {
   intent_window_days: Type.Optional(IntentWindowDays),
   filter: Type.Optional(ProfileFilter),
   audience_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Only members of this audience of the organization.' }),
+    Type.String({
+      format: 'uuid',
+      description: 'Only members of this audience of the organization.',
+    }),
   ),
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: limitOf.max, default: limitOf.default },
+      minimum: 1,
+      maximum: limitOf.max,
+      default: limitOf.default,
       description: 'Most records of the page; of a preview there are 25 at most.',
     }),
   ),
@@ -74,7 +82,12 @@ export const bodyOf = {
 }
 export const multiBodyOf = {
   people: exactly({ ...several, ...discovery, select: Type.Optional(selects.people), cursor }),
-  companies: exactly({ ...several, ...discovery, select: Type.Optional(selects.companies), cursor }),
+  companies: exactly({
+    ...several,
+    ...discovery,
+    select: Type.Optional(selects.companies),
+    cursor,
+  }),
 }
 /** Previews have no further pages. */
 export const previewBodyOf = {
@@ -90,7 +103,8 @@ export const TopicInterest = Type.Object(
   {
     topic: Type.String(),
     score: Type.Integer({
-      ...{ minimum: 0, maximum: 100 },
+      minimum: 0,
+      maximum: 100,
       description:
         'How far the signals of the window, each weighed by its strength, exceed what the twelve weeks before it would ' +
         'have one expect: 100 × w ÷ (w + e + 1). One full signal out of nowhere is 50.',
@@ -100,8 +114,12 @@ export const TopicInterest = Type.Object(
   },
   { title: 'TopicInterest', description: 'Interest in one topic.' },
 )
-const score = Type.Integer({ description: 'The greatest score of the topics; with `match: all` the least.' })
-const topics = Type.Array(TopicInterest, { description: 'Of the topics asked for, the strongest first.' })
+const score = Type.Integer({
+  description: 'The greatest score of the topics; with `match: all` the least.',
+})
+const topics = Type.Array(TopicInterest, {
+  description: 'Of the topics asked for, the strongest first.',
+})
 
 /** A company has every field, null where nobody knows it, or those that were selected. */
 const IntentCompany = selectableRow({
@@ -140,8 +158,12 @@ const Masked = Type.Record(Type.String(), Type.Unknown(), {
   description: 'With e-mails, names, phones, LinkedIn URLs and ids masked.',
 })
 export const previewOf = {
-  people: previewSchema(Type.Object({ person: Masked, score, topics }, { title: 'PreviewedPerson' })),
-  companies: previewSchema(Type.Object({ company: Masked, score, topics }, { title: 'PreviewedCompany' })),
+  people: previewSchema(
+    Type.Object({ person: Masked, score, topics }, { title: 'PreviewedPerson' }),
+  ),
+  companies: previewSchema(
+    Type.Object({ company: Masked, score, topics }, { title: 'PreviewedCompany' }),
+  ),
 }
 
 function previewSchema(record: TSchema) {

@@ -65,12 +65,10 @@ export const statsRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getIntentDailyStats',
-            summary: 'Get intent signals by day',
-            description: about,
-          },
+          tags,
+          operationId: 'getIntentDailyStats',
+          summary: 'Get intent signals by day',
+          description: about,
           querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(Total) }) },
         },
@@ -89,11 +87,9 @@ export const statsRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getIntentDailyTopicStats',
-            summary: 'Get intent signals by day and topic',
-          },
+          tags,
+          operationId: 'getIntentDailyTopicStats',
+          summary: 'Get intent signals by day and topic',
           description: `${about} Of one topic at most ${daysMax} days, of all at most ${daysOfEachMax}.`,
           querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(OfTopic) }) },

@@ -95,14 +95,22 @@ export async function readTopicPlan(
       : await readAudienceBuild(postgres, principal, body.audience_id, entity)
   const buildId = audience?.buildId ?? null
   const isOfChosen =
-    audience?.isOfChosen === true || filters.some(({ field }) => field && isNaming(entity, field.name))
+    audience?.isOfChosen === true ||
+    filters.some(({ field }) => field && isNaming(entity, field.name))
   const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
   if (place && place.q !== questionOf(entity, body)) {
     throw invalidParameter('cursor', 'belongs to another request: only limit and select may change')
   }
   if (place && place.build !== buildId) throw cursorStale()
   return {
-    ...{ organizationId, entity, topics, match, filters, buildId, isOfChosen, limit },
+    organizationId,
+    entity,
+    topics,
+    match,
+    filters,
+    buildId,
+    isOfChosen,
+    limit,
     minScore: min_score,
     windowDays: intent_window_days,
     today: place?.day ?? Math.floor(nowMs / dayMs),
@@ -157,7 +165,11 @@ async function readAudienceBuild(
   entity: Entity,
 ): Promise<{ buildId: string; isOfChosen: boolean }> {
   const { organizationId, projectId } = principal
-  const audience = await readAudience(postgres, { organizationId, projectId }, audienceId.toLowerCase())
+  const audience = await readAudience(
+    postgres,
+    { organizationId, projectId },
+    audienceId.toLowerCase(),
+  )
   await projectFor(postgres, principal, audience.project_id, 'identity')
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)

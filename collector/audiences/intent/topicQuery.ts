@@ -45,7 +45,9 @@ export function topicQuery(plan: TopicPlan, counted = false): Query {
   ]
   const after = plan.after && {
     score: bind('UInt8', plan.after.score),
-    member: isOfPeople ? hemAsNumber(bind('String', plan.after.member)) : bind('String', plan.after.member),
+    member: isOfPeople
+      ? hemAsNumber(bind('String', plan.after.member))
+      : bind('String', plan.after.member),
   }
   const sql = `SELECT ${isOfPeople ? numberAsHem('found.member') : 'found.member'} AS member, best AS score, topics${counted ? ', count() OVER () AS total' : ''}
 FROM (

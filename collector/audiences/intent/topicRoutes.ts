@@ -23,7 +23,13 @@ import {
   previewOf,
   tags,
 } from './schemas.ts'
-import { placeAfter, readTopicPlan, type TopicBody, type TopicPlace, type TopicPlan } from './topicPlan.ts'
+import {
+  placeAfter,
+  readTopicPlan,
+  type TopicBody,
+  type TopicPlace,
+  type TopicPlan,
+} from './topicPlan.ts'
 import { type TopicRow, topicQuery } from './topicQuery.ts'
 
 /** Most records of a preview (spec: Errors and limits). */
@@ -47,7 +53,12 @@ export const topicRoutes =
     const cursors = deps.cursors<TopicPlace>('intent_topics')
 
     /** What a request asks for, and what it is read through. */
-    const open = async (principal: Principal, entity: Entity, body: TopicBody, signal: AbortSignal) => {
+    const open = async (
+      principal: Principal,
+      entity: Entity,
+      body: TopicBody,
+      signal: AbortSignal,
+    ) => {
       const reader = openReader(principal, { effort: 'page', signal })
       const stores = { postgres, clickhouse: reader.clickhouse, cursors, nowMs: now() }
       return { reader, plan: await readTopicPlan(stores, principal, entity, body) }
@@ -68,7 +79,9 @@ export const topicRoutes =
         const whom =
           entity === 'people' ? 'People are one record each, however many addresses they have.' : ''
         const schema = {
-          ...{ tags, operationId: `find${name}`, summary: `Find ${entity} interested in ${asked}` },
+          tags,
+          operationId: `find${name}`,
+          summary: `Find ${entity} interested in ${asked}`,
           description:
             `The highest score first. Charged on the meter intent, for each record of the page. ${whom} ` +
             'A filter may not name what single people are known by.',
@@ -88,7 +101,9 @@ export const topicRoutes =
             const isFigureFree =
               principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
             return {
-              ...{ meter, projectId: null, atMost: isFigureFree ? null : plan.limit },
+              meter,
+              projectId: null,
+              atMost: isFigureFree ? null : plan.limit,
               async read({ signal }) {
                 const reader = openReader(principal, { effort: 'page', signal })
                 const found = await reader.rows<TopicRow>(topicQuery(plan))
@@ -98,13 +113,20 @@ export const topicRoutes =
                   records: rows.length,
                   hashes: () => hashesOf(rows.map(({ member }) => member)),
                   async answer(charged) {
-                    const subjects = await readSubjects(reader, organizationId, entity, rows, fields)
+                    const subjects = await readSubjects(
+                      reader,
+                      organizationId,
+                      entity,
+                      rows,
+                      fields,
+                    )
                     const next = last && {
                       next_cursor: cursors.write(organizationId, placeAfter(plan, body, last)),
                     }
                     reply.type(json)
                     return answerOf(entity, rows, subjects, {
-                      ...{ count: rows.length, ...next },
+                      count: rows.length,
+                      ...next,
                       meta: { ...metaOf(plan), charged },
                     })
                   },
@@ -118,7 +140,9 @@ export const topicRoutes =
           `${path}/preview`,
           {
             schema: {
-              ...{ tags, operationId: `preview${name}`, summary: `Preview ${entity} interested in ${asked}` },
+              tags,
+              operationId: `preview${name}`,
+              summary: `Preview ${entity} interested in ${asked}`,
               description:
                 `At most ${previewMax} records, masked, and how many there are in all. Never charged, so interest in your ` +
                 `own events does not count, and a filter or an audience that leaves fewer than ${alikeMin} shows no ` +
@@ -148,8 +172,15 @@ export const topicRoutes =
               : await reader.rows<TopicRow>(topicQuery({ ...plan, loadedOnly: isLive }, true))
             const count = isWithheld ? null : (found[0]?.total ?? 0)
             const isNarrow = plan.filters.length > 0 || plan.buildId !== null
-            const rows = isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
-            const subjects = await readSubjects(reader, principal.organizationId, entity, rows, fields)
+            const rows =
+              isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
+            const subjects = await readSubjects(
+              reader,
+              principal.organizationId,
+              entity,
+              rows,
+              fields,
+            )
             const masked = subjects.map((subject) => JSON.stringify(maskRow(JSON.parse(subject))))
             return answerOf(entity, rows, masked, { count, meta: metaOf(plan) })
           },

@@ -28,7 +28,11 @@ async function dropGoneLists({ postgres, clickhouse }: ListJobsDeps): Promise<vo
 }
 
 async function deleteFailed(deps: ListJobsDeps): Promise<void> {
-  const { rows } = await deps.postgres.query<{ import_id: string; list_id: string; organization_id: string }>(
+  const { rows } = await deps.postgres.query<{
+    import_id: string
+    list_id: string
+    organization_id: string
+  }>(
     `SELECT import_id, list_id, organization_id
      FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
      WHERE list_imports.status = 'failed' AND list_imports.updated_at > now() - make_interval(days => $1)`,

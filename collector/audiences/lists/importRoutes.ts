@@ -35,9 +35,12 @@ export const importRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'listListImports', summary: 'List the imports of a list' },
+          tags,
+          operationId: 'listListImports',
+          summary: 'List the imports of a list',
           description: 'The newest first.',
-          ...{ params: ById, querystring: ImportsQuery },
+          params: ById,
+          querystring: ImportsQuery,
           response: { 200: ImportsPage },
         },
       },
@@ -45,7 +48,10 @@ export const importRoutes =
         const scope = await recordScopeOf(principal, project_id)
         const { id } = await readList(postgres, scope, params.list_id)
         const { rows, next } = await readPage<ImportRow>(deps, page, {
-          ...{ list: 'list_imports', owner: id, sql: selectImports, values: [id] },
+          list: 'list_imports',
+          owner: id,
+          sql: selectImports,
+          values: [id],
           key: { import_id: 'uuid' },
           order: 'desc',
         })
@@ -58,11 +64,14 @@ export const importRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'getListImport', summary: 'Get the status of an import' },
+          tags,
+          operationId: 'getListImport',
+          summary: 'Get the status of an import',
           description:
             'Once it is `completed`, `rows_total` is the sum of `rows_added`, `rows_duplicate` and ' +
             '`rows_rejected`: every row of the file is in one of them.',
-          ...{ params: ByImport, querystring: ProjectQuery },
+          params: ByImport,
+          querystring: ProjectQuery,
           response: { 200: OneImport },
         },
       },
@@ -79,10 +88,13 @@ export const importRoutes =
       {
         config: { ...config, refusals: { 409: '`not_ready`: the import is not completed.' } },
         schema: {
-          ...{ tags, operationId: 'listRejectedLines', summary: 'List the lines that an import rejected' },
+          tags,
+          operationId: 'listRejectedLines',
+          summary: 'List the lines that an import rejected',
           description:
             'Each with its number and the reason, in the order of the file. What stood there is not kept.',
-          ...{ params: ByImport, querystring: RejectedQuery },
+          params: ByImport,
+          querystring: RejectedQuery,
           response: { 200: RejectedPage },
         },
       },
@@ -91,10 +103,14 @@ export const importRoutes =
         const scope = await recordScopeOf(principal, project_id)
         const { id } = await readList(postgres, scope, params.list_id)
         const { id: importId, status } = await readImport(postgres, id, params.import_id)
-        if (status !== 'completed') throw new ApiError(409, 'not_ready', `This import is ${status}.`)
+        if (status !== 'completed')
+          throw new ApiError(409, 'not_ready', `This import is ${status}.`)
         const after = cursor === undefined ? 0 : rejected.read(importId, cursor)
         const lines = await readRejected(clickhouseOf(deps, scope.organizationId), {
-          ...{ listId: id, importId, after, limit: limit + 1 },
+          listId: id,
+          importId,
+          after,
+          limit: limit + 1,
         })
         const page = lines.slice(0, limit)
         return {

@@ -12,9 +12,12 @@ import type { Kind } from './kinds.ts'
 import type { ListImport } from './schemas.ts'
 
 const counters = [
-  ...['total', 'added', 'duplicate', 'rejected'].map((name) => `rows_${name}::float8 AS rows_${name}`),
+  ...['total', 'added', 'duplicate', 'rejected'].map(
+    (name) => `rows_${name}::float8 AS rows_${name}`,
+  ),
   // What an earlier release counted: it is sold.
-  ...['NULL AS rows_matched', 'NULL AS rows_unmatched'],
+  'NULL AS rows_matched',
+  'NULL AS rows_unmatched',
 ].join(', ')
 
 /** The queue that finds imports which wait. */
@@ -106,7 +109,12 @@ export const failImport = (postgres: Postgres, importId: string, reason: string)
   fail(postgres, reason, 'import_id = $2', importId)
 
 /** Fails the unfinished imports that meet a condition over `$2`. */
-async function fail(postgres: Postgres, reason: string, condition: string, value: unknown): Promise<void> {
+async function fail(
+  postgres: Postgres,
+  reason: string,
+  condition: string,
+  value: unknown,
+): Promise<void> {
   await inTransaction(postgres, async (client) => {
     const { rows } = await client.query<{ import_id: string }>(
       `UPDATE list_imports SET status = 'failed', error = $1, completed_at = now(), updated_at = now()
@@ -129,7 +137,10 @@ async function tellEnded(client: Queryable, importId: string): Promise<void> {
 }
 
 /** Begins an import, or goes on with one; undefined for one that has ended, or was deleted with its list. */
-export async function beginImport(client: Queryable, importId: string): Promise<PendingImport | undefined> {
+export async function beginImport(
+  client: Queryable,
+  importId: string,
+): Promise<PendingImport | undefined> {
   const { rows } = await client.query<{
     list_id: string
     organization_id: string
@@ -149,8 +160,13 @@ export async function beginImport(client: Queryable, importId: string): Promise<
   const row = rows[0]
   return (
     row && {
-      ...{ importId, listId: row.list_id, organizationId: row.organization_id, kind: row.kind },
-      ...{ file: row.file, at: { bytes: row.bytes, lines: row.lines }, rows: row.rows },
+      importId,
+      listId: row.list_id,
+      organizationId: row.organization_id,
+      kind: row.kind,
+      file: row.file,
+      at: { bytes: row.bytes, lines: row.lines },
+      rows: row.rows,
     }
   )
 }
@@ -170,7 +186,8 @@ export async function noteProgress(
      WHERE import_id = $1 AND status = 'processing' AND bytes_done = $2`,
     [importId, from.bytes, at.bytes, at.lines, rows],
   )
-  if (rowCount === 0) throw new ImportUnderWay(`import ${importId} was deleted, or is under way elsewhere`)
+  if (rowCount === 0)
+    throw new ImportUnderWay(`import ${importId} was deleted, or is under way elsewhere`)
 }
 
 /** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */
@@ -194,7 +211,10 @@ export async function completeImport(
 }
 
 /** Imports of a list whose rows are no members, or not yet. */
-export async function readNotCompleted(client: Queryable, listIds: readonly string[]): Promise<string[]> {
+export async function readNotCompleted(
+  client: Queryable,
+  listIds: readonly string[],
+): Promise<string[]> {
   const { rows } = await client.query<{ import_id: string }>(
     `SELECT import_id FROM list_imports WHERE list_id = ANY($1) AND status <> 'completed'`,
     [listIds],
@@ -215,7 +235,10 @@ export async function readImport(
   importId: string,
 ): Promise<Static<typeof ListImport>> {
   if (!isUuid(importId)) throw notFound.listImport()
-  const { rows } = await client.query<ImportRow>(`${selectImports} AND import_id = $2`, [listId, importId])
+  const { rows } = await client.query<ImportRow>(`${selectImports} AND import_id = $2`, [
+    listId,
+    importId,
+  ])
   if (!rows[0]) throw notFound.listImport()
   return importOf(rows[0])
 }
@@ -237,7 +260,8 @@ export const importOf = ({
   completed_at,
   ...row
 }: ImportRow): Static<typeof ListImport> => ({
-  ...{ id: import_id, ...row },
+  id: import_id,
+  ...row,
   progress: row.status === 'completed' ? 1 : bytes === 0 ? 0 : Math.min(bytes_done / bytes, 0.999),
   created_at: created_at.toISOString(),
   completed_at: completed_at?.toISOString() ?? null,

@@ -29,7 +29,9 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => {
     },
     {
       // Of one import, one runs at a time; what one that was killed has done is not done again.
-      ...{ name: ours, concurrency: 2, timeoutSeconds: 3_600 },
+      name: ours,
+      concurrency: 2,
+      timeoutSeconds: 3_600,
       run: (job) => runOne(deps, job),
     },
     {
@@ -54,7 +56,9 @@ async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Prom
       await failImport(
         deps.postgres,
         key!,
-        isGone ? 'The uploaded file is gone: upload it again.' : 'The import failed; its operator finds why.',
+        isGone
+          ? 'The uploaded file is gone: upload it again.'
+          : 'The import failed; its operator finds why.',
       )
       deps.log.warn({ import_id: key, error: message }, 'an import into a list failed')
     }

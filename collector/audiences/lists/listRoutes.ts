@@ -28,7 +28,10 @@ export const listRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'listLists', summary: 'List lists, newest first', querystring: ListQuery },
+          tags,
+          operationId: 'listLists',
+          summary: 'List lists, newest first',
+          querystring: ListQuery,
           description: 'Of one project, else of the key’s, else of all that the caller may see.',
           response: { 200: Page },
         },
@@ -46,7 +49,11 @@ export const listRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'getList', summary: 'Get a list', params: ById, querystring: ProjectQuery },
+          tags,
+          operationId: 'getList',
+          summary: 'Get a list',
+          params: ById,
+          querystring: ProjectQuery,
           description: 'With the number of its members.',
           response: { 200: One },
         },
@@ -62,15 +69,14 @@ export const listRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'updateList',
-            summary: 'Update a list',
-            params: ById,
-            querystring: ProjectQuery,
-            body: ListChange,
-          },
-          description: 'What is not named stays. Its kind cannot change. Takes an admin of the project.',
+          tags,
+          operationId: 'updateList',
+          summary: 'Update a list',
+          params: ById,
+          querystring: ProjectQuery,
+          body: ListChange,
+          description:
+            'What is not named stays. Its kind cannot change. Takes an admin of the project.',
           response: { 200: One },
         },
       },
@@ -83,7 +89,13 @@ export const listRoutes =
         return inTransaction(postgres, async (client) => {
           const before = await readList(client, scope, id, true)
           const list = await changeList(client, before, body)
-          await audit(client, principal, 'list.update', { kind: 'list', id }, changesOf(before, list))
+          await audit(
+            client,
+            principal,
+            'list.update',
+            { kind: 'list', id },
+            changesOf(before, list),
+          )
           return { list }
         })
       },
@@ -94,13 +106,11 @@ export const listRoutes =
       {
         config: { access: writeAccess },
         schema: {
-          ...{
-            tags,
-            operationId: 'deleteList',
-            summary: 'Delete a list',
-            params: ById,
-            querystring: ProjectQuery,
-          },
+          tags,
+          operationId: 'deleteList',
+          summary: 'Delete a list',
+          params: ById,
+          querystring: ProjectQuery,
           description:
             'With all its members and imports. 409 while an audience or an export uses it, naming which. Takes an admin of the project.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },

@@ -33,7 +33,10 @@ const chosen = `FROM lists JOIN projects USING (project_id)
       SELECT list_id FROM audience_lists JOIN campaigns USING (audience_id) WHERE campaign_id = $4))`
 
 const parametersOf = ({ scope, audience_id, campaign_id }: Choice) => [
-  ...[scope.organizationId, scope.projectIds, audience_id ?? null, campaign_id ?? null],
+  scope.organizationId,
+  scope.projectIds,
+  audience_id ?? null,
+  campaign_id ?? null,
 ]
 
 /** How soon a list is free again that somebody else changes. */
@@ -73,7 +76,8 @@ export async function readLists(
   page: { limit?: number | undefined; cursor?: string | undefined },
 ): Promise<{ lists: List[]; next_cursor?: string }> {
   const { rows, next } = await readPage<Row>(deps, page, {
-    ...{ list: 'lists', owner: choice.scope.organizationId },
+    list: 'lists',
+    owner: choice.scope.organizationId,
     sql: `SELECT ${columns} ${chosen}`,
     values: parametersOf(choice),
     key: { list_id: 'uuid' },
@@ -85,7 +89,12 @@ export async function readLists(
 /** Makes a list without members. */
 export async function createList(
   client: Queryable,
-  { listId, projectId, name, kind }: { listId: string; projectId: string; name: string; kind: Kind },
+  {
+    listId,
+    projectId,
+    name,
+    kind,
+  }: { listId: string; projectId: string; name: string; kind: Kind },
 ): Promise<List> {
   const { rows } = await client.query<Row>(
     `INSERT INTO lists (list_id, project_id, name, kind) VALUES ($1, $2, $3, $4) RETURNING ${columns}`,
@@ -122,7 +131,9 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `An audience uses it: ${names}. Change or delete that first.`, { used_by: rows })
+    throw conflict('in_use', `An audience uses it: ${names}. Change or delete that first.`, {
+      used_by: rows,
+    })
   }
   const { rows: exports } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE list_id = $1 ORDER BY export_id',
@@ -139,7 +150,11 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
 }
 
 /** Counts members less. */
-export async function noteRemoved(client: Queryable, listId: string, removed: number): Promise<void> {
+export async function noteRemoved(
+  client: Queryable,
+  listId: string,
+  removed: number,
+): Promise<void> {
   await client.query(
     `UPDATE lists SET count = greatest(count - $2, 0), members_version = members_version + 1, updated_at = now()
      WHERE list_id = $1`,
@@ -154,7 +169,8 @@ interface Row extends Omit<List, 'id' | 'created_at' | 'updated_at'> {
 }
 
 const listOf = ({ list_id, created_at, updated_at, ...row }: Row): List => ({
-  ...{ id: list_id, ...row },
+  id: list_id,
+  ...row,
   created_at: created_at.toISOString(),
   updated_at: updated_at.toISOString(),
 })

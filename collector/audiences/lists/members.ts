@@ -56,7 +56,12 @@ export async function countMembers(
 /** Lines that an import rejected, from the one after `after` on. */
 export async function readRejected(
   clickhouse: ClickHouse,
-  { listId, importId, after, limit }: { listId: string; importId: string; after: number; limit: number },
+  {
+    listId,
+    importId,
+    after,
+    limit,
+  }: { listId: string; importId: string; after: number; limit: number },
 ): Promise<{ line: number; reason: Reason }[]> {
   return clickhouse.rows({
     sql: `SELECT line, reason FROM list_rejected_lines FINAL

@@ -38,7 +38,11 @@ function* batchesOf(items: readonly unknown[]): Generator<string[]> {
   let [batch, bytes]: [string[], number] = [[], 0]
   for (const item of items) {
     const text =
-      typeof item !== 'string' ? '' : item.length <= itemCharsMax ? item : item.trim().slice(0, itemCharsMax)
+      typeof item !== 'string'
+        ? ''
+        : item.length <= itemCharsMax
+          ? item
+          : item.trim().slice(0, itemCharsMax)
     bytes += Buffer.byteLength(text)
     if (batch.length === atOnce.items || bytes > atOnce.bytes) {
       yield batch
@@ -57,7 +61,9 @@ async function removeSome(
   const read = itemsQuery(kind, items)
   const lines = await clickhouse.rows<{ line: number; reason: Reason | ''; member: string }>(read)
   const rejected = lines.flatMap(({ line, reason }) => (reason === '' ? [] : [{ line, reason }]))
-  const members = [...new Set(lines.flatMap(({ reason, member }) => (reason === '' ? [member] : [])))]
+  const members = [
+    ...new Set(lines.flatMap(({ reason, member }) => (reason === '' ? [member] : []))),
+  ]
   const column = columnOf[kind]
   const isNamed = `list_id = {listId:UUID} AND ${column} IN arrayMap(member -> ${readerOf[column]}(member), {members:Array(String)})`
   const [found] = await clickhouse.rows<{ count: number }>({
@@ -75,4 +81,8 @@ async function removeSome(
   return { removed, rejected }
 }
 
-const readerOf = { hem_number: 'toUInt256', company_domain: 'toString', cookie_id: 'toUUID' } as const
+const readerOf = {
+  hem_number: 'toUInt256',
+  company_domain: 'toString',
+  cookie_id: 'toUUID',
+} as const

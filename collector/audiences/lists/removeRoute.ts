@@ -25,11 +25,15 @@ export const removeRoute =
         config: { access: writeAccess },
         bodyLimit: bodyBytesMax,
         schema: {
-          ...{ tags, operationId: 'removeListItems', summary: 'Remove items from a list' },
+          tags,
+          operationId: 'removeListItems',
+          summary: 'Remove items from a list',
           description:
             'At once. What an import brings that is not completed yet is a member again when it is. Takes an admin of ' +
             'the project.',
-          ...{ params: ById, querystring: ProjectQuery, body: RemovedItems },
+          params: ById,
+          querystring: ProjectQuery,
+          body: RemovedItems,
           response: { 200: Removed },
         },
       },

@@ -48,7 +48,8 @@ const ImportStatus = Choice(['pending', 'processing', 'completed', 'failed'], {
 const Rows = (description: string) => Type.Integer({ description })
 const Withheld = Type.Null({
   deprecated: true,
-  description: 'Always null: how many of the people whom you name are known is not free. Use `rows_added`.',
+  description:
+    'Always null: how many of the people whom you name are known is not free. Use `rows_added`.',
 })
 
 export const ListImport = Type.Object(
@@ -56,7 +57,11 @@ export const ListImport = Type.Object(
     id: Id,
     list_id: Id,
     status: ImportStatus,
-    progress: Type.Number({ minimum: 0, maximum: 1, description: 'The share of the file that is done.' }),
+    progress: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The share of the file that is done.',
+    }),
     rows_total: Rows(
       'Rows of the file: all lines but a header; 0 until it is completed. The sum of the other three.',
     ),
@@ -89,7 +94,9 @@ const ReasonName = Choice<Reason>(reasonNames, {
 export const RejectedPage = Type.Object({
   rejected: Type.Array(
     Type.Object({
-      line: Type.Integer({ description: 'Where it begins in the file, from 1; of `items` its place.' }),
+      line: Type.Integer({
+        description: 'Where it begins in the file, from 1; of `items` its place.',
+      }),
       reason: ReasonName,
       ...itemErrorMembers(reasonNames),
     }),
@@ -181,7 +188,9 @@ const file = (description: string) => ({ schema: Type.Unsafe<unknown>({ descript
 const uploadOf = (json: TSchema) => ({
   content: {
     'application/json': { schema: json },
-    'text/csv': file('A file of CSV, with a header unless it has one column; plain or gzip, up to 1 GiB.'),
+    'text/csv': file(
+      'A file of CSV, with a header unless it has one column; plain or gzip, up to 1 GiB.',
+    ),
     'application/x-ndjson': file(
       'Lines of JSON: texts, or objects with the column; plain or gzip, up to 1 GiB.',
     ),
@@ -191,6 +200,8 @@ const uploadOf = (json: TSchema) => ({
   },
 })
 
-export const NewListBody = uploadOf(exactly({ ...project, name: Name, kind: Kind, items: items(itemsMax) }))
+export const NewListBody = uploadOf(
+  exactly({ ...project, name: Name, kind: Kind, items: items(itemsMax) }),
+)
 export const NewItemsBody = uploadOf(exactly({ items: items(itemsMax) }))
 export const RemovedItems = exactly({ items: items(removedMax) })

@@ -62,7 +62,9 @@ export const uploadRoutes =
   ({ postgres, uploads, recordScopeOf }: ListsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     await app.register(multipart, { limits: formLimits, throwFileSizeLimit: false })
-    app.addContentTypeParser(streamTypes.slice(0, 2), (_request, payload, done) => done(null, payload))
+    app.addContentTypeParser(streamTypes.slice(0, 2), (_request, payload, done) =>
+      done(null, payload),
+    )
 
     /** Saves what a request brings; one that breaks off leaves nothing. */
     const save = async (request: FastifyRequest, importId: string, upload: Upload) => {
@@ -84,7 +86,10 @@ export const uploadRoutes =
         config,
         bodyLimit: jsonBytesMax,
         schema: {
-          ...{ tags, operationId: 'createList', summary: 'Create a list', querystring: UploadQuery },
+          tags,
+          operationId: 'createList',
+          summary: 'Create a list',
+          querystring: UploadQuery,
           description: `${described} Takes an admin of the project.`,
           body: NewListBody,
           response: { 202: Started },
@@ -104,7 +109,13 @@ export const uploadRoutes =
           const list = await inTransaction(postgres, async (client) => {
             const created = await createList(client, { listId, projectId, name, kind })
             await storeImport(client, { importId, listId, ...saved })
-            await audit(client, principal, 'list.create', { kind: 'list', id: listId }, { name, kind })
+            await audit(
+              client,
+              principal,
+              'list.create',
+              { kind: 'list', id: listId },
+              { name, kind },
+            )
             return created
           })
           return { list, import: { id: importId, status: 'pending' as const } }
@@ -119,13 +130,11 @@ export const uploadRoutes =
         config,
         bodyLimit: jsonBytesMax,
         schema: {
-          ...{
-            tags,
-            operationId: 'addListItems',
-            summary: 'Add items to a list',
-            params: ById,
-            querystring: ItemsQuery,
-          },
+          tags,
+          operationId: 'addListItems',
+          summary: 'Add items to a list',
+          params: ById,
+          querystring: ItemsQuery,
           description: `${described} What the list has already is a duplicate. Takes an admin of the project.`,
           body: NewItemsBody,
           response: { 202: Started },
@@ -138,14 +147,24 @@ export const uploadRoutes =
           const { format, told, bytes } = await readBody(request)
           const { project_id, column } = readNewItems(told)
           const scope = await recordScopeOf(principal, project_id)
-          const { id, kind, project_id: projectId } = await readList(postgres, scope, params.list_id)
+          const {
+            id,
+            kind,
+            project_id: projectId,
+          } = await readList(postgres, scope, params.list_id)
           await projectFor(postgres, principal, projectId, 'write')
           await requireFewWaiting(postgres, principal.organizationId)
           const importId = uuidV7()
           const saved = await save(request, importId, { format, kind, column, bytes })
           const list = await inTransaction(postgres, async (client) => {
             await storeImport(client, { importId, listId: id, ...saved })
-            await audit(client, principal, 'list.add_items', { kind: 'list', id }, { import_id: importId })
+            await audit(
+              client,
+              principal,
+              'list.add_items',
+              { kind: 'list', id },
+              { import_id: importId },
+            )
             return readList(client, scope, id)
           })
           return { list, import: { id: importId, status: 'pending' as const } }

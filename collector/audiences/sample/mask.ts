@@ -2,8 +2,11 @@ import { isIdentifying } from '../definition/identifyingFields.ts'
 
 /** Further fields that say who somebody is or how to reach them: of samples, which cost nothing, they show that there is a value. */
 const maskedFields: ReadonlySet<string> = new Set([
-  ...['first_name', 'middle_name', 'last_name'],
-  ...['company_phone', 'company_linkedin_url'],
+  'first_name',
+  'middle_name',
+  'last_name',
+  'company_phone',
+  'company_linkedin_url',
 ])
 
 /** Whether samples and previews hide what a field says. */
@@ -36,15 +39,17 @@ const maskAddresses = (value: unknown): unknown =>
 
 /** What a free sample shows: the coarse form of a field, never its value where it could tell people apart. */
 const coarseFields: ReadonlySet<string> = new Set([
-  ...['job_seniority', 'job_department', 'job_country'],
-  ...[
-    'company_industry',
-    'company_employee_range',
-    'company_revenue_range',
-    'company_type',
-    'company_country',
-  ],
-  ...['age_range', 'generation', 'home_country'],
+  'job_seniority',
+  'job_department',
+  'job_country',
+  'company_industry',
+  'company_employee_range',
+  'company_revenue_range',
+  'company_type',
+  'company_country',
+  'age_range',
+  'generation',
+  'home_country',
 ])
 
 /** A row of a free sample: coarse fields as they are, and of all others only whether there is a value. */

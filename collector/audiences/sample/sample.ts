@@ -35,7 +35,11 @@ export interface Sample {
  */
 export async function takeSample(
   { reader, postgres, nowMs }: { reader: Reader; postgres: Queryable; nowMs: number },
-  { organizationId, projectId, mode }: { organizationId: string; projectId: string; mode: 'live' | 'test' },
+  {
+    organizationId,
+    projectId,
+    mode,
+  }: { organizationId: string; projectId: string; mode: 'live' | 'test' },
   parsed: Parsed,
   intentWindowDays: number,
 ): Promise<Sample> {
@@ -48,10 +52,17 @@ export async function takeSample(
   const below = await shareOf(reader, parsed.entity)
   const [found] = await reader.rows<{ count: number; members: string[] }>(
     sampleQuery({
-      ...{ organizationId, projectId, below, rows: rowsMax, alikeMin: isLive ? alikeMin : 1 },
+      organizationId,
+      projectId,
+      below,
+      rows: rowsMax,
+      alikeMin: isLive ? alikeMin : 1,
       parsed: { ...parsed, limit: null },
       leafIds: leafIdsOf(projectId, parsed),
-      ...{ today: dayOf(nowMs), asOfMs: nowMs, intentWindowDays, usedBuilds },
+      today: dayOf(nowMs),
+      asOfMs: nowMs,
+      intentWindowDays,
+      usedBuilds,
       usedLists: await readUsedLists(postgres, parsed),
       erased: await erasedHems(postgres, organizationId),
     }),
@@ -83,7 +94,11 @@ async function shareOf(reader: Reader, entity: Entity): Promise<number | null> {
 
 type Row = Record<string, unknown>
 
-async function peopleRows(reader: Reader, organizationId: string, hems: readonly string[]): Promise<Row[]> {
+async function peopleRows(
+  reader: Reader,
+  organizationId: string,
+  hems: readonly string[],
+): Promise<Row[]> {
   const people = await readPeople(reader, organizationId, hems, null)
   const nothing = Object.fromEntries(personFields.map(({ name }) => [name, null]))
   return hems.map((hem) => {

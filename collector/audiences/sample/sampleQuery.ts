@@ -24,7 +24,8 @@ export function sampleQuery(plan: SamplePlan): Query {
     { ...plan, eventCounts: hasEvents ? (bind) => currentCounts(plan, bind) : null },
     bind,
   )
-  const text = plan.parsed.entity === 'people' ? 'lower(hex(reinterpretAsFixedString(member)))' : 'member'
+  const text =
+    plan.parsed.entity === 'people' ? 'lower(hex(reinterpretAsFixedString(member)))' : 'member'
   return {
     sql: `SELECT sum(alike) AS count,
   arrayMap(one -> one.2, arraySlice(arraySort(arrayFlatten(groupArrayIf(first, alike >= ${plan.alikeMin}))), 1, ${plan.rows})) AS members

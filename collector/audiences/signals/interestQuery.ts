@@ -65,6 +65,8 @@ WHERE hem_number != 0 AND NOT ${isHidden('hem_number', hidden)}`
 
 /** The window and the twelve weeks before it. */
 const spanOf = ({ organizationId, topics, today, windowDays }: InterestPlan): SignalSpan => ({
-  ...{ organizationId, topics },
-  ...{ firstDay: today - windowDays - baselineDays + 1, lastDay: today },
+  organizationId,
+  topics,
+  firstDay: today - windowDays - baselineDays + 1,
+  lastDay: today,
 })

@@ -12,7 +12,9 @@ export const signalQueues = (stores: EventStores): Queue[] => [
     name: ownEvents,
     schedule: '*/10 * * * *',
     async run({ send }) {
-      const counted = await Promise.all(Object.values(stores.clickhouse).map(readCountedOrganizations))
+      const counted = await Promise.all(
+        Object.values(stores.clickhouse).map(readCountedOrganizations),
+      )
       const organizations = new Set([
         ...(await readOrganizationsWithRules(stores.postgres)),
         ...counted.flat(),

@@ -26,7 +26,9 @@ const vocabularies = new WeakMap<ClickHouse, () => Promise<ReadonlySet<string>>>
 function vocabularyOf(clickhouse: ClickHouse): Promise<ReadonlySet<string>> {
   const known = vocabularies.get(clickhouse)
   if (known) return known()
-  const read = ttlCache(async () => new Set((await readTopics(clickhouse)).map(({ topic }) => topic)))
+  const read = ttlCache(
+    async () => new Set((await readTopics(clickhouse)).map(({ topic }) => topic)),
+  )
   vocabularies.set(clickhouse, () => read(''))
   return read('')
 }

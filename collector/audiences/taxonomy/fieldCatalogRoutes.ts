@@ -15,21 +15,34 @@ import { Choice, exactly } from '../../api/http/schemas.ts'
 
 const CatalogQuery = exactly({
   group: Type.Optional(Choice(groups, { description: 'Only the fields of this group.' })),
-  tier: Type.Optional(Choice(tiers, { description: 'Only the fields that routes of this tier return.' })),
+  tier: Type.Optional(
+    Choice(tiers, { description: 'Only the fields that routes of this tier return.' }),
+  ),
 })
 
 const CatalogField = Type.Object(
   {
     ...FieldDescription.properties,
-    groupable: Type.Boolean({ description: 'Whether counts are grouped by it, and breakdowns take it.' }),
+    groupable: Type.Boolean({
+      description: 'Whether counts are grouped by it, and breakdowns take it.',
+    }),
   },
   { title: 'CatalogField' },
 )
 
-const catalogField = (field: Field) => ({ ...publicField(field), groupable: field.counts === 'groups' })
+const catalogField = (field: Field) => ({
+  ...publicField(field),
+  groupable: field.counts === 'groups',
+})
 
 const config = {
-  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
+  access: {
+    to: 'key',
+    projectKeys: 'as organization',
+    keyRole: 'read',
+    limit: 'data',
+    members: true,
+  },
 } as const
 
 /** GET /api/v1/field-catalog and …/{name}: every field that any tier returns, and what it means. Never billed. */
@@ -49,7 +62,9 @@ export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
     async ({ query: { group, tier } }) => ({
       fields: fields
-        .filter((field) => (!group || field.group === group) && (!tier || isReadableAt(field, tier)))
+        .filter(
+          (field) => (!group || field.group === group) && (!tier || isReadableAt(field, tier)),
+        )
         .map(catalogField),
     }),
   )

@@ -27,7 +27,13 @@ const Term = Type.Object(
 )
 
 const config = {
-  access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data', members: true },
+  access: {
+    to: 'key',
+    projectKeys: 'as organization',
+    keyRole: 'read',
+    limit: 'data',
+    members: true,
+  },
 } as const
 const tags = ['Taxonomy']
 
@@ -35,16 +41,21 @@ const tags = ['Taxonomy']
 export const taxonomyRoutes =
   ({ openReader }: Pick<ReadDeps, 'openReader'>): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const readTopicsOf = async ({ principal }: FastifyRequest, reply: FastifyReply): Promise<Taxonomy> => {
+    const readTopicsOf = async (
+      { principal }: FastifyRequest,
+      reply: FastifyReply,
+    ): Promise<Taxonomy> => {
       const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
       const topics = await readTopics(reader)
       return {
-        ...{
-          name: 'topics',
-          fields: [],
-          description: 'What intent is about; parent is the topic that one is a part of.',
-        },
-        terms: topics.map(({ topic, label, parent }) => ({ value: topic, label, ...(parent && { parent }) })),
+        name: 'topics',
+        fields: [],
+        description: 'What intent is about; parent is the topic that one is a part of.',
+        terms: topics.map(({ topic, label, parent }) => ({
+          value: topic,
+          label,
+          ...(parent && { parent }),
+        })),
       }
     }
 
@@ -53,10 +64,15 @@ export const taxonomyRoutes =
       {
         config,
         schema: {
-          ...{ tags, operationId: 'listTaxonomies', summary: 'List taxonomies', querystring: exactly({}) },
+          tags,
+          operationId: 'listTaxonomies',
+          summary: 'List taxonomies',
+          querystring: exactly({}),
           description: 'The lists of values that fields choose from, and the topics of intent.',
           response: {
-            200: Type.Object({ taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })) }),
+            200: Type.Object({
+              taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })),
+            }),
           },
         },
       },
@@ -70,16 +86,17 @@ export const taxonomyRoutes =
       {
         config,
         schema: {
-          ...{
-            tags,
-            operationId: 'getTaxonomy',
-            summary: 'Get a taxonomy with its values',
-            querystring: exactly({}),
-          },
+          tags,
+          operationId: 'getTaxonomy',
+          summary: 'Get a taxonomy with its values',
+          querystring: exactly({}),
           description: 'In their natural order.',
           params: Type.Object({ name: Type.String() }),
           response: {
-            200: Type.Object({ ...summary, values: Type.Array(Term) }, { title: 'TaxonomyWithValues' }),
+            200: Type.Object(
+              { ...summary, values: Type.Array(Term) },
+              { title: 'TaxonomyWithValues' },
+            ),
           },
         },
       },
@@ -96,5 +113,8 @@ export const taxonomyRoutes =
   }
 
 const summaryOf = ({ name, description, fields, terms }: Taxonomy) => ({
-  ...{ name, description, fields: [...fields], count: terms.length },
+  name,
+  description,
+  fields: [...fields],
+  count: terms.length,
 })

@@ -36,7 +36,10 @@ const flushMs = 1_000
 const waitingMax = 10_000
 
 /** Opens the log of requests. No request waits for it, and a row that cannot be written costs nothing but itself. */
-export function openRequestLog(clickhouse: Pick<ClickHouse, 'insertLines'>, log: WarnLog): RequestLog {
+export function openRequestLog(
+  clickhouse: Pick<ClickHouse, 'insertLines'>,
+  log: WarnLog,
+): RequestLog {
   let waiting: RequestRow[] = []
   let flushing = Promise.resolve()
 
@@ -52,7 +55,10 @@ export function openRequestLog(clickhouse: Pick<ClickHouse, 'insertLines'>, log:
         randomUUID(),
       )
     } catch (error) {
-      log.warn({ requests: rows.length, error: (error as Error).message }, 'requests are not in the log')
+      log.warn(
+        { requests: rows.length, error: (error as Error).message },
+        'requests are not in the log',
+      )
     }
   }
   const flushNext = () => {

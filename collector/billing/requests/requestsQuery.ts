@@ -43,7 +43,11 @@ const columns = `request_id, toUnixTimestamp64Milli(at) AS at_ms, project_id, ca
   route, target, status, nullIf(error, '') AS error, latency_ms`
 
 /** A page of the log, and a row more where there are more. */
-export const loggedQuery = (filters: RequestFilters, after: Place | null, limit: number): Query => ({
+export const loggedQuery = (
+  filters: RequestFilters,
+  after: Place | null,
+  limit: number,
+): Query => ({
   sql: `
     SELECT ${columns} FROM api_requests
     WHERE organization_id = {organization:UUID}
@@ -59,16 +63,19 @@ export const loggedQuery = (filters: RequestFilters, after: Place | null, limit:
     LIMIT {rows:UInt32}`,
   params: {
     organization: filters.scope.organizationId,
-    ...{ start: filters.startMs, end: filters.endMs },
-    ...{ anyProject: filters.scope.projectIds === null, projects: filters.scope.projectIds ?? [] },
-    ...{
-      caller: filters.callerId,
-      callerKind: filters.callerKind ?? '',
-      request: filters.requestId,
-      route: filters.route ?? '',
-    },
-    ...{ statusFrom: filters.statuses?.[0] ?? 0, statusTo: filters.statuses?.[1] ?? 999 },
-    ...{ isFirst: after === null, afterAt: after?.[0] ?? 0, afterId: after?.[1] ?? noId },
+    start: filters.startMs,
+    end: filters.endMs,
+    anyProject: filters.scope.projectIds === null,
+    projects: filters.scope.projectIds ?? [],
+    caller: filters.callerId,
+    callerKind: filters.callerKind ?? '',
+    request: filters.requestId,
+    route: filters.route ?? '',
+    statusFrom: filters.statuses?.[0] ?? 0,
+    statusTo: filters.statuses?.[1] ?? 999,
+    isFirst: after === null,
+    afterAt: after?.[0] ?? 0,
+    afterId: after?.[1] ?? noId,
     rows: limit + 1,
   },
 })
@@ -127,8 +134,16 @@ export async function readCharges(
        AND ($8::timestamptz IS NULL OR (charge.at, charge.request_id) < ($8, $9))
      ORDER BY charge.at DESC, charge.request_id DESC LIMIT $10`,
     [
-      ...[scope.organizationId, new Date(startMs), new Date(endMs), scope.projectIds],
-      ...[callerId, requestId, meter, after && new Date(after[0]), after?.[1] ?? null, limit + 1],
+      scope.organizationId,
+      new Date(startMs),
+      new Date(endMs),
+      scope.projectIds,
+      callerId,
+      requestId,
+      meter,
+      after && new Date(after[0]),
+      after?.[1] ?? null,
+      limit + 1,
     ],
   )
   return rows
@@ -140,9 +155,10 @@ export async function readChargesOf(
   { scope }: RequestFilters,
   requestIds: readonly string[],
 ): Promise<RequestCharge[]> {
-  const { rows } = await postgres.query<RequestCharge>(`${charges} AND charge.request_id = ANY ($2)`, [
-    ...[scope.organizationId, requestIds],
-  ])
+  const { rows } = await postgres.query<RequestCharge>(
+    `${charges} AND charge.request_id = ANY ($2)`,
+    [scope.organizationId, requestIds],
+  )
   return rows
 }
 

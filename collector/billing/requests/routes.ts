@@ -40,14 +40,21 @@ export const requestsRoutes =
       {
         schema: describeRequests,
         config: {
-          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
         },
       },
       async ({ principal, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id?.toLowerCase())
         const filters: RequestFilters = { scope, ...readFilters(query, now()) }
         const { limit = limitDefault, meter = null } = query
-        const after = query.cursor === undefined ? null : places.read(scope.organizationId, query.cursor)
+        const after =
+          query.cursor === undefined ? null : places.read(scope.organizationId, query.cursor)
         const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
 
         const isByCharge = query.charged === true || meter !== null
@@ -62,7 +69,9 @@ export const requestsRoutes =
                 ]),
               )
           : await reader.rows<LoggedRequest>(loggedQuery(filters, after, limit))
-        const chargeOf = byId(isByCharge ? charges : await readChargesOf(postgres, filters, logged.map(idOf)))
+        const chargeOf = byId(
+          isByCharge ? charges : await readChargesOf(postgres, filters, logged.map(idOf)),
+        )
         const loggedOf = byId(logged)
 
         const found = isByCharge ? charges : logged
@@ -89,12 +98,17 @@ function readFilters(
   nowMs: number,
 ): Omit<RequestFilters, 'scope'> {
   const endMs = end_date === undefined ? nowMs + apartMs : Date.parse(end_date) + dayMs
-  const startMs = start_date === undefined ? endMs - (retentionDays + 1) * dayMs : Date.parse(start_date)
+  const startMs =
+    start_date === undefined ? endMs - (retentionDays + 1) * dayMs : Date.parse(start_date)
   if (startMs >= endMs) throw invalidParameter('start_date', 'is after end_date')
   return {
-    ...{ callerId: caller_id ?? null, callerKind: caller_kind ?? null },
-    ...{ requestId: request_id ?? null, route: route ?? null },
-    ...{ statuses: status === undefined ? null : statusesOf(status), startMs, endMs },
+    callerId: caller_id ?? null,
+    callerKind: caller_kind ?? null,
+    requestId: request_id ?? null,
+    route: route ?? null,
+    statuses: status === undefined ? null : statusesOf(status),
+    startMs,
+    endMs,
   }
 }
 

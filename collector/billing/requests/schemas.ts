@@ -57,7 +57,9 @@ const ApiRequest = Type.Object(
     caller: Type.Object({
       kind: Choice(['key', 'member', 'share', 'job']),
       id: Id,
-      name: Nullable(Type.String(), { description: 'What it is called now; null when it is gone.' }),
+      name: Nullable(Type.String(), {
+        description: 'What it is called now; null when it is gone.',
+      }),
     }),
     mode: Choice(['live', 'test']),
     method: Nullable(Type.String(), {

@@ -2,19 +2,32 @@ import { isUuid } from '../../../schemas/uuid.ts'
 
 /** Parameters whose values say nothing of a person, and no secret. */
 const shown = new Set([
-  ...['project_id', 'pixel_id', 'campaign_id', 'audience_id', 'list_id', 'source', 'kind', 'tier'],
-  ...[
-    'start_ms',
-    'end_ms',
-    'start_time',
-    'end_time',
-    'start_date',
-    'end_date',
-    'limit',
-    'page_size',
-    'offset',
-  ],
-  ...['select', 'distinct', 'group_by', 'order', 'format', 'interval', 'include_dsp', 'status', 'meter'],
+  'project_id',
+  'pixel_id',
+  'campaign_id',
+  'audience_id',
+  'list_id',
+  'source',
+  'kind',
+  'tier',
+  'start_ms',
+  'end_ms',
+  'start_time',
+  'end_time',
+  'start_date',
+  'end_date',
+  'limit',
+  'page_size',
+  'offset',
+  'select',
+  'distinct',
+  'group_by',
+  'order',
+  'format',
+  'interval',
+  'include_dsp',
+  'status',
+  'meter',
 ])
 const targetCharsMax = 500
 
@@ -27,7 +40,9 @@ export function targetOf(
   params: Readonly<Record<string, unknown>>,
   query: Readonly<Record<string, unknown>>,
 ): string {
-  const path = route.replace(/:(\w+)/g, (name, key: string) => (isUuid(params[key]) ? params[key] : name))
+  const path = route.replace(/:(\w+)/g, (name, key: string) =>
+    isUuid(params[key]) ? params[key] : name,
+  )
   const pairs = Object.entries(query).map(([name, value]) => {
     const isShown = shown.has(name) && typeof value !== 'object'
     return `${encodeURIComponent(name)}=${isShown ? encodeURIComponent(String(value)) : '…'}`

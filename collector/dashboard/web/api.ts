@@ -35,7 +35,10 @@ export type EventsFate = NonNullable<Params<'deleteProject'>['events']>
 /** What becomes of the keys that a member has made who may no longer what these may. */
 export type KeysFate = Pick<Params<'removeMember'>, 'api_keys'>
 /** What two people may edit at once: an update says which version it changes. */
-export type Versioned = Pick<Answer<'getProject'>['project'], 'version' | 'created_at' | 'updated_at'>
+export type Versioned = Pick<
+  Answer<'getProject'>['project'],
+  'version' | 'created_at' | 'updated_at'
+>
 /** A project as whoami lists it; owners and admins of the organization are admins of all. */
 export type OwnProject = Answer<'whoAmI'>['projects'][number]
 export type Webhook = Answer<'getWebhook'>['webhook']
@@ -98,4 +101,6 @@ export const ownProjects = async (): Promise<OwnProject[]> => (await api.whoAmI(
 
 /** What a reader is told of an error. */
 export const messageOf = ({ status, message, retryAfterSeconds }: ApiError): string =>
-  status === 429 && retryAfterSeconds !== null ? `${message} Try again in ${retryAfterSeconds} s.` : message
+  status === 429 && retryAfterSeconds !== null
+    ? `${message} Try again in ${retryAfterSeconds} s.`
+    : message

@@ -24,7 +24,9 @@ const ConfirmEmailChange = lazyPage(() =>
 const SharedPage = lazyPage(() =>
   import('./pages/sharing/sharedPage.tsx').then(({ SharedPage }) => SharedPage),
 )
-const Unsubscribe = lazyPage(() => import('./pages/unsubscribe.tsx').then(({ Unsubscribe }) => Unsubscribe))
+const Unsubscribe = lazyPage(() =>
+  import('./pages/unsubscribe.tsx').then(({ Unsubscribe }) => Unsubscribe),
+)
 const ResetPassword = lazyPage(() =>
   import('./pages/password.tsx').then(({ ResetPassword }) => ResetPassword),
 )

@@ -8,10 +8,14 @@ export type LazyPage<Props> = ComponentType<Props> & {
 }
 
 /** A page that is a chunk of its own: fetched when it is first shown, and drawn at once ever after. */
-export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>): LazyPage<Props> {
+export function lazyPage<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): LazyPage<Props> {
   let Loaded: ComponentType<Props> | undefined
   function LazyPage(props: Props) {
-    const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(Loaded ? 'loaded' : 'loading')
+    const [state, setState] = useState<'loading' | 'loaded' | 'failed'>(
+      Loaded ? 'loaded' : 'loading',
+    )
     useEffect(() => {
       if (Loaded) return
       load().then(

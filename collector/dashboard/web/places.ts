@@ -47,12 +47,16 @@ const organizationPlaces: readonly Place[] = [
     path: 'developers/requests',
     name: 'Requests',
     key: 'q',
-    page: lazyPage(() => import('./pages/developers/requests.tsx').then(({ Requests }) => Requests)),
+    page: lazyPage(() =>
+      import('./pages/developers/requests.tsx').then(({ Requests }) => Requests),
+    ),
   },
   {
     path: 'developers/explorer',
     name: 'API explorer',
-    page: lazyPage(() => import('./pages/developers/explorer.tsx').then(({ Explorer }) => Explorer)),
+    page: lazyPage(() =>
+      import('./pages/developers/explorer.tsx').then(({ Explorer }) => Explorer),
+    ),
   },
   {
     path: 'developers/samples',
@@ -134,7 +138,9 @@ export const projectPlaces: readonly Place[] = [
     name: 'Retention',
     key: 'r',
     hasView: true,
-    page: lazyPage(() => import('./pages/retention/retention.tsx').then(({ Retention }) => Retention)),
+    page: lazyPage(() =>
+      import('./pages/retention/retention.tsx').then(({ Retention }) => Retention),
+    ),
   },
   {
     path: 'journeys',
@@ -167,19 +173,27 @@ export const projectPlaces: readonly Place[] = [
     path: 'audiences',
     name: 'Audiences',
     key: 'a',
-    page: lazyPage(() => import('./pages/audiences/audiences.tsx').then(({ Audiences }) => Audiences)),
+    page: lazyPage(() =>
+      import('./pages/audiences/audiences.tsx').then(({ Audiences }) => Audiences),
+    ),
   },
   {
     path: 'audiences/new',
-    page: lazyPage(() => import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor)),
+    page: lazyPage(() =>
+      import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor),
+    ),
   },
   {
     path: 'audiences/:audienceId',
-    page: lazyPage(() => import('./pages/audiences/audience.tsx').then(({ AudiencePage }) => AudiencePage)),
+    page: lazyPage(() =>
+      import('./pages/audiences/audience.tsx').then(({ AudiencePage }) => AudiencePage),
+    ),
   },
   {
     path: 'audiences/:audienceId/edit',
-    page: lazyPage(() => import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor)),
+    page: lazyPage(() =>
+      import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor),
+    ),
   },
   {
     path: 'lists',
@@ -213,7 +227,9 @@ export const projectPlaces: readonly Place[] = [
     path: 'webhooks',
     name: 'Webhooks',
     key: 'h',
-    page: lazyPage(() => import('./pages/developers/webhooks.tsx').then(({ Webhooks }) => Webhooks)),
+    page: lazyPage(() =>
+      import('./pages/developers/webhooks.tsx').then(({ Webhooks }) => Webhooks),
+    ),
   },
   {
     path: '',
@@ -237,7 +253,9 @@ const allPlaces: readonly Place[] = [
 ]
 
 /** The page of an address, and what its pattern's `:names` are there; undefined of addresses that lead nowhere. */
-export function placeAt(path: string): { place: Place; params: Record<string, string> } | undefined {
+export function placeAt(
+  path: string,
+): { place: Place; params: Record<string, string> } | undefined {
   for (const place of allPlaces) {
     const found = match(`/:organization/${place.path}`, path.toLowerCase())
     if (!found) continue

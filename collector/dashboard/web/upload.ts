@@ -10,7 +10,9 @@ export async function uploadFile(
   const answer = await fetch(`${path}?${new URLSearchParams(query)}`, {
     method: 'POST',
     headers: {
-      'content-type': /\.(nd)?jsonl?(\.gz)?$/i.test(file.name) ? 'application/x-ndjson' : 'text/csv',
+      'content-type': /\.(nd)?jsonl?(\.gz)?$/i.test(file.name)
+        ? 'application/x-ndjson'
+        : 'text/csv',
       ...(/\.gz$/i.test(file.name) && { 'content-encoding': 'gzip' }),
       'x-organization-id': organization,
     },

@@ -22,7 +22,8 @@ export function changeParams(
 }
 
 /** A parameter of the page's address; '' where it has none. To be read while drawing. */
-export const urlValue = (name: string): string => new URLSearchParams(currentSearch.value).get(name) ?? ''
+export const urlValue = (name: string): string =>
+  new URLSearchParams(currentSearch.value).get(name) ?? ''
 
 /** Shows the same page with other parameters; '' takes one away. The way back leads to what was shown. */
 export function setUrl(values: Record<string, string>, options: { replace?: boolean } = {}): void {

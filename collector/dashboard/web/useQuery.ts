@@ -75,7 +75,10 @@ export function useAllPages<T>({ value, more }: ListQuery<T>, areWanted: boolean
  * Asks when the component appears and whenever `key`, which says what is asked, is another. Until the new answer comes
  * the old one stays, and is stale. A hook.
  */
-export function useQueryOf<T>(key: string, ask: () => Promise<T>): QueryState<T> & { isStale: boolean } {
+export function useQueryOf<T>(
+  key: string,
+  ask: () => Promise<T>,
+): QueryState<T> & { isStale: boolean } {
   const [{ of, value, error }, setState] = useState<{ of?: string; value?: T; error?: unknown }>({})
   const latest = useRef(key)
   latest.current = key

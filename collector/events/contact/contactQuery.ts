@@ -16,7 +16,10 @@ export interface ContactRow extends Addresses {
  * The people who meet the filters and have not opted out of the organization, by their key, and one more than the limit, by which the caller knows that there are
  * more. Of several profiles of a person that meet them the one loaded last is taken.
  */
-export function contactQuery({ filters, limit, after }: ContactPlan, organizationId: string): Query {
+export function contactQuery(
+  { filters, limit, after }: ContactPlan,
+  organizationId: string,
+): Query {
   const { bind, params } = bindings()
   const where = [
     ...filters.map((filter) => condition(filter, bind)),
@@ -25,7 +28,9 @@ export function contactQuery({ filters, limit, after }: ContactPlan, organizatio
   const columns = [
     `${personKey} AS person_key`,
     'toString(hem) AS hem_text',
-    ...['business_email', 'email', 'company_domain'],
+    'business_email',
+    'email',
+    'company_domain',
   ]
   const sql = `${peopleWhere(columns, where, bind('UUID', organizationId))}
 ORDER BY person_key, updated_at DESC, hem

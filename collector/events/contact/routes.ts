@@ -38,7 +38,9 @@ export const contactRoutes =
               records: billed.length,
               hashes: () => hashesOf(billed.map(({ person_key }) => person_key)),
               answer(charged) {
-                const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
+                const results = known
+                  .map(({ hem_text }) => people.get(hem_text)!.toString())
+                  .join(',')
                 const counts = {
                   count: known.length,
                   with_business_email: billed.length,

@@ -15,7 +15,9 @@ export const QueryBody = exactly({
   select: Type.Optional(SelectOfPerson),
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: contactLimit.max, default: contactLimit.default },
+      minimum: 1,
+      maximum: contactLimit.max,
+      default: contactLimit.default,
       description: 'Most people of the page.',
     }),
   ),
@@ -42,7 +44,9 @@ export const describeContact = {
       Type.Object({
         results: Type.Array(Person),
         count: Type.Integer({ description: 'People in this page.' }),
-        with_business_email: Type.Integer({ description: 'Of these, how many have a business e-mail.' }),
+        with_business_email: Type.Integer({
+          description: 'Of these, how many have a business e-mail.',
+        }),
         charged: Type.Integer({ description: 'Records charged.' }),
         meta: ChargedMeta,
         next_cursor: NextCursor,

@@ -52,7 +52,9 @@ export const LegacyEventsQuery = exactly({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.max, default: limits.default })),
   offset: Type.Optional(
     Type.Integer({
-      ...{ minimum: 0, maximum: offsetMax, default: 0 },
+      minimum: 0,
+      maximum: offsetMax,
+      default: 0,
       description: 'How many of the newest events to pass over.',
     }),
   ),
@@ -64,7 +66,9 @@ export const InclusiveEventsQuery = exactly({
   ...LegacyEventsQuery.properties,
   end_ms: Type.Optional(Milliseconds('Last millisecond of the window since 1970.')),
   end_time: Type.Optional(
-    Time('Last instant of the window, written like start_time; of a date the whole day belongs to it.'),
+    Time(
+      'Last instant of the window, written like start_time; of a date the whole day belongs to it.',
+    ),
   ),
 })
 
@@ -84,7 +88,10 @@ export function readLegacyEvents(
   const { windowMsMax } = version
   if (windowMsMax !== null && window.endMs - window.startMs > windowMsMax) {
     const parameter = query.end_ms === undefined ? 'end_time' : 'end_ms'
-    throw invalidParameter(parameter, `must be at most ${windowMsMax / hourMs} hours after the start`)
+    throw invalidParameter(
+      parameter,
+      `must be at most ${windowMsMax / hourMs} hours after the start`,
+    )
   }
   return {
     asked: readOneScope(request),
@@ -94,7 +101,9 @@ export function readLegacyEvents(
       window,
       hasAllColumns: query.select === undefined,
       columns:
-        query.select === undefined ? fieldsAt(everyTier) : readFields('select', query.select, everyTier),
+        query.select === undefined
+          ? fieldsAt(everyTier)
+          : readFields('select', query.select, everyTier),
       limit: query.limit ?? limits.default,
       offset: query.offset ?? 0,
       cursor: null,
@@ -104,7 +113,10 @@ export function readLegacyEvents(
 }
 
 type LegacyRequest = ScopedRequest<Static<typeof LegacyScopeQuery>>
-const LegacyScopeQuery = Type.Object({ ...scopeQuery, organization_id: legacySelection.organization_id })
+const LegacyScopeQuery = Type.Object({
+  ...scopeQuery,
+  organization_id: legacySelection.organization_id,
+})
 
 /**
  * The scope of a request: one of pixel, project and organization, and perhaps a campaign. Of several the narrowest
@@ -140,11 +152,14 @@ export function readWholeWindow(given: WindowParameters, includesEnd: boolean): 
     const parameter = given.start_time === undefined ? 'end_time' : 'start_time'
     throw invalidParameter(parameter, 'cannot be combined with start_ms and end_ms')
   }
-  const missing = (inTimes ? (['start_time', 'end_time'] as const) : (['start_ms', 'end_ms'] as const)).find(
-    (name) => given[name] === undefined,
-  )
+  const missing = (
+    inTimes ? (['start_time', 'end_time'] as const) : (['start_ms', 'end_ms'] as const)
+  ).find((name) => given[name] === undefined)
   if (missing)
-    throw invalidParameter(missing, 'is missing: give start_ms and end_ms, or start_time and end_time')
+    throw invalidParameter(
+      missing,
+      'is missing: give start_ms and end_ms, or start_time and end_time',
+    )
   return readWindow(given, 0, includesEnd)
 }
 

@@ -18,7 +18,12 @@ import { pageKeysQuery } from '../query/readPage.ts'
 import { readRecordHashes } from '../query/recordHashes.ts'
 import { outputOf, rowForm } from '../query/rowForm.ts'
 import type { EventsPlan, Selection } from '../query/selection.ts'
-import { type LegacyEventsQuery, type LegacyVersion, readLegacyEvents, readNarrowestScope } from './legacy.ts'
+import {
+  type LegacyEventsQuery,
+  type LegacyVersion,
+  readLegacyEvents,
+  readNarrowestScope,
+} from './legacy.ts'
 import { decidingFields, meterOf, meterOfRows } from './meter.ts'
 import { estimateScan } from './scanEstimate.ts'
 import {
@@ -36,7 +41,12 @@ export const legacyRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.setSerializerCompiler(plainSerializer)
-    const access = { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events' } as const
+    const access = {
+      to: 'key',
+      projectKeys: 'own project',
+      keyRole: 'read',
+      limit: 'events',
+    } as const
     const shared = { config: { access } } as const
 
     const readerOf = (
@@ -76,14 +86,20 @@ export const legacyRoutes =
             const plan = await nameProjects(reader, { ...asking, window })
             const found = await readRows(reader, plan)
             const rows = found.slice(0, plan.limit)
-            const meter = legacy.isSelected ? asked : meterOfRows(rows, { fields: plan.columns, named })
+            const meter = legacy.isSelected
+              ? asked
+              : meterOfRows(rows, { fields: plan.columns, named })
             const records = rows.length
             return {
-              ...{ records, meter, window },
+              records,
+              meter,
+              window,
               hashes: () => readRecordHashes(reader, pageKeysQuery(plan)),
               answer(charged) {
                 const meta = {
-                  ...{ meter, records, charged },
+                  meter,
+                  records,
+                  charged,
                   start_ms: window.startMs,
                   end_ms: window.endMs - (version.includesEnd ? 1 : 0),
                   offset: plan.offset,
@@ -105,7 +121,11 @@ export const legacyRoutes =
     ] as const) {
       const config = { ...shared.config, charged: true } as const
       const schema = describeLegacyEvents(version)
-      app.get(path, { ...shared, schema, config }, chargedRoute(deps.billing, schema, readPage(version)))
+      app.get(
+        path,
+        { ...shared, schema, config },
+        chargedRoute(deps.billing, schema, readPage(version)),
+      )
     }
 
     app.get(
@@ -123,19 +143,27 @@ export const legacyRoutes =
       },
     )
 
-    app.get('/api/v1/event_counts', { schema: describeV1Counts, ...shared }, async (request, reply) => {
-      const plan = await scoped(request, readV1Counts(request))
-      const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
-      return countsAnswer(counts, plan, request.id)
-    })
+    app.get(
+      '/api/v1/event_counts',
+      { schema: describeV1Counts, ...shared },
+      async (request, reply) => {
+        const plan = await scoped(request, readV1Counts(request))
+        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+        return countsAnswer(counts, plan, request.id)
+      },
+    )
 
-    app.get('/api/v1/event_counts_index', { schema: describeV1Index, ...shared }, async (request, reply) => {
-      const read = readV1Index(request)
-      const plan = await scoped(request, read)
-      const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
-      const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
-      return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
-    })
+    app.get(
+      '/api/v1/event_counts_index',
+      { schema: describeV1Index, ...shared },
+      async (request, reply) => {
+        const read = readV1Index(request)
+        const plan = await scoped(request, read)
+        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+        const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
+        return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
+      },
+    )
 
     app.get('/api/v1/events_schema', { schema: describeV1Schema, ...shared }, async (request) => {
       await deps.scopeOf(request.principal, readNarrowestScope(request))

@@ -25,8 +25,14 @@ export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<Sc
       scansOf(reader.through(shard), { ...query, params: { ...query.params, events: table } }),
     ),
   )
-  const sum = (member: keyof ScanEstimate) => scans.flat().reduce((all, scan) => all + scan[member], 0)
-  return { rows: sum('rows'), bytes: Math.round(sum('bytes')), parts: sum('parts'), marks: sum('marks') }
+  const sum = (member: keyof ScanEstimate) =>
+    scans.flat().reduce((all, scan) => all + scan[member], 0)
+  return {
+    rows: sum('rows'),
+    bytes: Math.round(sum('bytes')),
+    parts: sum('parts'),
+    marks: sum('marks'),
+  }
 }
 
 /** Of profiles the events' tables tell no more than whose each event is, and all their fields are long to analyse. */
@@ -72,12 +78,17 @@ interface PlanNode {
 }
 
 /** Which columns of each table a query reads: all at once, as long as nothing is optimized. */
-async function readingsOf(reader: Reader, { sql, params }: Query): Promise<Map<string, Set<string>>> {
+async function readingsOf(
+  reader: Reader,
+  { sql, params }: Query,
+): Promise<Map<string, Set<string>>> {
   const lines = await reader.rows<{ explain: string }>({
     sql: `EXPLAIN json = 1, header = 1, description = 1, optimize = 0 ${sql}`,
     params,
   })
-  const [{ Plan }] = JSON.parse(lines.map(({ explain }) => explain).join('\n')) as [{ Plan: PlanNode }]
+  const [{ Plan }] = JSON.parse(lines.map(({ explain }) => explain).join('\n')) as [
+    { Plan: PlanNode },
+  ]
   const readings = new Map<string, Set<string>>()
   const visit = (node: PlanNode) => {
     if (node['Node Type'] === 'ReadFromMergeTree') {

@@ -7,7 +7,12 @@ import { everyTier } from '../query/plan.ts'
 import { SourceName } from '../query/source.ts'
 import { eventRows } from '../rowSchemas.ts'
 import { EventCount, EventType } from '../schemas.ts'
-import { InclusiveEventsQuery, LegacyEventsQuery, type LegacyVersion, legacySelection } from './legacy.ts'
+import {
+  InclusiveEventsQuery,
+  LegacyEventsQuery,
+  type LegacyVersion,
+  legacySelection,
+} from './legacy.ts'
 import { Interval, V1CountsQuery, V1IndexQuery, v1 } from './v1.ts'
 
 const tags = ['Events']
@@ -70,7 +75,9 @@ export const describeScanEstimate = {
   response: answer('The estimate.', {
     estimate: Type.Object({
       rows: Type.Integer({ description: 'Events, looked at to find those asked for.' }),
-      bytes: Type.Integer({ description: 'Uncompressed, of the columns needed, by their average size.' }),
+      bytes: Type.Integer({
+        description: 'Uncompressed, of the columns needed, by their average size.',
+      }),
       parts: Type.Integer({ description: 'Parts of tables.' }),
       marks: Type.Integer({ description: 'Granules of 8,192 events.' }),
     }),
@@ -78,7 +85,10 @@ export const describeScanEstimate = {
   }),
 }
 
-const CountsMeta = Type.Object({ ...windowMeta, has_more: Type.Boolean() }, { title: 'LegacyCountsMeta' })
+const CountsMeta = Type.Object(
+  { ...windowMeta, has_more: Type.Boolean() },
+  { title: 'LegacyCountsMeta' },
+)
 const total = Type.Integer({ description: 'Events in all groups.' })
 
 /** GET /api/v1/event_counts. */
@@ -105,9 +115,13 @@ export const describeV1Index = {
     interval: Interval,
     index: Type.Array(
       Type.Object({
-        start: Type.String({ description: 'The hour as RFC 3339, or the day as YYYY-MM-DD, in UTC.' }),
+        start: Type.String({
+          description: 'The hour as RFC 3339, or the day as YYYY-MM-DD, in UTC.',
+        }),
         count: Type.Integer(),
-        event_types: Type.Record(Type.String(), Type.Integer(), { description: 'How many of each type.' }),
+        event_types: Type.Record(Type.String(), Type.Integer(), {
+          description: 'How many of each type.',
+        }),
       }),
     ),
     total,
@@ -124,7 +138,10 @@ export const describeV1Schema = {
   summary: 'Get the fields of an event (version 1), not billed',
   description: 'The scope may be named, and need not be.',
   querystring: exactly({
-    ...{ project_id, pixel_id, campaign_id, organization_id },
+    project_id,
+    pixel_id,
+    campaign_id,
+    organization_id,
     source: Type.Optional(SourceName),
   }),
   response: answer('The fields, in the order in which rows have them.', {

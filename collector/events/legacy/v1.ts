@@ -36,14 +36,19 @@ export const V1IndexQuery = exactly({
     Choice(['hour', 'day'], {
       default: 'hour',
       description: Object.entries(intervals)
-        .map(([interval, windowMs]) => `${interval} takes a window of at most ${windowMs / dayMs} days`)
+        .map(
+          ([interval, windowMs]) =>
+            `${interval} takes a window of at most ${windowMs / dayMs} days`,
+        )
         .join(', '),
     }),
   ),
 })
 
 /** Reads a request for counts. Throws 400 that names the parameter. */
-export function readV1Counts(request: ScopedRequest<Static<typeof V1CountsQuery>>): Asked<CountsPlan> {
+export function readV1Counts(
+  request: ScopedRequest<Static<typeof V1CountsQuery>>,
+): Asked<CountsPlan> {
   const { query } = request
   return {
     asked: readOneScope(request),

@@ -16,8 +16,10 @@ export interface Item {
 }
 
 /** Reads the items of a batch one by one: an invalid item does not affect the others. */
-export const readItems = (items: readonly unknown[], { requiresId }: { requiresId: boolean }): Item[] =>
-  items.map((item, index) => ({ index, ...readItem(item, requiresId) }))
+export const readItems = (
+  items: readonly unknown[],
+  { requiresId }: { requiresId: boolean },
+): Item[] => items.map((item, index) => ({ index, ...readItem(item, requiresId) }))
 
 function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'> {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {

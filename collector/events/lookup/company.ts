@@ -19,7 +19,10 @@ export const companyLookupRoute =
         schema: describeCompany,
         config: {
           access: {
-            ...{ to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+            to: 'key',
+            projectKeys: 'as organization',
+            keyRole: 'read',
+            limit: 'data',
             members: 'admins',
           },
           charged: true,
@@ -52,7 +55,8 @@ export const companyLookupRoute =
 function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
   const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
   if (given.length === 0) throw invalidParameter('ip', 'is missing: give ip, domain or email')
-  if (given.length > 1) throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
+  if (given.length > 1)
+    throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
   if (ip !== undefined) {
     if (isIP(ip) === 0) throw invalidParameter('ip', 'must be an IPv4 or IPv6 address')
     return { address: ip }
@@ -62,7 +66,8 @@ function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): Com
       .trim()
       .toLowerCase()
       .replace(/^www\./, '')
-    if (!/^[^\s@/:.]+(\.[^\s@/:.]+)+$/.test(named)) throw invalidParameter('domain', 'must be a domain')
+    if (!/^[^\s@/:.]+(\.[^\s@/:.]+)+$/.test(named))
+      throw invalidParameter('domain', 'must be a domain')
     return { domain: named }
   }
   const address = email!.trim()

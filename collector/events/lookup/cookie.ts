@@ -18,7 +18,13 @@ export const cookieLookupRoute =
       {
         schema: describeCookie,
         config: {
-          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
           charged: true,
         },
       },
@@ -33,14 +39,18 @@ export const cookieLookupRoute =
             const reader = deps.openReader(principal, { effort: 'page', signal })
             // Only of browsers that were seen here: the graph is no one's to go through.
             const [seen] = await reader.rows<object>(seenQuery(scope, cookieId))
-            const found = seen ? await reader.rows<LinkRow>(linksQuery(scope.organizationId, cookieId)) : []
+            const found = seen
+              ? await reader.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
+              : []
             const links = toLinks(found)
             const counting = links.find(({ counts }) => counts)
             return {
               records: counting ? 1 : 0,
               hashes: () => hashesOf(counting ? [cookieId] : []),
               answer: (charged) => ({
-                ...{ cookie_id: cookieId, matched: counting !== undefined, hem: counting?.hem ?? null },
+                cookie_id: cookieId,
+                matched: counting !== undefined,
+                hem: counting?.hem ?? null,
                 links: counting ? links : [],
                 meta: chargedMeta('lookup', counting ? 1 : 0, charged),
               }),
@@ -109,11 +119,14 @@ function toLinks(rows: readonly LinkRow[]): Link[] {
     observed_at: row.observed_at,
     counts: row === winner,
     reason:
-      winner && index >= place ? reasonOf(row, winner) : 'Not known to reads yet: it counts within minutes.',
+      winner && index >= place
+        ? reasonOf(row, winner)
+        : 'Not known to reads yet: it counts within minutes.',
   }))
 }
 
-const rankOf = ({ is_own, is_vouched }: LinkRow): number => (is_own && is_vouched ? 0 : is_own ? 2 : 1)
+const rankOf = ({ is_own, is_vouched }: LinkRow): number =>
+  is_own && is_vouched ? 0 : is_own ? 2 : 1
 
 const classes = [
   'links that your site’s server signed, or that were loaded for you',
@@ -122,7 +135,8 @@ const classes = [
 ]
 
 function reasonOf(row: LinkRow, winner: LinkRow): string {
-  if (row === winner) return `It counts: ${classes[rankOf(row)]} come first of what is known of this browser.`
+  if (row === winner)
+    return `It counts: ${classes[rankOf(row)]} come first of what is known of this browser.`
   if (row.hem === winner.hem) return 'It says the same as the link that counts.'
   if (rankOf(row) > rankOf(winner)) return `After ${classes[rankOf(winner)]}.`
   if (row.confidence !== winner.confidence) return 'Less sure than the link that counts.'

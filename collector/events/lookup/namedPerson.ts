@@ -15,7 +15,9 @@ export function hemOfNamedPerson({ hem, email }: NamedPerson): string | ApiError
     return invalidParameter('email', 'cannot be combined with hem')
   if (hem !== undefined) {
     const lowered = typeof hem === 'string' ? hem.trim().toLowerCase() : ''
-    return isHem(lowered) ? lowered : invalidParameter('hem', 'must be a SHA-256 hash, 64 hexadecimal digits')
+    return isHem(lowered)
+      ? lowered
+      : invalidParameter('hem', 'must be a SHA-256 hash, 64 hexadecimal digits')
   }
   const address = typeof email === 'string' ? email.trim() : ''
   return isEmail(address) ? hemOf(address) : invalidParameter('email', 'must be an e-mail address')

@@ -22,7 +22,12 @@ type Asked = Static<typeof SubjectQuery>
 export const lookupRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const access = { to: 'key', projectKeys: 'as organization', keyRole: 'read', members: 'admins' } as const
+    const access = {
+      to: 'key',
+      projectKeys: 'as organization',
+      keyRole: 'read',
+      members: 'admins',
+    } as const
     const single = {
       config: { access: { ...access, limit: 'data' }, charged: true },
     } as const
@@ -71,12 +76,16 @@ export const lookupRoutes =
     app.get(
       '/api/v1/lookup',
       { schema: describeGet, ...single },
-      chargedRoute(deps.billing, describeGet, (request, reply) => lookUp(request, reply, request.query)),
+      chargedRoute(deps.billing, describeGet, (request, reply) =>
+        lookUp(request, reply, request.query),
+      ),
     )
     app.post(
       '/api/v1/lookup',
       { schema: describePost, ...single },
-      chargedRoute(deps.billing, describePost, (request, reply) => lookUp(request, reply, request.body)),
+      chargedRoute(deps.billing, describePost, (request, reply) =>
+        lookUp(request, reply, request.body),
+      ),
     )
 
     app.post(
@@ -93,7 +102,9 @@ export const lookupRoutes =
           ...usage,
           async read({ signal }) {
             const people = await read(request, hemsOf(items), fields, signal)
-            const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && people.has(asked))
+            const matched = items.filter(
+              ({ asked }) => !(asked instanceof ApiError) && people.has(asked),
+            )
             return {
               records: matched.length,
               hashes: () => hashesOf(matched.map(({ index }) => String(index))),
@@ -106,7 +117,9 @@ export const lookupRoutes =
                   charged,
                   meta: chargedMeta(usage.meter, matched.length, charged),
                 }
-                return streamOf(enclosed('{"results":[', rows, `],${JSON.stringify(counts).slice(1)}`))
+                return streamOf(
+                  enclosed('{"results":[', rows, `],${JSON.stringify(counts).slice(1)}`),
+                )
               },
             }
           },

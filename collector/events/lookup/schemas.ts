@@ -12,7 +12,9 @@ const tags = ['Identity']
 const Email = Type.String({
   description: 'The e-mail address; it is trimmed, lower-cased and hashed, and not kept.',
 })
-const Hem = Type.String({ description: 'SHA-256, hex, of the trimmed, lower-cased e-mail address.' })
+const Hem = Type.String({
+  description: 'SHA-256, hex, of the trimmed, lower-cased e-mail address.',
+})
 
 /** Texts are checked where they are read, so that single lookups and items of a batch say the same of them. */
 export const SubjectQuery = exactly({
@@ -97,7 +99,9 @@ export const describeBatch = {
 /** Which of them is there is checked where they are read. */
 export const CompanyQuery = exactly({
   ip: Type.Optional(Type.String({ description: 'An IPv4 or IPv6 address that the company uses.' })),
-  domain: Type.Optional(Type.String({ description: 'The domain of its website, with or without www.' })),
+  domain: Type.Optional(
+    Type.String({ description: 'The domain of its website, with or without www.' }),
+  ),
   email: Type.Optional(Type.String({ description: 'An e-mail address at its domain.' })),
 })
 

@@ -46,7 +46,8 @@ export class ArrowRowCounter {
 function readMessage(bytes: Buffer): { bodyBytes: number; rows: number } {
   const message = tableAt(bytes, 0)
   const [kind, header, bodyLength] = [message(1), message(2), message(3)]
-  const rows = kind && header && bytes.readUInt8(kind) === recordBatch ? tableAt(bytes, header)(0) : null
+  const rows =
+    kind && header && bytes.readUInt8(kind) === recordBatch ? tableAt(bytes, header)(0) : null
   return {
     bodyBytes: bodyLength ? Number(bytes.readBigInt64LE(bodyLength)) : 0,
     rows: rows ? Number(bytes.readBigInt64LE(rows)) : 0,

@@ -44,5 +44,7 @@ const firstId = '00000000-0000-0000-0000-000000000000'
 export function feedEnd({ cursor }: EventsPlan, asked: Window, read: Window): RowKey | null {
   if (read.endMs >= asked.endMs) return null
   // What is complete may have become less, when ClickHouse lost something in a crash.
-  return cursor && cursor.from.millis >= read.endMs ? cursor.from : { millis: read.endMs, eventId: firstId }
+  return cursor && cursor.from.millis >= read.endMs
+    ? cursor.from
+    : { millis: read.endMs, eventId: firstId }
 }

@@ -27,8 +27,11 @@ export const CountsQuery = exactly({
   distinct: Type.Optional(DistinctCounted),
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
-      description: 'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
+      minimum: 1,
+      maximum: limitMax,
+      default: limitDefault,
+      description:
+        'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
     }),
   ),
   group_by: Type.Optional(GroupBy),

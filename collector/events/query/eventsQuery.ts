@@ -92,7 +92,9 @@ export function withProfilesOf(
   const shown: ValueSql = typed ?? (form.escapesFormulas ? escapedFormula : (_field, sql) => sql)
   const { declared, selected } = withProfile(columns, form, shown)
   const hasProfiles = declared.length > 0
-  const ofEvent = columns.filter((field) => !isProfileField(field) && !(hasProfiles && isOfHem(field)))
+  const ofEvent = columns.filter(
+    (field) => !isProfileField(field) && !(hasProfiles && isOfHem(field)),
+  )
   const inside = [...new Set([...ofEvent.map(({ name }) => name), ...keyColumns(order)])].map(bare)
   if (hasProfiles) inside.push({ name: '_hem_number', sql: hemNumber })
   const next = { name: nextColumn, sql: lastKey(order) }
@@ -119,7 +121,8 @@ function withProfile(
   if (ofProfile.length === 0) {
     return { declared: [], selected: columns.map((field) => column(field, field.name, shown)) }
   }
-  const ofEvent = (field: Field) => column(field, isOfHem(field) ? ofHemNumber(field) : field.name, shown)
+  const ofEvent = (field: Field) =>
+    column(field, isOfHem(field) ? ofHemNumber(field) : field.name, shown)
   if (profiles === 'columns') {
     const { declared, sqlOf } = profileValues(ofProfile)
     return {
@@ -136,11 +139,17 @@ function withProfile(
       selected: [...others.map(ofEvent), ...profileMembers(ofProfile, membersOfNobody)],
     }
   }
-  const { declared, sqlOf } = profileTexts(ofProfile, profiles, escapesFormulas ? escapedText : undefined)
+  const { declared, sqlOf } = profileTexts(
+    ofProfile,
+    profiles,
+    escapesFormulas ? escapedText : undefined,
+  )
   return {
     declared: [withPerson, declared],
     selected: runsOf(columns).map((piece) =>
-      'length' in piece ? { name: piece.name, sql: sqlOf(piece.from, piece.length) } : ofEvent(piece),
+      'length' in piece
+        ? { name: piece.name, sql: sqlOf(piece.from, piece.length) }
+        : ofEvent(piece),
     ),
   }
 }
@@ -169,7 +178,13 @@ function pageSql(
     plan.distinct.map(({ name }) => name),
   )
   if (hasSessionColumns(columns) && !decidesOverSessions) {
-    return withSessionsOf(columns, plan, bind, (inside) => pageSql(plan, inside, { bind, events }), events)
+    return withSessionsOf(
+      columns,
+      plan,
+      bind,
+      (inside) => pageSql(plan, inside, { bind, events }),
+      events,
+    )
   }
   const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
@@ -219,7 +234,9 @@ const rowsAsked = ({ limit, offset }: EventsPlan): number => limit + 1 + offset
 const boundedFromMs = 60_000
 
 const isBounded = ({ order, cursor, until, window }: EventsPlan): boolean =>
-  order === 'received' && !until && window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
+  order === 'received' &&
+  !until &&
+  window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
 
 /**
  * When the last row of a page in the order of arrival was received: a condition that says nothing new, but keeps the
@@ -254,7 +271,9 @@ function boundSettings(plan: EventsPlan): string {
     ...(isBounded(plan) && rows > topRowsDefault
       ? [`query_plan_max_limit_for_top_k_optimization = ${rows}`]
       : []),
-    ...(plan.limit === limitMax ? [`query_plan_max_limit_for_lazy_materialization = ${limitMax + 1}`] : []),
+    ...(plan.limit === limitMax
+      ? [`query_plan_max_limit_for_lazy_materialization = ${limitMax + 1}`]
+      : []),
   ]
   return settings.length > 0 ? `\nSETTINGS ${settings.join(', ')}` : ''
 }
@@ -267,7 +286,9 @@ function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly s
 }
 
 const untilConditions = ({ until, order }: EventsPlan, bind: Bind): readonly string[] =>
-  until ? comparedWith(until, { order, timeOp: fromHereBack(order), op: beforeHere(order) }, bind) : []
+  until
+    ? comparedWith(until, { order, timeOp: fromHereBack(order), op: beforeHere(order) }, bind)
+    : []
 
 function comparedWith(
   { millis, eventId }: RowKey,

@@ -30,7 +30,9 @@ interface EventsPlace {
   readonly asked: Pick<Query, 'params' | 'pixelId'>
 }
 
-type PlaceOf = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & { readonly isForEstimate?: true }
+type PlaceOf = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & {
+  readonly isForEstimate?: true
+}
 
 /**
  * Where a plan's events are read: at their pixel's shard, when nothing but events of one pixel is. Sessions go on from

@@ -1,5 +1,11 @@
 import { Type } from 'typebox'
-import { type Field, fieldNamed, hasProfile, isReadableAt, type Tier } from '../../../schemas/fields.ts'
+import {
+  type Field,
+  fieldNamed,
+  hasProfile,
+  isReadableAt,
+  type Tier,
+} from '../../../schemas/fields.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { isUuidField } from './uuid.ts'
@@ -75,16 +81,23 @@ const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<
  */
 export function readFilters(text: string, tier: Tier): readonly Filter[] {
   const pieces = text.split(boundary)
-  if (pieces.length > filtersMax) throw invalidParameter('filter', `holds more than ${filtersMax} filters`)
+  if (pieces.length > filtersMax)
+    throw invalidParameter('filter', `holds more than ${filtersMax} filters`)
   const filters = pieces.map((piece) => readFilter(piece, tier))
   if (filters.flatMap(({ path }) => path ?? []).length > pathNamesMax) {
-    throw invalidParameter('filter', `has paths into event_data of more than ${pathNamesMax} names together`)
+    throw invalidParameter(
+      'filter',
+      `has paths into event_data of more than ${pathNamesMax} names together`,
+    )
   }
   return filters
 }
 
 /** A filter whose parts are given apart, as texts. Throws 400 as above. */
-export function readFilterOf(parts: { field: string; op: string; value: string }, tier: Tier): Filter {
+export function readFilterOf(
+  parts: { field: string; op: string; value: string },
+  tier: Tier,
+): Filter {
   return filterOf(parts, tier, refusing(`${parts.field}:${parts.op}:${parts.value}`))
 }
 

@@ -42,10 +42,17 @@ export async function readFingerprints(
             [('day', intDiv(hour, 24)), ('hour', hour)]) AS part
           GROUP BY part`,
     params: {
-      ...{ projectIds, fromHour: fromDay * 24, endHour: (toDay + 1) * 24, hoursFrom: hoursFromDay * 24 },
+      projectIds,
+      fromHour: fromDay * 24,
+      endHour: (toDay + 1) * 24,
+      hoursFrom: hoursFromDay * 24,
     },
   })
   const of = (wanted: 'day' | 'hour') =>
-    new Map(rows.filter((row) => row.of === wanted).map(({ number, fingerprint }) => [number, fingerprint]))
+    new Map(
+      rows
+        .filter((row) => row.of === wanted)
+        .map(({ number, fingerprint }) => [number, fingerprint]),
+    )
   return { days: of('day'), hours: of('hour'), hoursFromDay }
 }

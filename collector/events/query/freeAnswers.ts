@@ -36,9 +36,17 @@ const choosing = ['event', 'list', 'audience'] as const
 const naming: Readonly<Record<Entity, readonly string[]>> = {
   people: ['first_name', 'middle_name', 'last_name', 'linkedin_headline'],
   companies: [
-    ...['company_name', 'company_legal_name', 'company_domain', 'company_website_url', 'company_description'],
-    ...['company_phone', 'company_street_address', 'company_stock_symbol'],
-    ...['company_linkedin_url', 'company_twitter_url', 'company_facebook_url'],
+    'company_name',
+    'company_legal_name',
+    'company_domain',
+    'company_website_url',
+    'company_description',
+    'company_phone',
+    'company_street_address',
+    'company_stock_symbol',
+    'company_linkedin_url',
+    'company_twitter_url',
+    'company_facebook_url',
   ],
 }
 

@@ -9,7 +9,11 @@ import { chunked } from './chunked.ts'
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
  * opted out, or are to be erased (`erased`, hems).
  */
-export function hiddenPeople(organizationId: string, erased: readonly string[], bind: Bind): string {
+export function hiddenPeople(
+  organizationId: string,
+  erased: readonly string[],
+  bind: Bind,
+): string {
   const hems = [
     optedOutHems(bind('UUID', organizationId)),
     ...chunked(erased).map((some) => `SELECT arrayJoin(${bind('Array(String)', some)}) AS hem`),

@@ -33,7 +33,8 @@ export async function pageOf(
 ): Promise<Page> {
   const records = Math.min(rows, limit)
   const hasMore = rows > limit
-  if (isTable(format)) return { records, hasMore, rows: tableRows(body, format, records), next: () => null }
+  if (isTable(format))
+    return { records, hasMore, rows: tableRows(body, format, records), next: () => null }
   if (records === 0) {
     body.resume()
     return { records, hasMore, rows: noRows(), next: () => null }

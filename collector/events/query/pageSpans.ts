@@ -35,7 +35,8 @@ export function spanOf({ clickhouse }: Reader, plan: EventsPlan): PageSpan {
   const from = pageBegin(plan)
   const leftMs = order === 'desc' ? from - window.startMs : window.endMs - from
   // Twice as much and a little more: what lies close to each other is read at once anyway.
-  const spanMs = millisPerRow === undefined ? undefined : Math.ceil(millisPerRow * (2 * limit + 100))
+  const spanMs =
+    millisPerRow === undefined ? undefined : Math.ceil(millisPerRow * (2 * limit + 100))
   return {
     spanMs: spanMs !== undefined && spanMs < leftMs ? spanMs : undefined,
     learn(next) {

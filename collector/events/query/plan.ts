@@ -12,7 +12,13 @@ import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
 import type { EventsPlan, Selection } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
 import { SourceName, sourceOf } from './source.ts'
-import { instantMsMax, readWindow, type Window, type WindowParameters, windowQuery } from './window.ts'
+import {
+  instantMsMax,
+  readWindow,
+  type Window,
+  type WindowParameters,
+  windowQuery,
+} from './window.ts'
 
 /** What a route that has no tier of its own knows: every field. */
 export const everyTier: Tier = 'resolution_full_profile'
@@ -35,8 +41,11 @@ export const EventsQuery = exactly({
   distinct: Type.Optional(Distinct),
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: limitMax, default: limitDefault },
-      description: 'Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.',
+      minimum: 1,
+      maximum: limitMax,
+      default: limitDefault,
+      description:
+        'Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.',
     }),
   ),
   select: Type.Optional(Select),
@@ -68,7 +77,9 @@ export function readEventsRequest(
     throw invalidParameter('filter', 'cannot ask for fields of sessions with order=received')
   }
   const { start_ms, end_ms, start_time, end_time } = query
-  const isWindowGiven = [start_ms, end_ms, start_time, end_time].some((bound) => bound !== undefined)
+  const isWindowGiven = [start_ms, end_ms, start_time, end_time].some(
+    (bound) => bound !== undefined,
+  )
   return {
     asked: readScope(request),
     plan: {
@@ -76,7 +87,8 @@ export function readEventsRequest(
       window: cursor && !isWindowGiven ? cursor.window : readOrderedWindow(query, nowMs, order),
       hasAllColumns: query.select === undefined,
       escapesFormulas: query.csv_formulas === 'escape',
-      columns: query.select === undefined ? fieldsAt(tier) : readFields('select', query.select, tier),
+      columns:
+        query.select === undefined ? fieldsAt(tier) : readFields('select', query.select, tier),
       limit: query.limit ?? limitDefault,
       offset: 0,
       cursor,
@@ -87,7 +99,9 @@ export function readEventsRequest(
 
 /** What every read of events has, however its scope and its window are given. */
 export function readSelection(
-  query: Pick<EventsQuery, 'source' | 'campaign_id' | 'filter' | 'distinct'> & { group_by?: string },
+  query: Pick<EventsQuery, 'source' | 'campaign_id' | 'filter' | 'distinct'> & {
+    group_by?: string
+  },
   tier: Tier,
 ) {
   const filters = query.filter === undefined ? [] : readFilters(query.filter, tier)
@@ -107,7 +121,10 @@ function readOrderedWindow(query: WindowParameters, nowMs: number, order: Order)
 function readOrder(order: Order | undefined, cursor: Cursor | null): Order {
   if (order === undefined) return cursor?.order ?? 'desc'
   if (cursor && cursor.order !== order) {
-    throw invalidParameter('order', `differs from the cursor, which belongs to order=${cursor.order}`)
+    throw invalidParameter(
+      'order',
+      `differs from the cursor, which belongs to order=${cursor.order}`,
+    )
   }
   return order
 }

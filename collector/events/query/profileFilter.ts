@@ -18,7 +18,8 @@ const Condition = exactly({
 export const ProfileFilter = Type.Union(
   [
     Type.String({
-      ...{ minLength: 1, maxLength: filterCharsMax },
+      minLength: 1,
+      maxLength: filterCharsMax,
       description: 'field:op:value, joined by commas, as for events.',
     }),
     Type.Array(Condition, { minItems: 1, maxItems: filtersMax }),

@@ -32,9 +32,15 @@ export async function nameProjects<
   return { ...plan, scope: { ...scope, ...named } }
 }
 
-const rememberedBy = new WeakMap<ClickHouse, (organizationId: string) => Promise<readonly string[]>>()
+const rememberedBy = new WeakMap<
+  ClickHouse,
+  (organizationId: string) => Promise<readonly string[]>
+>()
 
-async function readProjects(clickhouse: ClickHouse, organizationId: string): Promise<readonly string[]> {
+async function readProjects(
+  clickhouse: ClickHouse,
+  organizationId: string,
+): Promise<readonly string[]> {
   const rows = await clickhouse.rows<{ project_id: string }>({
     sql: `SELECT project_id FROM events WHERE organization_id = {organizationId:UUID}
           GROUP BY organization_id, project_id`,

@@ -10,11 +10,18 @@ const projectsMax = 32
  * Whether the time of a page's last row is asked for before the page: of several projects the whole window would be
  * sorted otherwise.
  */
-export function timeOfLastIsAsked({ scope, order, filters, until, isForEstimate }: EventsPlan): boolean {
+export function timeOfLastIsAsked({
+  scope,
+  order,
+  filters,
+  until,
+  isForEstimate,
+}: EventsPlan): boolean {
   const { projectIds = [] } = scope
   const isSpared = projectIds.length < 2 || projectIds.length > projectsMax
   // Filters on people and sessions would be asked once for each project.
-  const isDear = isAboutSessions(filters) || filters.some(({ field }) => field && isIdentityField(field))
+  const isDear =
+    isAboutSessions(filters) || filters.some(({ field }) => field && isIdentityField(field))
   return !(isSpared || isDear || until || isForEstimate || order === 'received')
 }
 
@@ -32,7 +39,9 @@ export function projectsBound(
   const { scope, order, spanMs } = plan
   const [direction, op, last] = order === 'desc' ? [' DESC', '>=', 'min'] : ['', '<=', 'max']
   if (spanMs !== undefined)
-    return [`ts_millis ${op} ${bind('Int64', pageBegin(plan) + (order === 'desc' ? -spanMs : spanMs))}`]
+    return [
+      `ts_millis ${op} ${bind('Int64', pageBegin(plan) + (order === 'desc' ? -spanMs : spanMs))}`,
+    ]
   const first = `ORDER BY ts_millis${direction} LIMIT ${bind('UInt32', rows)}`
   const times = scope.projectIds!.map(
     (id) => `(SELECT ts_millis FROM ${events}

@@ -24,12 +24,17 @@ interface EventsPage extends Page {
  * JSON answer says it last, so when its columns hold the key it is read from that row, and the query stays plain. As
  * other lines ClickHouse puts the key in front of every row, and it is cut off again. A table is asked for twice.
  */
-export async function readPage(reader: Reader, unnamed: EventsPlan, format: Format): Promise<EventsPage> {
+export async function readPage(
+  reader: Reader,
+  unnamed: EventsPlan,
+  format: Format,
+): Promise<EventsPage> {
   const plan = await nameProjects(reader, unnamed)
   if (isTable(format)) return readTablePage(reader, plan, format)
   const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
   const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards.length === 1)
-  const ask = (asked: EventsPlan) => reader.stream(eventsQuery(asked, form), outputOf(asked, format, form))
+  const ask = (asked: EventsPlan) =>
+    reader.stream(eventsQuery(asked, form), outputOf(asked, format, form))
   const span = spanOf(reader, plan)
   let stream = await ask({ ...plan, spanMs: span.spanMs })
   if (span.spanMs !== undefined && stream.rows <= plan.limit) {
@@ -63,7 +68,11 @@ const retrySeconds = 1
  * begins, and then for all before it. When more have arrived meanwhile than a page may have, the next try ends sooner:
  * so the page has fewer rows, and none is passed over.
  */
-async function readTablePage(reader: Reader, plan: EventsPlan, format: TableFormat): Promise<EventsPage> {
+async function readTablePage(
+  reader: Reader,
+  plan: EventsPlan,
+  format: TableFormat,
+): Promise<EventsPage> {
   const form = rowForm(plan, format, false)
   for (let tries = 0, rows = plan.limit; tries < triesMax; tries++, rows = Math.ceil(rows / 2)) {
     const next = await readKeyAfter(reader, plan, rows)
@@ -74,13 +83,22 @@ async function readTablePage(reader: Reader, plan: EventsPlan, format: TableForm
       continue
     }
     const page = await pageOf(stream, plan, format, false)
-    return { ...page, hasMore: next !== null, next: () => next, keysQuery: () => pageKeysQuery(bounded) }
+    return {
+      ...page,
+      hasMore: next !== null,
+      next: () => next,
+      keysQuery: () => pageKeysQuery(bounded),
+    }
   }
   throw busy('More events are arriving in this window than a page may have.', retrySeconds)
 }
 
 /** The key of what follows the first `rows` rows of a plan; null when nothing does. */
-async function readKeyAfter(reader: Reader, plan: EventsPlan, rows: number): Promise<RowKey | null> {
+async function readKeyAfter(
+  reader: Reader,
+  plan: EventsPlan,
+  rows: number,
+): Promise<RowKey | null> {
   const [time, id] = keyColumns(plan.order)
   const columns = [fieldNamed(time)!, fieldNamed(id)!]
   const [row] = await reader.rows<Record<string, string | number>>(

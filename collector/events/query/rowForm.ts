@@ -55,8 +55,11 @@ function profileForm({ columns, hasAllColumns }: Columns, format: Format): RowFo
 }
 
 const namedFormats = {
-  ...{ json: 'JSONEachRow', ndjson: 'JSONEachRow', csv: 'CSV' },
-  ...{ arrow: 'ArrowStream', parquet: 'Parquet' },
+  json: 'JSONEachRow',
+  ndjson: 'JSONEachRow',
+  csv: 'CSV',
+  arrow: 'ArrowStream',
+  parquet: 'Parquet',
 } as const satisfies Record<Format, NamedFormat>
 
 /** How ClickHouse writes rows of this form. */
@@ -75,7 +78,9 @@ export function outputOf(
     const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => shown(name))
     return { row: `{${[...lead, ...ofEvent].join(',')}${memberColumns.map(raw).join('')}}` }
   }
-  const pieces = runsOf(columns).map((piece) => ('length' in piece ? raw(piece.name) : shown(piece.name)))
+  const pieces = runsOf(columns).map((piece) =>
+    'length' in piece ? raw(piece.name) : shown(piece.name),
+  )
   const row = [...lead, ...pieces].join(',')
   return { row: profiles === 'csv' ? row : `{${row}}` }
 }
@@ -95,7 +100,8 @@ export function runsOf(columns: readonly Field[]): readonly (Field | Run)[] {
   for (const field of columns) {
     const last = pieces.at(-1)
     if (!isProfileField(field)) pieces.push(field)
-    else if (last && 'length' in last) pieces[pieces.length - 1] = { ...last, length: last.length + 1 }
+    else if (last && 'length' in last)
+      pieces[pieces.length - 1] = { ...last, length: last.length + 1 }
     else pieces.push({ name: `_run_${from}`, from, length: 1 })
     if (isProfileField(field)) from += 1
   }

@@ -93,7 +93,8 @@ export async function* joinRows(
     if (piece.records > 0) yield piece
     const left = gathered.subarray(end, length)
     const endsWithLastRow = missing === 1 && left.at(-1) === 0x0a
-    if (missing > 0 && !endsWithLastRow) throw new Error('The answer of ClickHouse ended before its last row')
+    if (missing > 0 && !endsWithLastRow)
+      throw new Error('The answer of ClickHouse ended before its last row')
     if (endsWithLastRow) yield { bytes: left.subarray(0, -1), records: 1 }
   }
 }

@@ -57,7 +57,10 @@ ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(_
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session`
 
 /** Rows of `table`, which have project_id, cookie_id and ts_millis, with the sessions they fall into. */
-const joinSessions = (table: string, sessions: string): string => `${table} AS visits ASOF LEFT JOIN (
+const joinSessions = (
+  table: string,
+  sessions: string,
+): string => `${table} AS visits ASOF LEFT JOIN (
 ${sessions}
 ) AS sessions ON sessions._project_id = visits.project_id AND sessions._cookie_id = visits.cookie_id AND sessions._start <= visits.ts_millis`
 
@@ -109,7 +112,9 @@ export function withSessionsOf(
 ): string {
   const names = columns.map(({ name }) => name)
   const inside = columns.filter(({ name }) => !isNamedSessionField(name))
-  const missing = columnsNeeded.filter((name) => !names.includes(name)).map((name) => ({ name, sql: name }))
+  const missing = columnsNeeded
+    .filter((name) => !names.includes(name))
+    .map((name) => ({ name, sql: name }))
   const sessions = sessionsWhere(
     [
       ...visitorsOf(scope, bind),
@@ -139,5 +144,8 @@ export const hasSessionColumns = (columns: readonly Column[]): boolean =>
   columns.some(({ name }) => isNamedSessionField(name))
 
 /** True when filters, or these fields, decide over sessions which rows there are. */
-export const isAboutSessions = (filters: readonly Filter[], names: readonly string[] = []): boolean =>
+export const isAboutSessions = (
+  filters: readonly Filter[],
+  names: readonly string[] = [],
+): boolean =>
   [...filters.flatMap(({ field }) => field?.name ?? []), ...names].some(isNamedSessionField)

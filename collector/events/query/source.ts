@@ -28,6 +28,7 @@ export function sourceOf(
 ): Source | null {
   if (source) return source
   const named = [...fields.map(({ name }) => name), ...(group_by?.split(',') ?? [])]
-  const isAboutCampaigns = campaign_id !== undefined || campaignFields.some((name) => named.includes(name))
+  const isAboutCampaigns =
+    campaign_id !== undefined || campaignFields.some((name) => named.includes(name))
   return isAboutCampaigns ? null : 'pixel'
 }

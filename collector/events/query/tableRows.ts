@@ -4,7 +4,11 @@ import { ArrowRowCounter } from './arrowStream.ts'
 import type { Rows } from './rows.ts'
 
 /** The bytes of a table with `records` rows, as they come. Throws when they end before its last row. */
-export const tableRows = (body: Readable, format: TableFormat, records: number): AsyncGenerator<Rows> =>
+export const tableRows = (
+  body: Readable,
+  format: TableFormat,
+  records: number,
+): AsyncGenerator<Rows> =>
   format === 'arrow' ? arrowRows(body, records) : parquetRows(body, records)
 
 async function* arrowRows(chunks: AsyncIterable<Buffer>, records: number): AsyncGenerator<Rows> {

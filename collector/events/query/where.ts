@@ -38,7 +38,9 @@ export function filterConditions(
 ): readonly string[] {
   const payload = payloadOf(filters, bind)
   return [
-    ...filters.filter(isOfEvent).flatMap((filter) => eventConditions(filter, organizationId, bind, payload)),
+    ...filters
+      .filter(isOfEvent)
+      .flatMap((filter) => eventConditions(filter, organizationId, bind, payload)),
     ...profileConditions(
       filters.filter((filter) => !isOfEvent(filter)),
       bind,
@@ -56,7 +58,9 @@ function eventConditions(
   payload: Payload,
 ): readonly string[] {
   if (filter.field === hasProfile) {
-    const isWanted = [filter, ...(filter.others ?? [])].map(({ value }) => value === (filter.op !== 'ne'))
+    const isWanted = [filter, ...(filter.others ?? [])].map(
+      ({ value }) => value === (filter.op !== 'ne'),
+    )
     const meets = [profileMeets(['true']), profileMeetsNone(['true'])]
     return [`(${meets.filter((_, index) => isWanted.includes(index === 0)).join(' OR ')})`]
   }
@@ -90,7 +94,15 @@ export function projectCondition({ projectId, projectIds }: Scope, bind: Bind): 
 /** An organization with more projects is most of the table, and values have to fit into an address. */
 const projectsNamedMax = 500
 
-const sqlOperators = { eq: '=', ne: '!=', gt: '>', gte: '>=', lt: '<', lte: '<=', like: 'LIKE' } as const
+const sqlOperators = {
+  eq: '=',
+  ne: '!=',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  like: 'LIKE',
+} as const
 
 /** A filter as a condition over the rows whose columns it names. */
 export function condition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
@@ -114,7 +126,10 @@ function leftSide(filter: Filter, payload: Payload): string {
 
 function rightSide(filter: Filter, bind: Bind): string {
   const isPattern = filter.op === 'like' && filter.as === 'text'
-  return asOperand(filter, bind(typeOf(filter), isPattern ? likePattern(filter.value) : filter.value))
+  return asOperand(
+    filter,
+    bind(typeOf(filter), isPattern ? likePattern(filter.value) : filter.value),
+  )
 }
 
 /** The values of `in` are bound as one: ClickHouse takes a thousand parameters at most. */

@@ -9,7 +9,11 @@ export interface Window {
 
 /** A bound in epoch milliseconds. */
 export const Milliseconds = (description: string) =>
-  Type.Integer({ format: 'int64', description, errorMessage: 'must be whole milliseconds since 1970' })
+  Type.Integer({
+    format: 'int64',
+    description,
+    errorMessage: 'must be whole milliseconds since 1970',
+  })
 
 /** A bound as a text, which readWindow reads. */
 export const Time = (description: string) => Type.String({ description })
@@ -19,14 +23,18 @@ export const windowQuery = {
   start_ms: Type.Optional(
     Milliseconds('First millisecond of the window since 1970. Default: 24 hours before its end.'),
   ),
-  end_ms: Type.Optional(Milliseconds('First millisecond after the window since 1970. Default: now.')),
+  end_ms: Type.Optional(
+    Milliseconds('First millisecond after the window since 1970. Default: now.'),
+  ),
   start_time: Type.Optional(
     Time(
       'The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 ' +
         'on in milliseconds). Not together with start_ms.',
     ),
   ),
-  end_time: Type.Optional(Time('The same as end_ms, written like start_time. Not together with end_ms.')),
+  end_time: Type.Optional(
+    Time('The same as end_ms, written like start_time. Not together with end_ms.'),
+  ),
 }
 const WindowQuery = Type.Object(windowQuery)
 export type WindowParameters = Static<typeof WindowQuery>
@@ -128,9 +136,16 @@ function readBound(
   if (time !== undefined) {
     const instant = isoToMs(time) ?? unixToMs(time)
     if (instant === undefined) {
-      throw invalidParameter(parameter, 'must be an RFC 3339 time, a YYYY-MM-DD date or a Unix timestamp')
+      throw invalidParameter(
+        parameter,
+        'must be an RFC 3339 time, a YYYY-MM-DD date or a Unix timestamp',
+      )
     }
-    return { parameter, ms: inRange(parameter, instant), spanMs: datePattern.test(time) ? dayMs : 1 }
+    return {
+      parameter,
+      ms: inRange(parameter, instant),
+      spanMs: datePattern.test(time) ? dayMs : 1,
+    }
   }
   return undefined
 }

@@ -47,7 +47,13 @@ export const rejectedRoutes =
           response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
         },
         config: {
-          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
         },
       },
       async ({ principal, query: { project_id, pixel_id, limit = 100 } }, reply) => {

@@ -24,7 +24,9 @@ export const StatisticsQuery = exactly({
   ...placeQuery,
   ...windowQuery,
   start_ms: Type.Optional(
-    Milliseconds(`First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`),
+    Milliseconds(
+      `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
+    ),
   ),
   group_by: Type.Optional(
     Type.String({

@@ -19,7 +19,13 @@ export const statisticsRoutes =
       {
         schema: describeStatistics,
         config: {
-          access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'data', members: true },
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
         },
       },
       async (request, reply) => {
@@ -32,7 +38,9 @@ export const statisticsRoutes =
           ...plan,
           scope: await deps.scopeOf(principal, asked),
         })
-        const [total, ...groups] = await reader.rows<StatisticsRow>(statisticsQuery(scoped, groupsMax))
+        const [total, ...groups] = await reader.rows<StatisticsRow>(
+          statisticsQuery(scoped, groupsMax),
+        )
         return {
           statistics: groups.slice(0, groupsMax).map(publicRow),
           total: publicRow(total!),

@@ -97,8 +97,10 @@ export async function hasBrokenParts(reader: Reader, { startMs, endMs }: Window)
               toYYYYMM(fromUnixTimestamp64Milli({startMs:Int64}, 'UTC')) AND
               toYYYYMM(fromUnixTimestamp64Milli({lastMs:Int64}, 'UTC')))`,
     params: {
-      ...{ startMs, lastMs: endMs - 1 },
-      ...{ database: clickhouse.database, table: partsOf(clickhouse, 'events')[0]!.table },
+      startMs,
+      lastMs: endMs - 1,
+      database: clickhouse.database,
+      table: partsOf(clickhouse, 'events')[0]!.table,
     },
   })
   return found!.parts > 0

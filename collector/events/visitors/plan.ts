@@ -59,7 +59,8 @@ export const VisitorsQuery = exactly({
   start_ms: Milliseconds('Required. First millisecond of the window since 1970.'),
   end_ms: Milliseconds('Required. First millisecond after the window since 1970.'),
   limit: Type.Integer({
-    ...{ minimum: 1, maximum: visitorsMax },
+    minimum: 1,
+    maximum: visitorsMax,
     description: 'Required. Most visitors in the answer; the most recent are kept.',
   }),
   include_dsp: Type.Optional(

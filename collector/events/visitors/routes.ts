@@ -21,7 +21,13 @@ export const visitorsRoutes =
     app.setSerializerCompiler(plainSerializer)
     const shared = {
       config: {
-        access: { to: 'key', projectKeys: 'own project', keyRole: 'read', limit: 'events', members: true },
+        access: {
+          to: 'key',
+          projectKeys: 'own project',
+          keyRole: 'read',
+          limit: 'events',
+          members: true,
+        },
         charged: true,
       },
     } as const
@@ -45,7 +51,9 @@ export const visitorsRoutes =
               const reader = deps.openReader(principal, { effort: 'page', signal, window })
               const visitors = await readVisitors(reader, plan, format)
               return {
-                ...{ records: visitors.records, rows: visitors.rows, window },
+                records: visitors.records,
+                rows: visitors.rows,
+                window,
                 hashes: async () => readRecordHashes(reader, await visitors.keysQuery()),
                 answer: (charged, rows) =>
                   answer(reply, {
@@ -75,7 +83,9 @@ function answer(reply: FastifyReply, { plan, visitors, rows, format, meta }: Vis
   const { records, hasPartialData } = visitors
   reply.header('content-type', contentTypeOf(format)).header('vary', 'accept')
   if (format === 'json') return reply.send(streamOf(jsonBody()))
-  reply.header('x-footfall-records', records).header('x-footfall-has-partial-data', String(hasPartialData))
+  reply
+    .header('x-footfall-records', records)
+    .header('x-footfall-has-partial-data', String(hasPartialData))
   return reply.send(streamOf(rowsAlone(plan.columns, records, rows, format)))
 
   async function* jsonBody() {

@@ -34,7 +34,8 @@ export const describeVisitors = (tier: VisitorTier) => {
             visitors: Type.Array(row),
             count: Type.Integer({ description: 'Rows returned.' }),
             has_partial_data: Type.Boolean({
-              description: 'True when part of the window could not be read: visitors may be missing.',
+              description:
+                'True when part of the window could not be read: visitors may be missing.',
             }),
             meta: ChargedMeta,
           },

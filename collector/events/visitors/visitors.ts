@@ -21,20 +21,32 @@ export interface Visitors extends Pick<Page, 'records' | 'rows'> {
  * Asks for the visitors of a plan. What cannot be read is looked for and left out; an error that is none of the data's
  * is thrown as it came.
  */
-export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format: Format): Promise<Visitors> {
+export async function readVisitors(
+  reader: Reader,
+  unnamed: VisitorsPlan,
+  format: Format,
+): Promise<Visitors> {
   const plan = await withProjects(reader, unnamed)
   // By its first column a row of CSV is told from a line of a value.
   const form = rowForm(plan, format, format === 'csv')
   const read = async (readable: VisitorsPlan) => {
     const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
-    const page = await pageOf(stream, { limit: plan.limit, order: 'desc' }, format, form.leadsWithNext)
+    const page = await pageOf(
+      stream,
+      { limit: plan.limit, order: 'desc' },
+      format,
+      form.leadsWithNext,
+    )
     const columns = { columns: recordKey, hasAllColumns: false }
     const keysQuery = () =>
       visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, profiles: 'columns' })
     return { ...page, keysQuery }
   }
   try {
-    const [page, hasPartialData] = await Promise.all([read(plan), hasBrokenParts(reader, plan.window)])
+    const [page, hasPartialData] = await Promise.all([
+      read(plan),
+      hasBrokenParts(reader, plan.window),
+    ])
     return { ...page, hasPartialData }
   } catch (error) {
     const loss = lossOf(error)
@@ -43,7 +55,10 @@ export async function readVisitors(reader: Reader, unnamed: VisitorsPlan, format
       return { ...(await read({ ...plan, skipsLostShards: true })), hasPartialData: true }
     // Ready members need the same of the stores as single values do, and a fraction of the time.
     const gaps = await findDamagedRanges(plan.window, (window) =>
-      isReadable(reader, visitorsQuery({ ...plan, window }, { leadsWithNext: false, profiles: 'members' })),
+      isReadable(
+        reader,
+        visitorsQuery({ ...plan, window }, { leadsWithNext: false, profiles: 'members' }),
+      ),
     )
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }
   }

@@ -37,7 +37,10 @@ ${newestOf(plan, source, where, limit)}
         : page(columns),
     { order: 'desc', ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }) },
   )
-  return { sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''), params }
+  return {
+    sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''),
+    params,
+  }
 }
 
 /** The keys of the newest events of people, or of companies. */
@@ -68,8 +71,13 @@ function conditionsOf(plan: VisitorsPlan, bind: Bind): readonly string[] {
   // Events of campaigns have no pixel.
   const isOfPixelOrCampaign = includesDsp && scope.pixelId !== null
   return [
-    ...conditions(isOfPixelOrCampaign ? { ...plan, scope: { ...scope, pixelId: null } } : plan, bind),
-    ...(isOfPixelOrCampaign ? [`(pixel_id = ${bind('UUID', scope.pixelId!)} OR source = 'svcdsp')`] : []),
+    ...conditions(
+      isOfPixelOrCampaign ? { ...plan, scope: { ...scope, pixelId: null } } : plan,
+      bind,
+    ),
+    ...(isOfPixelOrCampaign
+      ? [`(pixel_id = ${bind('UUID', scope.pixelId!)} OR source = 'svcdsp')`]
+      : []),
     ...gaps.map(
       ({ startMs, endMs }) =>
         `(ts_millis < ${bind('Int64', startMs)} OR ts_millis >= ${bind('Int64', endMs)})`,

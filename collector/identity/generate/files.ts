@@ -48,7 +48,11 @@ export async function writeGraph(
   return files
 }
 
-async function writeLines(path: string, count: number, at: (index: number) => object): Promise<void> {
+async function writeLines(
+  path: string,
+  count: number,
+  at: (index: number) => object,
+): Promise<void> {
   const file = createWriteStream(path, { highWaterMark: 1 << 20 })
   for (let from = 0; from < count; from += linesPerWrite) {
     let lines = ''

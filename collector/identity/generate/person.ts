@@ -69,7 +69,10 @@ interface Employment {
   isEmployed: boolean
 }
 
-function addresses(random: Random, { handle, company, isEmployed }: Employment & { handle: string }): Values {
+function addresses(
+  random: Random,
+  { handle, company, isEmployed }: Employment & { handle: string },
+): Values {
   const local = handle.replaceAll('-', '.')
   const business = isEmployed ? `${local}@${company.company_domain}` : null
   const personal = business && random.chance(0.3) ? null : `${local}@${random.pick(mailHosts)}`
@@ -84,7 +87,8 @@ function addresses(random: Random, { handle, company, isEmployed }: Employment &
 }
 
 function phones(random: Random, place: (typeof places)[number]): Values {
-  const number = (probability: number) => (random.chance(probability) ? phoneIn(random, place) : null)
+  const number = (probability: number) =>
+    random.chance(probability) ? phoneIn(random, place) : null
   const direct = number(0.35)
   const mobile = number(0.6)
   const home = number(0.25)
@@ -116,7 +120,8 @@ function work(random: Random, { company, isEmployed }: Employment): Values {
   const whenEmployed = <T>(value: T) => (isEmployed ? value : null)
   return {
     ...(isEmployed ? company : {}),
-    linkedin_headline: isEmployed && random.chance(0.6) ? `${title} at ${company.company_name}` : null,
+    linkedin_headline:
+      isEmployed && random.chance(0.6) ? `${title} at ${company.company_name}` : null,
     job_title: whenEmployed(random.chance(0.15) ? `${title} (${job})` : title),
     job_seniority: whenEmployed(seniority),
     job_department: whenEmployed(department),
@@ -129,7 +134,9 @@ function work(random: Random, { company, isEmployed }: Employment): Values {
     previous_job_title: random.chance(0.5) ? `${job} Specialist` : null,
     previous_company_name: random.chance(0.5) ? before : null,
     years_of_experience: random.chance(0.7) ? years : null,
-    skills: random.chance(0.7) ? several(random, [...jobSkills[department]!, ...technologies], 2, 7) : null,
+    skills: random.chance(0.7)
+      ? several(random, [...jobSkills[department]!, ...technologies], 2, 7)
+      : null,
   }
 }
 
@@ -168,7 +175,8 @@ function household(random: Random, gender: string): Values {
     birth_year: known(0.6, birthYear),
     age: known(0.6, age),
     age_range: rangeOf(age, ageSteps, ageRanges),
-    generation: generations[bornSince.findIndex((year) => birthYear >= year)] ?? generations.at(-1)!,
+    generation:
+      generations[bornSince.findIndex((year) => birthYear >= year)] ?? generations.at(-1)!,
     marital_status: known(0.6, random.pick(maritalStatuses)),
     has_children: known(0.6, children > 0),
     children_count: known(0.4, children),

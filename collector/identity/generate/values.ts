@@ -5,11 +5,19 @@ import type { Place } from './words.ts'
 export type Values = Record<string, string | number | boolean | null>
 
 /** The range of a fixed list that a number lies in: `steps` are the upper bounds, the last range has none. */
-export const rangeOf = (value: number, steps: readonly number[], ranges: readonly string[]): string =>
-  ranges[steps.findIndex((step) => value <= step)] ?? ranges.at(-1)!
+export const rangeOf = (
+  value: number,
+  steps: readonly number[],
+  ranges: readonly string[],
+): string => ranges[steps.findIndex((step) => value <= step)] ?? ranges.at(-1)!
 
 /** From `least` to `most` different values of a list, in its order, separated by commas. */
-export function several(random: Random, list: readonly string[], least: number, most: number): string {
+export function several(
+  random: Random,
+  list: readonly string[],
+  least: number,
+  most: number,
+): string {
   const values = [...new Set(list)]
   const wanted = Math.min(random.integer(least, most), values.length)
   const picked = new Set<string>()

@@ -1,6 +1,9 @@
 /** What made-up people and companies are put together from. */
 
-const split = (lists: Record<string, string>, separator: string): Record<string, readonly string[]> =>
+const split = (
+  lists: Record<string, string>,
+  separator: string,
+): Record<string, readonly string[]> =>
   Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, list.split(separator)]))
 
 const firstNameLists = {
@@ -194,7 +197,9 @@ export const purchases =
   )
 
 export const vehicles =
-  'Audi|BMW|Ford|Honda|Hyundai|Kia|Mazda|Nissan|Renault|Skoda|Subaru|Tesla|Toyota|Volkswagen|Volvo'.split('|')
+  'Audi|BMW|Ford|Honda|Hyundai|Kia|Mazda|Nissan|Renault|Skoda|Subaru|Tesla|Toyota|Volkswagen|Volvo'.split(
+    '|',
+  )
 
 export const occupations =
   'Administrative Support|Business Operations|Computer and Mathematical|Education|Engineering|Finance|Healthcare|Legal|Management|Media|Production|Sales|Transportation'.split(

@@ -72,7 +72,8 @@ function jsonFault(columns: readonly string[], ignoreUnknown: boolean) {
     } catch (error) {
       return `not JSON: ${(error as Error).message}`
     }
-    if (value === null || typeof value !== 'object' || Array.isArray(value)) return 'not a JSON object'
+    if (value === null || typeof value !== 'object' || Array.isArray(value))
+      return 'not a JSON object'
     const unknown = Object.keys(value).find((key) => !known.has(key))
     return unknown === undefined || ignoreUnknown ? null : `no field is named "${unknown}"`
   }

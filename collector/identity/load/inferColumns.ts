@@ -37,7 +37,9 @@ export async function inferColumns(
   const possible = [...mapping.keys(), ...fields.filter((field) => !mapped.has(field))]
   const present = format === 'ndjson' ? [...new Set([...seen, ...possible])] : seen
   const chosen = chooseColumns(present, { mapping, fields, ignoreUnknown })
-  const lacking = target.required.find((names) => !chosen.some(({ field }) => names.includes(field)))
+  const lacking = target.required.find(
+    (names) => !chosen.some(({ field }) => names.includes(field)),
+  )
   if (lacking) throw new StartError(`no column gives ${lacking.join(' or ')}`)
   // Columns of CSV have no names but their places; of other formats only those that are loaded are read.
   const columns = format === 'csv' ? present : chosen.map(({ column }) => column)
@@ -56,12 +58,16 @@ async function csvColumns(clickhouse: ClickHouse, header: Buffer): Promise<strin
 /** A Parquet file ends with what its columns are, the length of that, and four signs. */
 async function parquetColumns(clickhouse: ClickHouse, bytes: Buffer): Promise<string[]> {
   const length =
-    bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PAR1' ? 0 : bytes.readUInt32LE(bytes.length - 8)
+    bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PAR1'
+      ? 0
+      : bytes.readUInt32LE(bytes.length - 8)
   const from = bytes.length - 8 - length
   if (length === 0 || from < 4) throw new StartError('not a whole Parquet file')
   const columns = await clickhouse.rows<{ name: string }>({
     sql: 'DESCRIBE format(Parquet, base64Decode({footer:String}))',
-    params: { footer: Buffer.concat([bytes.subarray(0, 4), bytes.subarray(from)]).toString('base64') },
+    params: {
+      footer: Buffer.concat([bytes.subarray(0, 4), bytes.subarray(from)]).toString('base64'),
+    },
   })
   return columns.map(({ name }) => name)
 }

@@ -28,7 +28,10 @@ export interface InsertedChunk {
  * Inserts the rows of a chunk that can be taken. It may be done twice: the same rows replace each other. Throws
  * StartError when ClickHouse cannot read the chunk even without the rows at fault.
  */
-export async function insertChunk(taking: InsertChunkOptions, chunk: Chunk): Promise<InsertedChunk> {
+export async function insertChunk(
+  taking: InsertChunkOptions,
+  chunk: Chunk,
+): Promise<InsertedChunk> {
   const { source, shape, ignoreUnknown } = taking
   if (isText(source, chunk)) {
     try {
@@ -45,12 +48,17 @@ export async function insertChunk(taking: InsertChunkOptions, chunk: Chunk): Pro
   )
   const { rows, rejected } = await insert(taking, chunk, bytes, lines).catch((error) => {
     if (!isDataError(error)) throw error
-    throw new StartError(`${source.name}, after line ${chunk.lines}: ${error.message.split('\n')[0]}`)
+    throw new StartError(
+      `${source.name}, after line ${chunk.lines}: ${error.message.split('\n')[0]}`,
+    )
   })
   const all = [
     ...rejected,
     ...unreadable.map(({ lines, reason, text }) => ({
-      ...{ file: source.name, line: chunk.lines + lines + 1, reason, text },
+      file: source.name,
+      line: chunk.lines + lines + 1,
+      reason,
+      text,
     })),
   ]
   return { rows, rejected: all.sort((one, other) => one.line - other.line) }

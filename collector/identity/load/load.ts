@@ -65,7 +65,9 @@ export async function load(
     })
     if (state.rows === 0) {
       await finish(clickhouse, state)
-      throw new StartError(`no row can be taken (${state.rejected} rejected, see ${request.rejectedPath})`)
+      throw new StartError(
+        `no row can be taken (${state.rejected} rejected, see ${request.rejectedPath})`,
+      )
     }
     state = { ...state, phase: 'publishing' }
     await saveState(clickhouse, state)
@@ -110,7 +112,12 @@ const newState = (loadId: string, { target }: LoadRequest): LoadState => ({
   target: target.table,
   started_at: new Date().toISOString(),
   phase: 'staging',
-  ...{ file: 0, bytes: 0, lines: 0, rows: 0, rejected: 0, rejected_bytes: 0 },
+  file: 0,
+  bytes: 0,
+  lines: 0,
+  rows: 0,
+  rejected: 0,
+  rejected_bytes: 0,
 })
 
 async function stageFiles(
@@ -137,7 +144,10 @@ async function stageFiles(
         { ...source, header, bytes: chunk.bytes },
         { ...request, params },
       )
-      const { rows, rejected } = await insertChunk({ clickhouse, stage, shape, source, ignoreUnknown }, chunk)
+      const { rows, rejected } = await insertChunk(
+        { clickhouse, stage, shape, source, ignoreUnknown },
+        chunk,
+      )
       state = {
         ...state,
         bytes: chunk.end.bytes,

@@ -4,14 +4,21 @@ import { type LoadRequest, load } from './load.ts'
 import { openProgressBar } from './progressBar.ts'
 
 /** Loads what a command asks for, with a bar, and says what went in. Throws StartError. */
-export async function loadFiles(openStore: () => Promise<ClickHouse>, request: LoadRequest): Promise<void> {
+export async function loadFiles(
+  openStore: () => Promise<ClickHouse>,
+  request: LoadRequest,
+): Promise<void> {
   const sizes = request.sources.map(({ bytes }) => bytes)
-  const totalBytes = sizes.includes(null) ? null : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0)
+  const totalBytes = sizes.includes(null)
+    ? null
+    : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0)
   const clickhouse = await openStore()
   const bar = openProgressBar(process.stderr, totalBytes)
   const startedAtMs = Date.now()
   try {
-    const { rows, rejected, isResumed } = await load(clickhouse, request, bar.show).finally(bar.clear)
+    const { rows, rejected, isResumed } = await load(clickhouse, request, bar.show).finally(
+      bar.clear,
+    )
     const seconds = (Date.now() - startedAtMs) / 1_000
     console.log(
       `${rows.toLocaleString('en')} rows loaded into ${request.target.table}${isResumed ? ', part of them before' : ''}, in ${seconds.toFixed(1)} s`,

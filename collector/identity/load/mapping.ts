@@ -42,9 +42,14 @@ export interface Column {
  */
 export function chooseColumns(
   present: readonly string[],
-  { mapping, fields, ignoreUnknown }: { mapping: Mapping; fields: readonly string[]; ignoreUnknown: boolean },
+  {
+    mapping,
+    fields,
+    ignoreUnknown,
+  }: { mapping: Mapping; fields: readonly string[]; ignoreUnknown: boolean },
 ): Column[] {
-  const fieldOf = (column: string) => mapping.get(column) ?? (fields.includes(column) ? column : null)
+  const fieldOf = (column: string) =>
+    mapping.get(column) ?? (fields.includes(column) ? column : null)
   const missing = [...mapping.keys()].filter((column) => !present.includes(column))
   if (missing.length > 0) throw new StartError(`--map: there is no column ${quoted(missing)}`)
   const unknown = present.filter((column) => fieldOf(column) === null)
@@ -57,8 +62,11 @@ export function chooseColumns(
     const field = fieldOf(column)
     return field === null ? [] : { column, field }
   })
-  const twice = columns.find(({ field }, index) => columns.findIndex((one) => one.field === field) < index)
-  if (twice) throw new StartError(`two columns give ${twice.field}, one of them is "${twice.column}"`)
+  const twice = columns.find(
+    ({ field }, index) => columns.findIndex((one) => one.field === field) < index,
+  )
+  if (twice)
+    throw new StartError(`two columns give ${twice.field}, one of them is "${twice.column}"`)
   return columns
 }
 

@@ -26,7 +26,8 @@ export async function readLoadRequest(
     throw new StartError(`--format is one of ${formats.join(', ')}`)
   }
   const { organization } = values
-  if (organization !== undefined && !isUuid(organization)) throw new StartError('--organization is a uuid')
+  if (organization !== undefined && !isUuid(organization))
+    throw new StartError('--organization is a uuid')
   if (organization !== undefined && !target.isScoped) {
     throw new StartError(`--organization is for links: everybody sees ${into}`)
   }
@@ -35,7 +36,9 @@ export async function readLoadRequest(
   return {
     target,
     sources: await Promise.all(
-      positionals.map((path) => (path === '-' ? openStdin(process.stdin, format) : openFile(path, format))),
+      positionals.map((path) =>
+        path === '-' ? openStdin(process.stdin, format) : openFile(path, format),
+      ),
     ),
     mapping: readMapping(values.map ?? '', target.fields),
     ignoreUnknown: values['ignore-unknown'],

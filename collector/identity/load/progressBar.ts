@@ -21,7 +21,11 @@ export interface Screen {
  * Shows how far a load has come since `show` was called first. `totalBytes` is null where nobody knows how much there
  * is.
  */
-export function openProgressBar(screen: Screen, totalBytes: number | null, now = Date.now): ProgressBar {
+export function openProgressBar(
+  screen: Screen,
+  totalBytes: number | null,
+  now = Date.now,
+): ProgressBar {
   let first: { atMs: number; progress: Progress } | null = null
   let shownAtMs = screen.isTTY ? Number.NEGATIVE_INFINITY : now()
   return {
@@ -30,7 +34,9 @@ export function openProgressBar(screen: Screen, totalBytes: number | null, now =
       if (now() - shownAtMs < (screen.isTTY ? redrawMs : plainLineMs)) return
       shownAtMs = now()
       const line = formatProgress(progress, first.progress, totalBytes, shownAtMs - first.atMs)
-      screen.write(screen.isTTY ? `\r\x1b[2K${line.slice(0, (screen.columns ?? 80) - 1)}` : `${line}\n`)
+      screen.write(
+        screen.isTTY ? `\r\x1b[2K${line.slice(0, (screen.columns ?? 80) - 1)}` : `${line}\n`,
+      )
     },
     clear() {
       if (screen.isTTY) screen.write('\r\x1b[2K')
@@ -53,7 +59,8 @@ export function formatProgress(
 ): string {
   const share = totalBytes === null ? 0 : Math.min(1, bytes / Math.max(1, totalBytes))
   const rate = elapsedMs > 0 ? Math.round(((rows - before.rows) / elapsedMs) * 1_000) : null
-  const leftMs = bytes > before.bytes ? (elapsedMs * (totalBytes! - bytes)) / (bytes - before.bytes) : null
+  const leftMs =
+    bytes > before.bytes ? (elapsedMs * (totalBytes! - bytes)) / (bytes - before.bytes) : null
   return [
     totalBytes !== null && formatShare(share),
     `${rows.toLocaleString('en')} rows`,
@@ -68,7 +75,11 @@ export function formatProgress(
 /** Minutes and seconds, or hours, minutes and seconds. */
 function formatDuration(ms: number): string {
   const seconds = Math.ceil(Math.max(0, ms) / 1_000)
-  const [hours, ...rest] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60]
+  const [hours, ...rest] = [
+    Math.floor(seconds / 3_600),
+    Math.floor(seconds / 60) % 60,
+    seconds % 60,
+  ]
   const [first, ...others] = hours === 0 ? rest : [hours!, ...rest]
   return [String(first), ...others.map((part) => String(part).padStart(2, '0'))].join(':')
 }

@@ -37,7 +37,8 @@ export function endOfRecord(bytes: Buffer, format: Format, start = 0): number {
 export function endOfLastRecord(bytes: Buffer, format: Format): number {
   if (format !== 'csv' || !bytes.includes(quote)) return bytes.lastIndexOf(newline) + 1
   let end = 0
-  for (let next = endOfRecord(bytes, format); next > 0; next = endOfRecord(bytes, format, next)) end = next
+  for (let next = endOfRecord(bytes, format); next > 0; next = endOfRecord(bytes, format, next))
+    end = next
   return end
 }
 
@@ -66,7 +67,8 @@ export function* recordsOf(bytes: Buffer, format: Format): Generator<Extent> {
     const found = endOfRecord(bytes, format, start)
     const end = found < 0 ? bytes.length : found
     const record = bytes.subarray(start, end)
-    if (record.toString('latin1').trim() !== '') yield { start, end, lines, isWhole: found !== openQuote }
+    if (record.toString('latin1').trim() !== '')
+      yield { start, end, lines, isWhole: found !== openQuote }
     lines += countLines(record)
     start = end
   }

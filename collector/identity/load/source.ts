@@ -38,7 +38,8 @@ export async function openFile(path: string, given: Format | null): Promise<Sour
   })
   const plainName = path.replace(/\.(gz|zst|zstd)$/i, '')
   const format = given ?? endings.find(([ending]) => ending.test(plainName))?.[1]
-  if (!format) throw new StartError(`${path}: say with --format whether it is ${formats.join(', ')}`)
+  if (!format)
+    throw new StartError(`${path}: say with --format whether it is ${formats.join(', ')}`)
   return sourceOf({ name: path, ...identity, format }, () =>
     createReadStream(path, { highWaterMark: 1 << 20 }),
   )
@@ -138,7 +139,12 @@ async function identify(path: string): Promise<{ bytes: number; identity: string
     const { size } = await file.stat()
     const hash = createHash('sha256').update(`${basename(path)}\n${size}\n`)
     for (const from of [0, Math.max(0, size - identifyingBytes)]) {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(identifyingBytes), 0, identifyingBytes, from)
+      const { buffer, bytesRead } = await file.read(
+        Buffer.alloc(identifyingBytes),
+        0,
+        identifyingBytes,
+        from,
+      )
       hash.update(buffer.subarray(0, bytesRead))
     }
     return { bytes: size, identity: hash.digest('hex') }

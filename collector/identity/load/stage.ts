@@ -73,7 +73,10 @@ export async function publish(
   const { table, isScoped, copy } = target
   await target.complete?.(clickhouse, name)
   const partition = isScoped ? '{organization:String}' : 'tuple()'
-  const copies = [...(copy ? [{ from: `${name}_rows`, to: copy.table }] : []), { from: name, to: table }]
+  const copies = [
+    ...(copy ? [{ from: `${name}_rows`, to: copy.table }] : []),
+    { from: name, to: table },
+  ]
   for (const { from, to } of copies) {
     await run(
       clickhouse,

@@ -22,7 +22,10 @@ const unfinished =
   "SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE phase != 'done' AND updated_at > now() - INTERVAL 7 DAY"
 
 /** The load of that id that was broken off, or null. */
-export async function readUnfinished(clickhouse: ClickHouse, loadId: string): Promise<LoadState | null> {
+export async function readUnfinished(
+  clickhouse: ClickHouse,
+  loadId: string,
+): Promise<LoadState | null> {
   const [state] = await clickhouse.rows<LoadState>({
     sql: `${unfinished} AND load_id = {loadId:String}`,
     params: { loadId },

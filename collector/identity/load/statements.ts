@@ -69,8 +69,12 @@ function valuesOf({ target, format, chosen }: Shape): Value[] {
 /** A null of Parquet stays one only in a column that may have them; else a number's is 0. */
 function paramsOf({ format, columns, params }: Shape): Query['params'] {
   const type = format === 'parquet' ? 'Nullable(String)' : 'String'
-  return { ...params, structure: columns.map((column) => `${identifier(column)} ${type}`).join(', ') }
+  return {
+    ...params,
+    structure: columns.map((column) => `${identifier(column)} ${type}`).join(', '),
+  }
 }
 
 /** A name of somebody else's as SQL. */
-const identifier = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+const identifier = (name: string): string =>
+  `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``

@@ -3,7 +3,15 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { profileRowsOf } from '../../platform/clickhouse/profileRows.ts'
 import { reloadIdentity } from '../store/refresh.ts'
 import { fillCompanies } from './fillCompanies.ts'
-import { domainValue, fieldValue, hemValue, networkValue, reasonOf, time, type Value } from './values.ts'
+import {
+  domainValue,
+  fieldValue,
+  hemValue,
+  networkValue,
+  reasonOf,
+  time,
+  type Value,
+} from './values.ts'
 
 /** SQL of the text that a file gives for a field; null for a field that it does not have. */
 export type RawOf = (field: string) => string | null
@@ -76,7 +84,10 @@ const links: Target = {
 const cookieValue = (raw: string): Value => ({
   column: 'cookie_id',
   sql: `toUUIDOrZero(${raw})`,
-  wrong: { when: `isNull(toUUIDOrNull(${raw}))`, reason: reasonOf('cookie_id', raw, 'is not a uuid') },
+  wrong: {
+    when: `isNull(toUUIDOrNull(${raw}))`,
+    reason: reasonOf('cookie_id', raw, 'is not a uuid'),
+  },
 })
 
 const confidenceValue = (raw: string): Value => ({

@@ -87,8 +87,10 @@ export function hemValue(hem: string, email: string): Value {
 }
 
 /** A domain without www, and whether it is one. */
-export const domainOf = (raw: string): string => `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
-export const isDomain = (domain: string): string => `match(${domain}, '^[^\\\\s@/:.]+(\\\\.[^\\\\s@/:.]+)+$')`
+export const domainOf = (raw: string): string =>
+  `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
+export const isDomain = (domain: string): string =>
+  `match(${domain}, '^[^\\\\s@/:.]+(\\\\.[^\\\\s@/:.]+)+$')`
 
 /** A company's domain, without www. */
 export function domainValue(raw: string): Value {

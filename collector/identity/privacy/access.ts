@@ -13,5 +13,6 @@ export const access = {
 /** Throws 403 for whoever may not speak for the organization, and for test keys. */
 export function requireAdmin(principal: Principal): void {
   requireOrganizationAdmin(principal)
-  if (principal.mode === 'test') throw forbidden('A test key reads sample data, which is about nobody.')
+  if (principal.mode === 'test')
+    throw forbidden('A test key reads sample data, which is about nobody.')
 }

@@ -54,7 +54,8 @@ export const privacyCommands: Record<
         does,
         async run(postgres: Postgres, [whom, where]: readonly string[]) {
           const subject = readSubjectText(whom!)
-          if (!subject) throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
+          if (!subject)
+            throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
           await run(postgres, await readOrganization(postgres, where!), subject)
         },
       },

@@ -6,7 +6,10 @@ import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
  * Deletes the operator's signals of people. True while some may be left. The table by person is asked first, for it
  * finds them at once, and cleared last.
  */
-export async function eraseSignals(clickhouse: ClickHouse, hems: readonly string[]): Promise<boolean> {
+export async function eraseSignals(
+  clickhouse: ClickHouse,
+  hems: readonly string[],
+): Promise<boolean> {
   if (hems.length === 0) return false
   const numbers = `arrayMap(hem -> ${hemAsNumber('hem')}, {hems:Array(String)})`
   const byPerson: Query = {

@@ -7,7 +7,13 @@ import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/schemas
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access, requireAdmin } from './access.ts'
 import type { PrivacyDeps } from './deps.ts'
-import { arrivingMs, type Erasure, readErasure, requestErasure, selectErasures } from './erasures.ts'
+import {
+  arrivingMs,
+  type Erasure,
+  readErasure,
+  requestErasure,
+  selectErasures,
+} from './erasures.ts'
 import { addOptOut } from './optOuts.ts'
 import { oneOf, SubjectParameters, tags } from './schemas.ts'
 import { readSubject } from './subject.ts'
@@ -44,11 +50,16 @@ export const erasureRoutes =
       {
         config: { access },
         schema: {
-          ...{ tags, operationId: 'eraseSubject', summary: 'Erase a person or a browser' },
+          tags,
+          operationId: 'eraseSubject',
+          summary: 'Erase a person or a browser',
           description:
             'Events, rejected events and links of the organization go, those on their way too. The subject also ' +
             `opts out, unless opt_out is false. Ask for the erasure until it is complete. ${oneOf}`,
-          body: exactly({ ...SubjectParameters, opt_out: Type.Optional(Type.Boolean({ default: true })) }),
+          body: exactly({
+            ...SubjectParameters,
+            opt_out: Type.Optional(Type.Boolean({ default: true })),
+          }),
           response: { 202: Type.Object({ erasure: PublicErasure }) },
         },
       },
@@ -73,21 +84,23 @@ export const erasureRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'listErasures',
-            description: 'Oldest first.',
-            summary: 'List erasure requests',
-            querystring: exactly(pageQuery),
+          tags,
+          operationId: 'listErasures',
+          description: 'Oldest first.',
+          summary: 'List erasure requests',
+          querystring: exactly(pageQuery),
+          response: {
+            200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }),
           },
-          response: { 200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }) },
         },
       },
       async ({ principal, query }) => {
         requireAdmin(principal)
         const { rows, next } = await readPage<Erasure>(deps, query, {
-          ...{ list: 'erasures', owner: principal.organizationId },
-          ...{ sql: selectErasures, values: [principal.organizationId] },
+          list: 'erasures',
+          owner: principal.organizationId,
+          sql: selectErasures,
+          values: [principal.organizationId],
           key: { created_at: 'timestamptz', erasure_id: 'uuid' },
         })
         return { erasures: rows.map(publicErasure), ...next }
@@ -99,13 +112,11 @@ export const erasureRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'getErasure',
-            description: 'Whether it is complete.',
-            summary: 'Get an erasure request',
-            params: exactly({ erasure_id: Id }),
-          },
+          tags,
+          operationId: 'getErasure',
+          description: 'Whether it is complete.',
+          summary: 'Get an erasure request',
+          params: exactly({ erasure_id: Id }),
           response: { 200: Type.Object({ erasure: PublicErasure }) },
         },
       },

@@ -100,11 +100,21 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
     eraseSignals(clickhouse, hemsEverywhere(erasures)),
     deleteRows(clickhouse, 'audience_members', ofMembers(erasures)),
     deleteRows(clickhouse, 'list_members', ofListMembers(erasures)),
-    ...profileTables.map(({ table, hem }) => deleteRows(clickhouse, table, ofProfiles(erasures, hem))),
+    ...profileTables.map(({ table, hem }) =>
+      deleteRows(clickhouse, table, ofProfiles(erasures, hem)),
+    ),
   ])
   // Days that were counted with their events are read no longer once these are gone (analytics/rollup).
-  if (!left.includes(true)) left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
-  left.push(await deleteRows(clickhouse, 'identity_links', ofLinks(erasures), 'SETTINGS mutations_sync = 2'))
+  if (!left.includes(true))
+    left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
+  left.push(
+    await deleteRows(
+      clickhouse,
+      'identity_links',
+      ofLinks(erasures),
+      'SETTINGS mutations_sync = 2',
+    ),
+  )
   if (left.includes(true)) {
     await reloadIdentity(clickhouse)
     return true
@@ -160,7 +170,9 @@ export const keepErasing = ({
       const mark = Math.min(oldestWaitingAt(), Date.now())
       const erasures = await readUnfinished(postgres)
       if (erasures.length > 0)
-        dropDeadLetters(deadLetterDirectory, (row) => erasures.some((erasure) => isAbout(erasure, row)))
+        dropDeadLetters(deadLetterDirectory, (row) =>
+          erasures.some((erasure) => isAbout(erasure, row)),
+        )
       await publishErasedUntil(postgres, collectorId, mark)
     },
     (error) => log.warn({ error: error.message }, 'erasures wait for this collector'),
@@ -200,7 +212,9 @@ function ofCookies(erasures: readonly Unfinished[]): Query {
     sql: `cookie_id IN {anywhere:Array(UUID)} OR (cookie_id IN {cookies:Array(UUID)}
       AND (organization_id, cookie_id) IN arrayZip({organizations:Array(UUID)}, {cookies:Array(UUID)}))`,
     params: {
-      anywhere: pairs.filter(({ organization }) => organization === null).map(({ cookie }) => cookie),
+      anywhere: pairs
+        .filter(({ organization }) => organization === null)
+        .map(({ cookie }) => cookie),
       organizations: own.map(({ organization }) => organization),
       cookies: own.map(({ cookie }) => cookie),
     },
@@ -234,12 +248,16 @@ const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
 function ofListMembers(erasures: readonly Unfinished[]): Query {
   const [people, browsers] = [ofMembers(erasures), ofCookies(erasures)]
   const renamed = (sql: string) =>
-    sql.replaceAll('{organizations:', '{person_organizations:').replaceAll('{anywhere:', '{anybody:')
+    sql
+      .replaceAll('{organizations:', '{person_organizations:')
+      .replaceAll('{anywhere:', '{anybody:')
   return {
     sql: `(${renamed(people.sql)}) OR (${browsers.sql})`,
     params: {
-      ...{ person_organizations: people.params.organizations, anybody: people.params.anywhere },
-      ...{ hems: people.params.hems, ...browsers.params },
+      person_organizations: people.params.organizations,
+      anybody: people.params.anywhere,
+      hems: people.params.hems,
+      ...browsers.params,
     },
   }
 }
@@ -259,7 +277,9 @@ function ofMembers(erasures: readonly Unfinished[]): Query {
     sql: `hem_number IN ${numbers('{anywhere:Array(String)}')}
       OR (organization_id, hem_number) IN arrayZip({organizations:Array(UUID)}, ${numbers('{hems:Array(String)}')})`,
     params: {
-      anywhere: people.filter(({ organization_id }) => organization_id === null).map(({ hem }) => hem),
+      anywhere: people
+        .filter(({ organization_id }) => organization_id === null)
+        .map(({ hem }) => hem),
       organizations: own.map(({ organization_id }) => organization_id),
       hems: own.map(({ hem }) => hem),
     },

@@ -44,7 +44,8 @@ async function readListMemberships(
   subject: Subject,
 ): Promise<Membership[]> {
   const { cookies, params } = conditionsOf(organizationId, subject)
-  const isPerson = subject.hem === undefined ? 'false' : `hem_number = ${hemAsNumber('{hem:String}')}`
+  const isPerson =
+    subject.hem === undefined ? 'false' : `hem_number = ${hemAsNumber('{hem:String}')}`
   const found = await reader.rows<{ import_id: string }>({
     sql: `SELECT DISTINCT import_id FROM list_members
           WHERE ${ours} AND (${isPerson} OR hem_number = 0 AND company_domain = '' AND ${cookies})`,
@@ -72,7 +73,10 @@ function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
       hem === undefined
         ? isTheirs
         : `cookie_id IN (SELECT cookie_id FROM identity_links WHERE ${ours} AND ${isTheirs})`,
-    params: { organization: organizationId, ...(hem === undefined ? { cookie: cookieId } : { hem }) },
+    params: {
+      organization: organizationId,
+      ...(hem === undefined ? { cookie: cookieId } : { hem }),
+    },
   }
 }
 
@@ -94,7 +98,16 @@ function queriesOf(organizationId: string, subject: Subject): Record<string, Que
       `events WHERE ${ours} AND ${cookies} ORDER BY ts_millis, event_id`,
     ),
     rejected_event: select(
-      ['received_at', 'project_id', 'pixel_id', 'event_id', 'event_type', 'path', 'message', 'event'],
+      [
+        'received_at',
+        'project_id',
+        'pixel_id',
+        'event_id',
+        'event_type',
+        'path',
+        'message',
+        'event',
+      ],
       `rejected_events WHERE ${ours} AND ${cookies} ORDER BY received_at`,
     ),
   }

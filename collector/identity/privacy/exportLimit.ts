@@ -13,7 +13,11 @@ export const exportsPerDay = 100
  * Records an export in the audit log, which does not say whom it is about. Throws 429 "rate_limited" with Retry-After
  * when the organization has made as many as it may in the last 24 hours.
  */
-export async function noteExport(postgres: Postgres, principal: Principal, by: string): Promise<void> {
+export async function noteExport(
+  postgres: Postgres,
+  principal: Principal,
+  by: string,
+): Promise<void> {
   const { organizationId } = principal
   await inTransaction(postgres, async (client) => {
     await lockOrganization(client, organizationId)
@@ -25,9 +29,14 @@ export async function noteExport(postgres: Postgres, principal: Principal, by: s
     )
     const { made, wait_seconds } = rows[0]!
     if (made >= exportsPerDay) {
-      throw new ApiError(429, 'rate_limited', `More than ${exportsPerDay} exports in 24 hours: wait.`, {
-        headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds!))) },
-      })
+      throw new ApiError(
+        429,
+        'rate_limited',
+        `More than ${exportsPerDay} exports in 24 hours: wait.`,
+        {
+          headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds!))) },
+        },
+      )
     }
     await audit(client, principal, 'subject.export', { kind: 'subject', id: randomUUID() }, { by })
   })

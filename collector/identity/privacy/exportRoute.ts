@@ -20,19 +20,19 @@ export const exportRoute =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'exportSubject',
-            summary: 'Export the data of a person or a browser',
-            querystring: exactly(SubjectParameters),
-          },
+          tags,
+          operationId: 'exportSubject',
+          summary: 'Export the data of a person or a browser',
+          querystring: exactly(SubjectParameters),
           description:
             'JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: what the ' +
             `organization’s sites observed, and which of its lists they are in. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
           response: {
             200: {
               description: 'One line for each.',
-              content: { 'application/x-ndjson': { schema: Type.Unsafe<Readable | string>(Type.String()) } },
+              content: {
+                'application/x-ndjson': { schema: Type.Unsafe<Readable | string>(Type.String()) },
+              },
             },
           },
         },

@@ -32,21 +32,23 @@ export const optOutRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'listOptOuts',
-            description: 'Of people and of browsers, oldest first.',
-            summary: 'List opt-outs',
-            querystring: exactly(pageQuery),
+          tags,
+          operationId: 'listOptOuts',
+          description: 'Of people and of browsers, oldest first.',
+          summary: 'List opt-outs',
+          querystring: exactly(pageQuery),
+          response: {
+            200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }),
           },
-          response: { 200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }) },
         },
       },
       async ({ principal, query }) => {
         requireAdmin(principal)
         const { rows, next } = await readPage<OptOut>(deps, query, {
-          ...{ list: 'opt_outs', owner: principal.organizationId },
-          ...{ sql: selectOptOuts, values: [principal.organizationId] },
+          list: 'opt_outs',
+          owner: principal.organizationId,
+          sql: selectOptOuts,
+          values: [principal.organizationId],
           key: { created_at: 'timestamptz', opt_out_id: 'uuid' },
         })
         return { opt_outs: rows.map(publicOptOut), ...next }
@@ -58,12 +60,10 @@ export const optOutRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'createOptOut',
-            summary: 'Opt a person or a browser out',
-            body: exactly(SubjectParameters),
-          },
+          tags,
+          operationId: 'createOptOut',
+          summary: 'Opt a person or a browser out',
+          body: exactly(SubjectParameters),
           description: `Nothing of theirs is accepted any more, and no read says who they are. ${oneOf}`,
           response: { 201: Type.Object({ opt_out: PublicOptOut }) },
         },
@@ -73,7 +73,10 @@ export const optOutRoutes =
         const subject = readSubject(body)
         const optOut = await inTransaction(postgres, async (client) => {
           const added = await addOptOut(client, principal.organizationId, subject)
-          await audit(client, principal, 'opt_out.create', { kind: 'opt_out', id: added.opt_out_id })
+          await audit(client, principal, 'opt_out.create', {
+            kind: 'opt_out',
+            id: added.opt_out_id,
+          })
           return added
         })
         return reply.code(201).send({ opt_out: publicOptOut(optOut) })
@@ -85,12 +88,10 @@ export const optOutRoutes =
       {
         config: { access },
         schema: {
-          ...{
-            tags,
-            operationId: 'deleteOptOut',
-            summary: 'Delete the opt-out of a person or a browser',
-            body: exactly(SubjectParameters),
-          },
+          tags,
+          operationId: 'deleteOptOut',
+          summary: 'Delete the opt-out of a person or a browser',
+          body: exactly(SubjectParameters),
           description: oneOf,
           response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
         },
@@ -108,7 +109,14 @@ export const optOutRoutes =
     )
   }
 
-const publicOptOut = ({ opt_out_id, hem, cookie_id, created_at }: OptOut): Static<typeof PublicOptOut> => ({
-  ...{ opt_out_id, hem, cookie_id },
+const publicOptOut = ({
+  opt_out_id,
+  hem,
+  cookie_id,
+  created_at,
+}: OptOut): Static<typeof PublicOptOut> => ({
+  opt_out_id,
+  hem,
+  cookie_id,
   created_at: created_at.toISOString(),
 })

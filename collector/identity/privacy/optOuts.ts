@@ -74,7 +74,10 @@ type Change = OptOut & { organization_id: string | null; is_active: boolean }
  * Tells ClickHouse what has changed on the list since it was told last, has reads know it, and adds the browsers that
  * are known to be those people's. True when there may be more to tell.
  */
-export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHouse): Promise<boolean> {
+export async function syncToClickHouse(
+  postgres: Postgres,
+  clickhouse: ClickHouse,
+): Promise<boolean> {
   return inTransaction(postgres, async (client) => {
     const { rows: changes } = await client.query<Change>(
       `SELECT ${columns}, organization_id, removed_at IS NULL AS is_active FROM opt_outs
@@ -96,8 +99,14 @@ export async function syncToClickHouse(postgres: Postgres, clickhouse: ClickHous
     for (const change of changes)
       if (change.hem && change.is_active) await addBrowsers(client, clickhouse, change)
     const ids = changes.map(({ opt_out_id }) => opt_out_id)
-    await client.query('DELETE FROM opt_outs WHERE opt_out_id = ANY($1) AND removed_at IS NOT NULL', [ids])
-    await client.query('UPDATE opt_outs SET is_known_to_clickhouse = true WHERE opt_out_id = ANY($1)', [ids])
+    await client.query(
+      'DELETE FROM opt_outs WHERE opt_out_id = ANY($1) AND removed_at IS NOT NULL',
+      [ids],
+    )
+    await client.query(
+      'UPDATE opt_outs SET is_known_to_clickhouse = true WHERE opt_out_id = ANY($1)',
+      [ids],
+    )
     await wakeQueue(client, hiddenPeopleChanged)
     return true
   })

@@ -39,7 +39,12 @@ export async function deleteExpired(
   }
 }
 
-function expired(groups: readonly Group[], column: string, todayMs: number, namesProject: boolean): Query {
+function expired(
+  groups: readonly Group[],
+  column: string,
+  todayMs: number,
+  namesProject: boolean,
+): Query {
   return {
     sql: groups
       .map(

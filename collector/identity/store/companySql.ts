@@ -14,7 +14,8 @@ export type CompanyKey = { readonly domain: string } | { readonly address: strin
 /** The company fields of that company; no row where nothing is known of one. */
 export function companyQuery(key: CompanyKey): Query {
   // In brackets of its own it is known before the table is read, so the primary key finds it.
-  const domain = 'domain' in key ? '{domain:String}' : `(SELECT ${companyOfAddress('{address:String}')})`
+  const domain =
+    'domain' in key ? '{domain:String}' : `(SELECT ${companyOfAddress('{address:String}')})`
   return { sql: `${companies} WHERE company_domain = ${domain}`, params: { ...key } }
 }
 

@@ -34,7 +34,11 @@ export async function readPeople(
   if (hems.length === 0) return new Map()
   const ofProfile = fields?.filter((field) => field !== hem) ?? null
   const { body } = await reader.stream(
-    { sql: peopleQuery(ofProfile), params: { organization: organizationId }, lists: { [askedHems]: hems } },
+    {
+      sql: peopleQuery(ofProfile),
+      params: { organization: organizationId },
+      lists: { [askedHems]: hems },
+    },
     { row: `\${hem:Raw}${fields === null ? wholePerson : personOf(fields)}` },
   )
   return byHem(await buffer(body))

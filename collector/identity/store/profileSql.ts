@@ -44,7 +44,8 @@ export const peopleWhere = (
   columns: readonly string[],
   conditions: readonly string[],
   organizationId: string,
-): string => profilesWhere(columns, [...conditions, `toString(hem) NOT IN (${optedOutHems(organizationId)})`])
+): string =>
+  profilesWhere(columns, [...conditions, `toString(hem) NOT IN (${optedOutHems(organizationId)})`])
 
 /** What people are told apart by, of their profiles: a person is known to the exchanges, or else by one address only. */
 export const personKey = 'ifNull(pte_person_id, toString(hem))'
@@ -126,7 +127,9 @@ export function profileValues(fields: readonly Field[]): {
   const types = fields.map((field) => `${field.name} ${nullableType(field)}`).join(', ')
   return {
     declared:
-      fields.length === 0 ? 'tuple() AS _values' : `JSONExtract(${json}, 'Tuple(${types})') AS _values`,
+      fields.length === 0
+        ? 'tuple() AS _values'
+        : `JSONExtract(${json}, 'Tuple(${types})') AS _values`,
     sqlOf: ({ name }) => `_values.${name}`,
   }
 }

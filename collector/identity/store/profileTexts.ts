@@ -17,7 +17,8 @@ export function profileTexts(
   escaped?: (sql: string) => string,
 ): { declared: string; sqlOf: (from: number, length: number) => string } {
   const stored = storedWith(fields)
-  const texts = form === 'csv' ? `arrayMap(piece -> ${csvOf(valueIn('piece'), escaped)}, _pieces)` : '_pieces'
+  const texts =
+    form === 'csv' ? `arrayMap(piece -> ${csvOf(valueIn('piece'), escaped)}, _pieces)` : '_pieces'
   return {
     declared: `${readyMembers(fields)} AS _members,
 ${jsonOf('_members')} AS _json,
@@ -28,7 +29,8 @@ multiIf(
   ${namedPieces(fields)}) AS _pieces,
 ${texts} AS _texts`,
     sqlOf(from, length) {
-      const slice = length === fields.length ? '_texts' : `arraySlice(_texts, ${from + 1}, ${length})`
+      const slice =
+        length === fields.length ? '_texts' : `arraySlice(_texts, ${from + 1}, ${length})`
       return form === 'csv'
         ? `arrayStringConcat(${slice}, ',')`
         : unmarked(`concat('"', arrayStringConcat(${slice}, ',"'))`)
@@ -77,7 +79,8 @@ function namedPieces(fields: readonly Field[]): string {
   return `arrayMap((name, value) -> concat(name, '":', if(value = '', 'null', value)), ${names}, ${values})`
 }
 
-const valueIn = (piece: string): string => unmarked(`substring(${piece}, position(${piece}, '":') + 2)`)
+const valueIn = (piece: string): string =>
+  unmarked(`substring(${piece}, position(${piece}, '":') + 2)`)
 
 /** SQL: a value of JSON as one of CSV. A text without a backslash is the same in both. */
 function csvOf(value: string, escaped?: (sql: string) => string): string {

@@ -2,7 +2,13 @@ import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.t
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Derived, normalize, type Person } from '../normalize/normalize.ts'
 import { type BeaconContext, eventMillis, eventRow } from '../normalize/row.ts'
-import { eventAgeDaysMax, type Fault, findBadShape, type ValidEvent, validateEvent } from './validate.ts'
+import {
+  eventAgeDaysMax,
+  type Fault,
+  findBadShape,
+  type ValidEvent,
+  validateEvent,
+} from './validate.ts'
 
 /** What one member of a beacon's `events` became. */
 export interface Accepted {
@@ -65,7 +71,9 @@ interface Checked {
 
 function check(event: Derived, context: BeaconContext, isExact: boolean): Checked | Fault {
   // Schemas ask for numbers; what is stored are the digits.
-  const valid = validateEvent(isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event)
+  const valid = validateEvent(
+    isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
+  )
   if ('path' in valid) return valid
   if (isExact) valid.event_data = event.event_data as ValidEvent['event_data']
   const tsMillis = eventMillis(valid, context)

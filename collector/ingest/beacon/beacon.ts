@@ -37,12 +37,14 @@ export function parseBeacon(body: Buffer): Envelope {
   if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
   const person = hem === undefined ? undefined : personOf(beacon)
   if (person && 'path' in person) throw malformed(`${person.path.slice(1)} ${person.message}.`)
-  if (consent !== undefined && typeof consent !== 'boolean') throw malformed('consent must be true or false.')
+  if (consent !== undefined && typeof consent !== 'boolean')
+    throw malformed('consent must be true or false.')
   const sentAtMillis =
     typeof sent_at === 'string' && sent_at.length <= timeCharsMax ? Date.parse(sent_at) : Number.NaN
   if (Number.isNaN(sentAtMillis)) throw malformed('sent_at must be an ISO 8601 time.')
   if (!Array.isArray(events)) throw malformed('events must be an array.')
-  if (events.length > beaconEventsMax) throw malformed(`events must hold at most ${beaconEventsMax} events.`)
+  if (events.length > beaconEventsMax)
+    throw malformed(`events must hold at most ${beaconEventsMax} events.`)
   return {
     pixel_id: pixel_id.toLowerCase(),
     cookie_id: cookie_id ?? undefined,

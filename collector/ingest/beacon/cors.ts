@@ -8,7 +8,14 @@ const preflightSeconds = 86_400
 export const openTo = (origin: string | undefined): string[] =>
   origin === undefined
     ? ['Vary', 'Origin']
-    : ['Vary', 'Origin', 'Access-Control-Allow-Origin', origin, 'Access-Control-Allow-Credentials', 'true']
+    : [
+        'Vary',
+        'Origin',
+        'Access-Control-Allow-Origin',
+        origin,
+        'Access-Control-Allow-Credentials',
+        'true',
+      ]
 
 /**
  * Lets pages of any origin use the routes of this plugin, with the visitor's cookie; which origins may send is each

@@ -44,4 +44,7 @@ const isShort = (value: unknown): value is string =>
 
 /** Frameworks make ids anew on each load: such have long numbers, odd characters, or look like a hash. */
 const isLasting = (id: unknown): id is string =>
-  isShort(id) && /^[a-z][\w-]*$/i.test(id) && !/\d{3}/.test(id) && !/(?=[a-f]*\d)[\da-f]{8}/i.test(id)
+  isShort(id) &&
+  /^[a-z][\w-]*$/i.test(id) &&
+  !/\d{3}/.test(id) &&
+  !/(?=[a-f]*\d)[\da-f]{8}/i.test(id)

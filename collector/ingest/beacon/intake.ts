@@ -103,7 +103,8 @@ export async function acceptBeacon(
   }
   const { person, events, exactEvents } = envelope
   const hemFault = person && (await link(person))
-  if (hemFault) rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
+  if (hemFault)
+    rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
   for (let index = 0; index < events.length; index++) {
     const event = events[index]
     // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
@@ -115,7 +116,8 @@ export async function acceptBeacon(
       rejectedRows.push(rejectedRow(event, fault, context))
     } else if ('rows' in made) {
       eventRows.push(...made.rows)
-      for (const { event, fault } of made.refused) rejectedRows.push(rejectedRow(event, fault, context))
+      for (const { event, fault } of made.refused)
+        rejectedRows.push(rejectedRow(event, fault, context))
     }
   }
 

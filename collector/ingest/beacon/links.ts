@@ -24,18 +24,24 @@ export async function linkRow(
   if (signature !== undefined) return { path: '/hem_signature', message: wrongSignature }
   if (settings.require_signed_identify) return { path: '/hem_signature', message: missingSignature }
   if (!(await isWithinLimit()))
-    return { path: '/hem', message: 'must wait: too many identifies without a signature from this network' }
+    return {
+      path: '/hem',
+      message: 'must wait: too many identifies without a signature from this network',
+    }
   return rowOf(hem, source, context)
 }
 
-const wrongSignature = 'must be the HMAC-SHA256 of the hem with the identify secret of this pixel, in hex'
+const wrongSignature =
+  'must be the HMAC-SHA256 of the hem with the identify secret of this pixel, in hex'
 const missingSignature = 'must be given: this pixel accepts signed identifies only'
 
 /** Whether any of a pixel's secrets made this signature; it is compared in constant time. */
 function isSignature(signature: unknown, hem: string, secrets: readonly string[]): boolean {
   if (typeof signature !== 'string' || !/^[\da-f]{64}$/i.test(signature)) return false
   const given = Buffer.from(signature, 'hex')
-  return secrets.some((secret) => timingSafeEqual(given, createHmac('sha256', secret).update(hem).digest()))
+  return secrets.some((secret) =>
+    timingSafeEqual(given, createHmac('sha256', secret).update(hem).digest()),
+  )
 }
 
 const rowOf = (hem: string, source: keyof typeof confidenceOf, context: BeaconContext): string =>

@@ -23,7 +23,8 @@ export async function openOptOuts(
 ): Promise<OptOuts> {
   const table = await openMemoryTable<string>(
     {
-      ...{ url, name: 'opt_outs' },
+      url,
+      name: 'opt_outs',
       keyOf: (key) => key,
       async readPage(after) {
         const { rows } = await postgres.query<OptOut & { opt_out_id: string }>(
@@ -51,7 +52,9 @@ export async function openOptOuts(
   return {
     has(organizationId, ...subjects) {
       if (table.size === 0) return false
-      return subjects.some((subject) => table.has(`${organizationId} ${subject}`) || table.has(` ${subject}`))
+      return subjects.some(
+        (subject) => table.has(`${organizationId} ${subject}`) || table.has(` ${subject}`),
+      )
     },
     close: () => table.close(),
   }

@@ -60,7 +60,8 @@ export async function openPixelRegistry(
   }
   return openMemoryTable<Pixel>(
     {
-      ...{ url, name: 'pixels' },
+      url,
+      name: 'pixels',
       keyOf: ({ pixelId }) => pixelId,
       async readPage(after) {
         const items = await read('pixel_id > $1 ORDER BY pixel_id LIMIT $2', [after, pageRows])

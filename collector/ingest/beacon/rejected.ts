@@ -50,7 +50,15 @@ function jsonOf(event: unknown): string {
 const dataMembers = new Set(
   Object.values(eventDataSchemas).flatMap(({ properties }) => Object.keys(properties)),
 )
-const knownParts = ['event_id', 'event_type', 'event_data', 'type', 'hem', 'hem_source', 'hem_signature']
+const knownParts = [
+  'event_id',
+  'event_type',
+  'event_data',
+  'type',
+  'hem',
+  'hem_source',
+  'hem_signature',
+]
 
 /** The part of an event that a fault lies in: "event_type", "event_data/timestamp", …; never a sender's own key. */
 function partOf({ path }: Fault): string {

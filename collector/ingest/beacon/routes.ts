@@ -20,7 +20,11 @@ const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAIC
 const takeBytes = () => (value: unknown) => ({ value })
 
 /** Answers for the fast path (wire/fastPath.ts), which has read the body, what it refused. */
-function answerRefused(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
+function answerRefused(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
   const { refused } = request.raw
   if (refused) request.body = refused.body
   done(refused?.error as Error | undefined)
@@ -38,7 +42,9 @@ export const ingestRoutes =
         deps,
         request,
         envelope,
-        request.headers['x-api-key'] === undefined ? undefined : (pixel) => deps.vouches(request, pixel),
+        request.headers['x-api-key'] === undefined
+          ? undefined
+          : (pixel) => deps.vouches(request, pixel),
       )
     // Present before the first fault: an alert on a rate does not see a counter's first value.
     for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)

@@ -13,7 +13,10 @@ const WebEvent = Type.Union(
   eventTypes.map((type) =>
     Type.Object(
       {
-        event_id: Type.String({ format: 'uuid', description: 'Sent again, the event is stored once.' }),
+        event_id: Type.String({
+          format: 'uuid',
+          description: 'Sent again, the event is stored once.',
+        }),
         event_type: Type.Literal(type),
         event_data: eventDataSchemas[type],
       },
@@ -23,7 +26,8 @@ const WebEvent = Type.Union(
   { title: 'WebEvent' },
 )
 
-const hexDigest = (description: string) => Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
+const hexDigest = (description: string) =>
+  Type.String({ pattern: '^[0-9a-fA-F]{64}$', description })
 
 /** What `POST /e` takes, as documented; parseBeacon checks it, and validateEvent its events one by one. */
 const Beacon = Type.Object(
@@ -31,23 +35,30 @@ const Beacon = Type.Object(
     pixel_id: Id,
     cookie_id: Type.Optional(
       Nullable(Id, {
-        description: 'The browser, where it has no cookie of the collector. Null: as consent false.',
+        description:
+          'The browser, where it has no cookie of the collector. Null: as consent false.',
       }),
     ),
-    hem: Type.Optional(hexDigest('Whose browser it is: SHA-256 of the trimmed, lower-cased e-mail address.')),
+    hem: Type.Optional(
+      hexDigest('Whose browser it is: SHA-256 of the trimmed, lower-cased e-mail address.'),
+    ),
     hem_source: Type.Optional(Choice(['identify', 'form'])),
     hem_signature: Type.Optional(
-      hexDigest('HMAC-SHA256 of the hem, made by the site’s server with the pixel’s identify secret.'),
+      hexDigest(
+        'HMAC-SHA256 of the hem, made by the site’s server with the pixel’s identify secret.',
+      ),
     ),
     consent: Type.Optional(Type.Boolean({ description: 'False: set no cookie, keep no id.' })),
     client_ip: Type.Optional(
       Type.String({
-        description: 'The visitor’s address, of a back end’s beacon with a key; else it is not read.',
+        description:
+          'The visitor’s address, of a back end’s beacon with a key; else it is not read.',
       }),
     ),
     user_agent: Type.Optional(
       Type.String({
-        description: 'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read.',
+        description:
+          'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read.',
       }),
     ),
     sent_at: Type.String({ format: 'date-time', description: 'The sender’s clock when it sent.' }),
@@ -74,7 +85,9 @@ const BeaconReceipt = Type.Object(
       }),
     ),
     hem_rejected: Type.Optional(
-      Type.Object(fault, { description: 'Why the hem was refused; the events count all the same.' }),
+      Type.Object(fault, {
+        description: 'Why the hem was refused; the events count all the same.',
+      }),
     ),
     vouched: Type.Optional(
       Type.Literal(true, {

@@ -31,7 +31,8 @@ export const createVouches =
   async (request, pixel) => {
     try {
       const { caller, mode, organizationId, projectId } = await identify(guard, ofKeys, request)
-      if (caller.kind !== 'key' || mode !== 'live' || !coversRole(caller.role, 'write')) return false
+      if (caller.kind !== 'key' || mode !== 'live' || !coversRole(caller.role, 'write'))
+        return false
       if (organizationId !== pixel.organizationId) return false
       if (projectId !== null && projectId !== pixel.projectId) return false
       guard.noteKeyUse(caller.keyId)
@@ -51,7 +52,8 @@ export function senderOf(
   { client_ip = request.ip, user_agent = request.headers['user-agent'] ?? '' }: Envelope,
   isVouched: boolean,
 ): Sender {
-  if (!isVouched) return { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', isVouched }
+  if (!isVouched)
+    return { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', isVouched }
   if (typeof client_ip !== 'string' || isIP(client_ip) === 0)
     throw malformed('client_ip must be an IPv4 or IPv6 address.')
   if (typeof user_agent !== 'string') throw malformed('user_agent must be a string.')

@@ -22,7 +22,9 @@ export interface Fault {
   message: string
 }
 
-const validators = new Map(Object.entries(eventDataSchemas).map(([type, schema]) => [type, Compile(schema)]))
+const validators = new Map(
+  Object.entries(eventDataSchemas).map(([type, schema]) => [type, Compile(schema)]),
+)
 
 const pathCharsMax = 1_000
 
@@ -37,7 +39,10 @@ export function validateEvent(event: unknown): ValidEvent | Fault {
 
   if (!validator.Check(event_data)) {
     const [error] = validator.Errors(event_data)
-    return { path: `/event_data${error!.instancePath}`.slice(0, pathCharsMax), message: error!.message }
+    return {
+      path: `/event_data${error!.instancePath}`.slice(0, pathCharsMax),
+      message: error!.message,
+    }
   }
   const sentMillis = Date.parse(event_data.timestamp as string)
   if (Number.isNaN(sentMillis))
@@ -67,11 +72,13 @@ export function findBadShape(value: unknown): Fault | null {
     if (depth > depthMax) return { path, message: `must be at most ${depthMax} levels deep` }
     const keys = Object.keys(part)
     members += keys.length
-    if (members > membersMax) return { path, message: `must have at most ${membersMax} members in all` }
+    if (members > membersMax)
+      return { path, message: `must have at most ${membersMax} members in all` }
     for (const key of keys) {
       const member = (part as Record<string, unknown>)[key]
       const isInfinite = member === Infinity || member === -Infinity
-      if (key !== '__proto__' && !isInfinite && (typeof member !== 'object' || member === null)) continue
+      if (key !== '__proto__' && !isInfinite && (typeof member !== 'object' || member === null))
+        continue
       const memberPath = `${path}/${key.slice(0, keyCharsShown)}`
       if (isInfinite) return { path: memberPath, message: 'must be a number below 1.8e308' }
       if (key === '__proto__') return { path: memberPath, message: 'must not be a key' }
@@ -88,4 +95,5 @@ const keyCharsShown = 100
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const jsonBytes = (value: unknown): number => Buffer.byteLength(unmarkLongIntegers(JSON.stringify(value)))
+const jsonBytes = (value: unknown): number =>
+  Buffer.byteLength(unmarkLongIntegers(JSON.stringify(value)))

@@ -40,22 +40,31 @@ export function visitorOf(
     }
   }
   const cookieId = (isUuid(own) ? own : (sent.cookieId ?? randomUUID())).toLowerCase()
-  return { cookieId, consented: true, setCookie: cookieHeader(request, cookieId, thirteenMonthsSeconds) }
+  return {
+    cookieId,
+    consented: true,
+    setCookie: cookieHeader(request, cookieId, thirteenMonthsSeconds),
+  }
 }
 
 function hasConsent(request: BeaconRequest, pixel: Pixel, sent: boolean | undefined): boolean {
   const { consent, honour_gpc } = pixel.settings
-  if (honour_gpc && (request.headers['sec-gpc'] === '1' || request.headers.dnt === '1')) return false
+  if (honour_gpc && (request.headers['sec-gpc'] === '1' || request.headers.dnt === '1'))
+    return false
   return sent ?? consent === 'granted'
 }
 
 /** The same browser has the same id until the salt changes at midnight, UTC; then nobody can tell any more. */
 function cookielessId({ ip, userAgent }: Sender, pixel: Pixel, dailySalt: string): string {
-  const digest = createHash('sha256').update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`).digest()
+  const digest = createHash('sha256')
+    .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)
+    .digest()
   // RFC 9562 version 8: a uuid whose bits are the maker's own.
   digest[6] = (digest[6]! & 0x0f) | 0x80
   digest[8] = (digest[8]! & 0x3f) | 0x80
-  return digest.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return digest
+    .toString('hex', 0, 16)
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 /**
@@ -66,7 +75,9 @@ function cookieHeader(request: BeaconRequest, value: string, maxAgeSeconds: numb
   const site = request.headers['sec-fetch-site']
   const isOwnSite = site === 'same-origin' || site === 'same-site' || site === 'none'
   const isSecure = request.protocol === 'https'
-  const scope = isOwnSite ? `SameSite=Lax${isSecure ? '; Secure' : ''}` : 'SameSite=None; Secure; Partitioned'
+  const scope = isOwnSite
+    ? `SameSite=Lax${isSecure ? '; Secure' : ''}`
+    : 'SameSite=None; Secure; Partitioned'
   return `${visitorCookie}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; ${scope}`
 }
 
@@ -108,14 +119,15 @@ export async function openDailySalt(postgres: Postgres, dataDir: string): Promis
     if (salt.day === day && salt.isShared) return
     const date = new Date(day * dayMs).toISOString().slice(0, 10)
     try {
-      await postgres.query('INSERT INTO daily_salts (day, salt) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-        date,
-        randomBytes(32).toString('hex'),
-      ])
+      await postgres.query(
+        'INSERT INTO daily_salts (day, salt) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+        [date, randomBytes(32).toString('hex')],
+      )
       await postgres.query('DELETE FROM daily_salts WHERE day < $1', [date])
-      const { rows } = await postgres.query<{ salt: string }>('SELECT salt FROM daily_salts WHERE day = $1', [
-        date,
-      ])
+      const { rows } = await postgres.query<{ salt: string }>(
+        'SELECT salt FROM daily_salts WHERE day = $1',
+        [date],
+      )
       salt = { day, value: rows[0]!.salt, isShared: true }
       copy.write({ day, value: salt.value })
     } catch {

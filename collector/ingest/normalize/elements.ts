@@ -46,7 +46,9 @@ function textIn({ text, label }: Data, element: Description): string | undefined
 }
 
 const labelOf = (element: unknown): string | undefined =>
-  isObject(element) ? [element['aria-label'], element.alt, element.title].map(clean).find(Boolean) : undefined
+  isObject(element)
+    ? [element['aria-label'], element.alt, element.title].map(clean).find(Boolean)
+    : undefined
 
 /** The custom event of a click that the pixel's chunk judged: rage_click or dead_click. */
 export function judgedFrom(data: Data, settings: PixelSettings, type: string): Data | undefined {
@@ -70,7 +72,8 @@ export function normalizeDownload(
     textLengthMax,
   )!
   const extension = extensionOf(filename)
-  const isFile = URL.canParse(href) && download_extensions.includes(extensionOf(new URL(href).pathname))
+  const isFile =
+    URL.canParse(href) && download_extensions.includes(extensionOf(new URL(href).pathname))
   return link.download === undefined && !isFile ? undefined : { href, filename, extension }
 }
 
@@ -118,7 +121,9 @@ export const fieldsIn = (fields: unknown): Field[] =>
     const [kind, query] = Array.isArray(field) ? field : []
     const [, name = '', type = '', autocomplete = ''] =
       fieldPattern.exec(cut(kind, fieldLengthMax) ?? '') ?? []
-    return keptPattern.test(type) && !/\bcc-/.test(autocomplete) ? [{ name, query: textOf(query) }] : []
+    return keptPattern.test(type) && !/\bcc-/.test(autocomplete)
+      ? [{ name, query: textOf(query) }]
+      : []
   })
 
 const isDescription = (value: unknown): value is Description => isObject(value) && isText(value.tag)
@@ -149,7 +154,8 @@ export const urlOf = (value: unknown): string | null => cut(value, urlLengthMax)
 /** In lower case, without the dot; empty where a name has none. */
 function extensionOf(name: string): string {
   const extension = name.slice(name.lastIndexOf('.') + 1)
-  const isOne = extension.length < name.length && extension.length <= 100 && !extension.includes('/')
+  const isOne =
+    extension.length < name.length && extension.length <= 100 && !extension.includes('/')
   return isOne ? extension.toLowerCase() : ''
 }
 

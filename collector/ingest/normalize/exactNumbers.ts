@@ -31,7 +31,9 @@ export function markLongIntegers(json: string): string | null {
 /** JSON with numbers in place of marked texts, or with texts in place of those beyond 64 bits. */
 export const unmarkLongIntegers = (json: string): string =>
   json.includes(mark)
-    ? json.replace(markedNumber, (_, digits: string) => (fits64Bits(digits) ? digits : `"${digits}"`))
+    ? json.replace(markedNumber, (_, digits: string) =>
+        fits64Bits(digits) ? digits : `"${digits}"`,
+      )
     : json
 
 /** JSON, as JSON.stringify writes it, with its numbers as they are stored: those that were marked, and long ones. */

@@ -94,8 +94,14 @@ const noElement: Fault = { path: '/path', message: 'must hold the clicked elemen
 
 /** By the types whose event may be missing: what they must hold. */
 const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
-  ...{ play: noPlayer, pause: noPlayer, timeupdate: noPlayer, ended: noPlayer },
-  ...{ click: noElement, auxclick: noElement, rage: noElement, dead: noElement },
+  play: noPlayer,
+  pause: noPlayer,
+  timeupdate: noPlayer,
+  ended: noPlayer,
+  click: noElement,
+  auxclick: noElement,
+  rage: noElement,
+  dead: noElement,
   submit: { path: '/form', message: 'must be the submitted form' },
   track: { path: '/name', message: 'must be a text of at least one character' },
 }
@@ -124,10 +130,15 @@ const timestampOf = (at: unknown): unknown =>
 /** The last that a Date holds. */
 const latestTime = 8.64e15
 
-const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0').slice(-digits)
+const hex = (value: number, digits: number) =>
+  value.toString(16).padStart(digits, '0').slice(-digits)
 
 /** What an event's data are made of by the type the pixel captures; undefined where it makes none of a type. */
-type Make = (data: Data, settings: PixelSettings, type: string) => { [T in EventType]?: Data | undefined }
+type Make = (
+  data: Data,
+  settings: PixelSettings,
+  type: string,
+) => { [T in EventType]?: Data | undefined }
 
 const click: Make = (data, settings) => ({
   click: normalizeClick(data, settings),
@@ -232,11 +243,16 @@ export interface Person {
 }
 
 /** Who is meant by `hem`, `hem_source` and `hem_signature`; what is wrong with the first two. */
-export function personOf({ hem, hem_source = 'identify', hem_signature: signature }: Data): Person | Fault {
+export function personOf({
+  hem,
+  hem_source = 'identify',
+  hem_signature: signature,
+}: Data): Person | Fault {
   if (!isHem(hem)) return { path: '/hem', message: 'must be 64 lower-case hexadecimal characters' }
   if (hem_source !== 'identify' && hem_source !== 'form')
     return { path: '/hem_source', message: 'must be identify or form' }
   return { hem, source: hem_source, ...(signature != null && { signature }) }
 }
 
-const isHem = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+const isHem = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)

@@ -23,7 +23,8 @@ const ofNetwork = RegExp(
   ].join('|')})$`,
 )
 /** A number of social security of the United States, of those that are given out. */
-const socialSecurity = /(%[\da-f]{2}|(?<![\d%-]))(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\d-])/gi
+const socialSecurity =
+  /(%[\da-f]{2}|(?<![\d%-]))(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\d-])/gi
 
 /** Whether the check digit at the end fits (ISO/IEC 7812-1). */
 function hasCheckDigit(digits: string): boolean {

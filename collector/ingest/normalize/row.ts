@@ -115,5 +115,7 @@ const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
 /** Host (with port) and path of a page address; null for what has none. */
 function placeOf(url: string | null): { host: string | null; path: string | null } {
   const match = url === null ? null : absoluteUrl.exec(url)
-  return match ? { host: match[1]!.toLowerCase() || null, path: match[2] || '/' } : { host: null, path: null }
+  return match
+    ? { host: match[1]!.toLowerCase() || null, path: match[2] || '/' }
+    : { host: null, path: null }
 }

@@ -15,7 +15,10 @@ export function searchOfPage(data: Data, settings: PixelSettings): Data | undefi
   if (!query || query === searched) return
   if (isSameSite(url, referrer) && query === queryOf(referrer, settings.search_parameters)) return
   const count = Number.parseInt(cut(results, 20) ?? '', 10)
-  return { query: cut(clean(query), settings.text_length_max), results_count: count >= 0 ? count : null }
+  return {
+    query: cut(clean(query), settings.text_length_max),
+    results_count: count >= 0 ? count : null,
+  }
 }
 
 /**
@@ -35,7 +38,9 @@ export function searchOfForm(data: Data, settings: PixelSettings): Data | undefi
 /** What a URL searches for, by the parameters of this site. */
 function queryOf(url: unknown, parameters: readonly string[]): string | undefined {
   if (!isText(url) || url.length > urlLengthMax || !URL.canParse(url)) return
-  return [...new URL(url).searchParams].findLast(([name, value]) => parameters.includes(name) && value)?.[1]
+  return [...new URL(url).searchParams].findLast(
+    ([name, value]) => parameters.includes(name) && value,
+  )?.[1]
 }
 
 const isSameSite = (url: unknown, other: unknown): boolean => {

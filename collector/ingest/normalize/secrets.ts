@@ -4,11 +4,24 @@ import { withoutNumbers } from './numbers.ts'
 import { isText } from './text.ts'
 
 /** Parameters that hold secrets: their name ends so, in any spelling, … */
-const secretEnding = /(?:token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential)$/i
+const secretEnding =
+  /(?:token|secret|passwo?r?d|pwd|(?:api|[_-])key|e-?mail|jwt|signature|credential)$/i
 /** … or is one of these. */
 const secretNames = [
-  ...['key', 'code', 'auth', 'authorization', 'pass', 'pin', 'otp', 'sid', 'session', 'sessionid'],
-  ...['session_id', 'sig', 'ssn', 'phone'],
+  'key',
+  'code',
+  'auth',
+  'authorization',
+  'pass',
+  'pin',
+  'otp',
+  'sid',
+  'session',
+  'sessionid',
+  'session_id',
+  'sig',
+  'ssn',
+  'phone',
 ]
 /** Of a name, the end is looked at; none of the above is nearly as long. */
 const nameCharsMax = 200
@@ -32,7 +45,10 @@ const ignoredNames = new WeakMap<PixelSettings, ReadonlySet<string>>()
 function namesOf(settings: PixelSettings): ReadonlySet<string> {
   let names = ignoredNames.get(settings)
   if (!names) {
-    names = new Set([...secretNames, ...settings.ignore_query_parameters.map((name) => name.toLowerCase())])
+    names = new Set([
+      ...secretNames,
+      ...settings.ignore_query_parameters.map((name) => name.toLowerCase()),
+    ])
     ignoredNames.set(settings, names)
   }
   return names
@@ -41,7 +57,8 @@ function namesOf(settings: PixelSettings): ReadonlySet<string> {
 function isSecret(name: string, settings: PixelSettings): boolean {
   const plain = name.slice(-nameCharsMax).replace(closings, '')
   return (
-    secretEnding.test(plain) || (name.length < nameCharsMax && namesOf(settings).has(plain.toLowerCase()))
+    secretEnding.test(plain) ||
+    (name.length < nameCharsMax && namesOf(settings).has(plain.toLowerCase()))
   )
 }
 

@@ -2,7 +2,11 @@ import ipaddr from 'ipaddr.js'
 import type { CollectorSettings } from '../../../schemas/beacon.ts'
 
 /** The address that an event is stored with. Without consent, at most its network is stored. */
-export function storedIp(ip: string, setting: CollectorSettings['ip'], hasConsent: boolean): string | null {
+export function storedIp(
+  ip: string,
+  setting: CollectorSettings['ip'],
+  hasConsent: boolean,
+): string | null {
   if (setting === 'none') return null
   return setting === 'full' && hasConsent ? ip : networkAddress(ip)
 }

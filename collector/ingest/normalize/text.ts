@@ -18,7 +18,8 @@ export const cut = (value: unknown, length: number): string | undefined => {
 }
 
 /** As people read it: each space once. */
-export const clean = (value: unknown): string | undefined => textOf(value)?.replace(/\s+/g, ' ').trim()
+export const clean = (value: unknown): string | undefined =>
+  textOf(value)?.replace(/\s+/g, ' ').trim()
 
 /**
  * JSON, as JSON.stringify writes it, whose texts and keys are well-formed: half surrogate pairs, for which ClickHouse
@@ -34,7 +35,9 @@ function repaired(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
   if (Array.isArray(value)) return value.map(repaired)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [wellFormed(key), repaired(part)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [wellFormed(key), repaired(part)]),
+  )
 }
 
 /** The text with U+FFFD for half surrogate pairs and U+0000. */

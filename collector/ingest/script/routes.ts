@@ -12,7 +12,8 @@ const current = 'public, max-age=300, stale-while-revalidate=86400'
 /** The URL names the content. */
 const immutable = 'public, max-age=31536000, immutable'
 
-const isChunk = (name: string): name is ChunkName => (chunkNames as readonly string[]).includes(name)
+const isChunk = (name: string): name is ChunkName =>
+  (chunkNames as readonly string[]).includes(name)
 
 /**
  * GET /p/{pixel_id}.js and what belongs to it. A version in the name, /p/{pixel_id}.{version}.js, pins the content:
@@ -29,19 +30,24 @@ export async function scriptRoutes(
     return scripts.of(pixelId, settings)
   }
 
-  app.get<{ Params: { file: string } }>('/p/:file', { schema: describeScript }, async (request, reply) => {
-    const [, name, version, type] =
-      /^([^.]+)(?:\.([0-9a-f]{16}))?\.(js|json)$/.exec(request.params.file) ?? []
-    if (name === undefined) throw notFound.route('GET', request.url)
-    if (type === 'json') return reply.header('cache-control', 'no-cache').send(await describe(name))
-    const script = isChunk(name) ? scripts.chunks[name] : await scriptOf(name)
-    if (version === script.version) return answer(request, reply, script, immutable)
-    // A pinned script may ask for a chunk of its time: today's does the same.
-    if (version === undefined || isChunk(name)) return answer(request, reply, script, current)
-    const pinned = await deps.pinned.get(name.toLowerCase(), version)
-    if (!pinned) throw notFound.route('GET', request.url)
-    return answer(request, reply, pinned, immutable)
-  })
+  app.get<{ Params: { file: string } }>(
+    '/p/:file',
+    { schema: describeScript },
+    async (request, reply) => {
+      const [, name, version, type] =
+        /^([^.]+)(?:\.([0-9a-f]{16}))?\.(js|json)$/.exec(request.params.file) ?? []
+      if (name === undefined) throw notFound.route('GET', request.url)
+      if (type === 'json')
+        return reply.header('cache-control', 'no-cache').send(await describe(name))
+      const script = isChunk(name) ? scripts.chunks[name] : await scriptOf(name)
+      if (version === script.version) return answer(request, reply, script, immutable)
+      // A pinned script may ask for a chunk of its time: today's does the same.
+      if (version === undefined || isChunk(name)) return answer(request, reply, script, current)
+      const pinned = await deps.pinned.get(name.toLowerCase(), version)
+      if (!pinned) throw notFound.route('GET', request.url)
+      return answer(request, reply, pinned, immutable)
+    },
+  )
 
   async function describe(name: string) {
     const script = await scriptOf(name)
@@ -60,7 +66,12 @@ export async function scriptRoutes(
   }
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, script: Script, cacheControl: string) {
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  script: Script,
+  cacheControl: string,
+) {
   const encoding = chooseEncoding(request.headers['accept-encoding'], ['br', 'gzip'])
   // Each encoding is other bytes, so another tag; whoever has one of them has the script.
   const etag = encoding === 'identity' ? `"${script.version}"` : `"${script.version}-${encoding}"`
@@ -103,7 +114,9 @@ const describeScript = {
 changes, and takes an \`integrity\` attribute. \`/p/{pixel_id}.json\` answers both URLs, the integrity, and the HTML for
 either.`,
   params: Type.Object({
-    file: Type.String({ description: '{pixel_id}.js, {pixel_id}.{version}.js or {pixel_id}.json.' }),
+    file: Type.String({
+      description: '{pixel_id}.js, {pixel_id}.{version}.js or {pixel_id}.json.',
+    }),
   }),
   response: {
     200: {

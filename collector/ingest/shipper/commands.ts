@@ -13,7 +13,10 @@ export function listDeadLetters(dataDir: string): void {
 }
 
 /** `footfall dead-letters replay`: tries them again. */
-export async function replayRefused(openStore: () => Promise<ClickHouse>, dataDir: string): Promise<void> {
+export async function replayRefused(
+  openStore: () => Promise<ClickHouse>,
+  dataDir: string,
+): Promise<void> {
   const clickhouse = await openStore()
   const { replayed, refused } = await replayDeadLetters(clickhouse, directoryIn(dataDir))
   await clickhouse.close()

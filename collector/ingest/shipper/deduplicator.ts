@@ -111,7 +111,11 @@ export class Deduplicator {
    * The ids of a segment to ask for, those considered that other collectors shipped before this turn. Every insert of
    * the turns before must be over by now.
    */
-  async suspectsIn(payloads: readonly Buffer[], look: Look, { learned }: Turn): Promise<ReadonlySet<string>> {
+  async suspectsIn(
+    payloads: readonly Buffer[],
+    look: Look,
+    { learned }: Turn,
+  ): Promise<ReadonlySet<string>> {
     if (!this.#isRecalled) await this.#recall()
     if (look.seen !== this.#seen) return this.look(payloads, look.hashes.length / 2).suspects
     if (learned?.length) addShipped(payloads, look, learned)
@@ -172,7 +176,11 @@ export class Deduplicator {
 }
 
 /** Adds to the suspects of a segment whatever of it may be among these hashes. */
-function addShipped(payloads: readonly Buffer[], { hashes, suspects }: Look, shipped: Uint32Array): void {
+function addShipped(
+  payloads: readonly Buffer[],
+  { hashes, suspects }: Look,
+  shipped: Uint32Array,
+): void {
   const starts = new Set(shipped.filter((_, at) => at % 2 === 0))
   let at = 0
   for (const payload of payloads) {

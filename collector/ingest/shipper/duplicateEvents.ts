@@ -14,10 +14,17 @@ export async function recordDuplicates(
   lines: readonly Buffer[],
 ): Promise<void> {
   const rows = lines.map((line) => {
-    const { organization_id, project_id, pixel_id, event_id, received_at, spool_id, seq } = JSON.parse(
-      line.toString(),
-    ) as Duplicate
-    const row: Duplicate = { organization_id, project_id, pixel_id, event_id, received_at, spool_id, seq }
+    const { organization_id, project_id, pixel_id, event_id, received_at, spool_id, seq } =
+      JSON.parse(line.toString()) as Duplicate
+    const row: Duplicate = {
+      organization_id,
+      project_id,
+      pixel_id,
+      event_id,
+      received_at,
+      spool_id,
+      seq,
+    }
     return `${JSON.stringify(row)}\n`
   })
   const content = Readable.from([rows.join('')], { objectMode: false })

@@ -73,7 +73,11 @@ async function insertHalves(
 
 /** Makes a row of a segment a dead letter. */
 export function bury(
-  { table, deadLetterDirectory, observe }: Pick<InsertOptions, 'table' | 'deadLetterDirectory' | 'observe'>,
+  {
+    table,
+    deadLetterDirectory,
+    observe,
+  }: Pick<InsertOptions, 'table' | 'deadLetterDirectory' | 'observe'>,
   segment: string,
   row: string,
   reason: string,
@@ -111,11 +115,13 @@ const pieceBytes = 256 * 1024
 /** The same bytes in pieces. */
 function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
   for (const payload of payloads)
-    for (let at = 0; at < payload.length; at += pieceBytes) yield payload.subarray(at, at + pieceBytes)
+    for (let at = 0; at < payload.length; at += pieceBytes)
+      yield payload.subarray(at, at + pieceBytes)
 }
 
 function requireHeld(turn: Turn | null): void {
-  if (turn && !turn.isHeld()) throw new Error('the turn to ship was lost, to another collector perhaps')
+  if (turn && !turn.isHeld())
+    throw new Error('the turn to ship was lost, to another collector perhaps')
 }
 
 /** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */

@@ -41,7 +41,10 @@ export async function withoutStoredLines(
  * True while ClickHouse still works on an insert, begun by a process that is gone: of a segment, or of any. What one
  * server was given, others may still work on, so all of them are asked.
  */
-export async function isBeingInserted({ nodes }: ClickHouse, queryIdPrefix: string): Promise<boolean> {
+export async function isBeingInserted(
+  { nodes }: ClickHouse,
+  queryIdPrefix: string,
+): Promise<boolean> {
   const running = await Promise.all(
     nodes.map((node) =>
       node.rows<{ queries: number }>({

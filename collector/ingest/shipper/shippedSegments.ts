@@ -47,7 +47,10 @@ export class ShippedSegments {
 
   /** No row of those to be looked for was received before, epoch milliseconds; Infinity when there are none. */
   get lowMark(): number {
-    return this.#inDoubt.reduce((least, { receivedFrom }) => Math.min(least, receivedFrom), Infinity)
+    return this.#inDoubt.reduce(
+      (least, { receivedFrom }) => Math.min(least, receivedFrom),
+      Infinity,
+    )
   }
 
   /** Keeps one that ClickHouse has. */
@@ -145,7 +148,11 @@ export class ShippedSegments {
   /** False, too, where rows were left out: as duplicates or dead letters. */
   async #isStored(path: string): Promise<boolean> {
     const payloads = await readPayloads(path)
-    const missing = await withoutStoredLines(this.#options.clickhouse, spoolIdOf(basename(path)), payloads)
+    const missing = await withoutStoredLines(
+      this.#options.clickhouse,
+      spoolIdOf(basename(path)),
+      payloads,
+    )
     return missing.length === 0
   }
 

@@ -111,7 +111,8 @@ export class Shipper {
   /** Takes on segments that an earlier process left, sealed or shipped. */
   addUncertain(paths: readonly string[]): void {
     // Rows without an event_id are not looked for: ClickHouse knows their segments by their tokens.
-    const isToBeFound = (path: string) => path.endsWith('.done') && this.#options.duplicates !== null
+    const isToBeFound = (path: string) =>
+      path.endsWith('.done') && this.#options.duplicates !== null
     for (const path of paths) if (!isToBeFound(path)) this.#take(path, true)
     this.#shipped.lookFor(paths.filter(isToBeFound))
   }
@@ -171,14 +172,19 @@ export class Shipper {
 
   async #shipUntilDone(waiting: Waiting): Promise<void> {
     let shipment: Shipment | null = null
-    for (let retryMs = retryMsFirst; !this.#isStopped; retryMs = Math.min(retryMs * 2, retryMsMax)) {
+    for (
+      let retryMs = retryMsFirst;
+      !this.#isStopped;
+      retryMs = Math.min(retryMs * 2, retryMsMax)
+    ) {
       try {
         await this.#shipped.settleDoubt()
         shipment ??= await this.#prepare(waiting)
         this.#segments.readAhead(this.#waiting[1]?.path)
         await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
         await shipment.turn?.end()
-        for (const row of shipment.damaged) bury(this.#options, shipment.batch.name, row, damagedReason)
+        for (const row of shipment.damaged)
+          bury(this.#options, shipment.batch.name, row, damagedReason)
         await this.#finish(waiting.path, shipment.batch)
         this.#segments.release(shipment.memory)
         return
@@ -200,7 +206,9 @@ export class Shipper {
   async #prepare(waiting: Waiting): Promise<Shipment> {
     const { duplicates } = this.#options
     const name = basename(waiting.path)
-    const { payloads, rows, damaged, look, oldestAt, memory } = await this.#segments.read(waiting.path)
+    const { payloads, rows, damaged, look, oldestAt, memory } = await this.#segments.read(
+      waiting.path,
+    )
     // Whatever state its file is in: what was shipped before a restart is not inserted again.
     const token = basename(inState(waiting.path, 'seg'))
     const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
@@ -242,7 +250,8 @@ export class Shipper {
   /** Waits until no insert of such an id is under way, and none can be that ClickHouse does not know of yet. */
   async #settle(queryIdPrefix: string, arrivingMs: number): Promise<void> {
     if (arrivingMs > 0) await this.#pause(arrivingMs)
-    while (await isBeingInserted(this.#options.clickhouse, queryIdPrefix)) await this.#pause(retryMsFirst)
+    while (await isBeingInserted(this.#options.clickhouse, queryIdPrefix))
+      await this.#pause(retryMsFirst)
   }
 
   /** Records that ClickHouse has the segment, and keeps the file for a while. */

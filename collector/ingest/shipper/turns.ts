@@ -55,12 +55,21 @@ export class ShipTurns {
     const session = this.#session ?? (await this.#open())
     try {
       await session.query({
-        ...{ text: 'SELECT pg_advisory_lock($1)', values: [turnsLock] },
+        text: 'SELECT pg_advisory_lock($1)',
+        values: [turnsLock],
         query_timeout: lockWaitMsMax + answerMsMax,
       } as pg.QueryConfig)
-      const { rows } = await session.query<{ turn: number; left_open: boolean; hashes: Buffer | null }>({
+      const { rows } = await session.query<{
+        turn: number
+        left_open: boolean
+        hashes: Buffer | null
+      }>({
         text: 'SELECT turn::float8 AS turn, left_open, hashes FROM begin_ship_turn($1, $2, $3)',
-        values: [this.#collectorId, this.#seen, Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength)],
+        values: [
+          this.#collectorId,
+          this.#seen,
+          Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength),
+        ],
       })
       const { turn, left_open, hashes } = rows[0]!
       this.#seen = turn
@@ -86,11 +95,15 @@ export class ShipTurns {
     }
     const heartbeat = repeat(heartbeatMs, beat, () => this.#drop(session))
     return {
-      ...{ learned, isUnsettled, begunAt: Date.now() },
+      learned,
+      isUnsettled,
+      begunAt: Date.now(),
       isHeld: () => this.#session === session && Date.now() - heardAt < heldMs,
       end: async () => {
         await heartbeat.stop()
-        await session.query('SELECT end_ship_turn($1)', [turnsLock]).catch(() => this.#drop(session))
+        await session
+          .query('SELECT end_ship_turn($1)', [turnsLock])
+          .catch(() => this.#drop(session))
         this.#closeWhenIdle = setTimeout(() => this.#leave(session), idleMsMax)
         this.#closeWhenIdle.unref()
       },
@@ -103,8 +116,11 @@ export class ShipTurns {
 
   async #open(): Promise<pg.Client> {
     const session = new pg.Client({
-      ...{ connectionString: this.#postgresUrl, application_name: 'footfall shipper', keepAlive: true },
-      ...{ connectionTimeoutMillis: answerMsMax, query_timeout: answerMsMax },
+      connectionString: this.#postgresUrl,
+      application_name: 'footfall shipper',
+      keepAlive: true,
+      connectionTimeoutMillis: answerMsMax,
+      query_timeout: answerMsMax,
     })
     session.on('error', () => {})
     session.once('end', () => this.#drop(session))

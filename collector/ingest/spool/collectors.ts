@@ -52,7 +52,11 @@ export const registerCollector = (
   })
 
 /** Publishes a collector's watermark, which may go back: ClickHouse has lost what it had confirmed. */
-export async function publishWatermark(postgres: Postgres, collectorId: string, mark: number): Promise<void> {
+export async function publishWatermark(
+  postgres: Postgres,
+  collectorId: string,
+  mark: number,
+): Promise<void> {
   await postgres.query(
     `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, $2, $3)
      ON CONFLICT (collector_id) DO UPDATE SET complete_until_ms = excluded.complete_until_ms, reported_at = now()`,
@@ -96,7 +100,9 @@ export async function listCollectors(postgres: Postgres): Promise<void> {
   )
   for (const { collector_id, hostname, mark, reported_at } of rows) {
     const until = new Date(mark).toISOString()
-    console.log(`${collector_id} ${hostname}: complete until ${until}, reported ${reported_at.toISOString()}`)
+    console.log(
+      `${collector_id} ${hostname}: complete until ${until}, reported ${reported_at.toISOString()}`,
+    )
   }
 }
 

@@ -62,7 +62,8 @@ export function decodeSegment(segment: Buffer): SegmentContent {
   for (let start = 0; start !== -1; ) {
     const record = readRecord(segment, start)
     if (record) {
-      if (start > content.wholeBytes) content.others.push(segment.subarray(content.wholeBytes, start))
+      if (start > content.wholeBytes)
+        content.others.push(segment.subarray(content.wholeBytes, start))
       content.payloads.push(record.payload)
       content.rows += record.rows
       content.wholeBytes = record.end
@@ -74,9 +75,14 @@ export function decodeSegment(segment: Buffer): SegmentContent {
 }
 
 /** The record that begins there; null where none does that is whole. */
-function readRecord(segment: Buffer, at: number): { payload: Buffer; rows: number; end: number } | null {
+function readRecord(
+  segment: Buffer,
+  at: number,
+): { payload: Buffer; rows: number; end: number } | null {
   const start = at + headerBytes
-  const header = /^#([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(segment.toString('latin1', at, start))
+  const header = /^#([0-9a-f]{8}) ([0-9a-f]{8}) ([0-9a-f]{8})\n$/.exec(
+    segment.toString('latin1', at, start),
+  )
   if (!header) return null
   const end = start + Number.parseInt(header[1]!, 16)
   if (end > segment.length) return null

@@ -51,7 +51,9 @@ export function unknownFiles(spoolDirectory: string): string[] {
   )
   return readdirSync(spoolDirectory, { withFileTypes: true, recursive: true })
     .filter((entry) => !entry.isDirectory())
-    .filter(({ parentPath, name }) => !known.has(parentPath) || !/\.(spare|open|seg|done)$/.test(name))
+    .filter(
+      ({ parentPath, name }) => !known.has(parentPath) || !/\.(spare|open|seg|done)$/.test(name),
+    )
     .map(({ parentPath, name }) => join(parentPath, name))
 }
 

@@ -56,7 +56,8 @@ export function tsMillisAt(payload: Buffer, start: number): number {
   let at = start + tsAt
   const isNegative = payload[at] === dash
   if (isNegative) at++
-  for (; payload[at] !== comma && at < payload.length; at++) value = value * 10 + payload[at]! - digitZero
+  for (; payload[at] !== comma && at < payload.length; at++)
+    value = value * 10 + payload[at]! - digitZero
   return isNegative ? -value : value
 }
 

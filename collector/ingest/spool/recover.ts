@@ -20,7 +20,8 @@ import { receivedAtOf } from './lines.ts'
  */
 export type SegmentState = 'spare' | 'open' | 'seg' | 'done'
 
-export const inState = (path: string, state: SegmentState): string => path.replace(/\.[a-z]+$/, `.${state}`)
+export const inState = (path: string, state: SegmentState): string =>
+  path.replace(/\.[a-z]+$/, `.${state}`)
 
 /** The segments of a directory that are in a state, oldest first; none when there is no such directory. */
 export function segmentsIn(directory: string, state: SegmentState): string[] {
@@ -41,7 +42,8 @@ export function segmentsIn(directory: string, state: SegmentState): string[] {
  */
 export function recoverSegments(directory: string): string[] {
   // A spare that was taken may have lost its new name in a crash.
-  for (const path of [...segmentsIn(directory, 'open'), ...segmentsIn(directory, 'spare')]) sealLeftover(path)
+  for (const path of [...segmentsIn(directory, 'open'), ...segmentsIn(directory, 'spare')])
+    sealLeftover(path)
   syncDirectory(directory)
   return segmentsIn(directory, 'seg')
 }

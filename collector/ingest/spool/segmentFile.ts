@@ -1,4 +1,15 @@
-import { close, constants, fsync, ftruncate, open, readdir, rename, stat, unlink, write } from 'node:fs'
+import {
+  close,
+  constants,
+  fsync,
+  ftruncate,
+  open,
+  readdir,
+  rename,
+  stat,
+  unlink,
+  write,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { inState } from './recover.ts'
@@ -72,7 +83,8 @@ export async function removeSpare({ path, fd }: SegmentFile): Promise<void> {
 /** Writes all of `bytes` at `at`; resolves when they are durable. */
 export async function writeDurably({ fd }: SegmentFile, bytes: Buffer, at: number): Promise<void> {
   for (let written = 0; written < bytes.length; )
-    written += (await files.write(fd!, bytes, written, bytes.length - written, at + written)).bytesWritten
+    written += (await files.write(fd!, bytes, written, bytes.length - written, at + written))
+      .bytesWritten
 }
 
 /** Gives a file its final name, cut to `bytes`. May be tried again. */

@@ -101,7 +101,10 @@ export class Spool {
 
   /** Bytes on disk that ClickHouse does not have yet; at most a second old. */
   get bytes(): number {
-    return [...this.#unsealed, this.#open].reduce((sum, one) => sum + (one?.bytes ?? 0), this.#sealedBytes)
+    return [...this.#unsealed, this.#open].reduce(
+      (sum, one) => sum + (one?.bytes ?? 0),
+      this.#sealedBytes,
+    )
   }
 
   /** True while `append` refuses for want of room. */
@@ -150,7 +153,8 @@ export class Spool {
    * that they were received at `receivedAt`, which `receive` gave: rows with which a caller let time go by are refused.
    */
   append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
-    if (receivedAt < this.#lowMark) return Promise.reject(new SpoolUnavailable('the rows come too late'))
+    if (receivedAt < this.#lowMark)
+      return Promise.reject(new SpoolUnavailable('the rows come too late'))
     // The first row of a group, and of a segment, tells that none of the others is earlier.
     if (receivedAt < (this.#waiting[0]?.receivedAt ?? 0))
       return Promise.reject(new SpoolUnavailable('the clock was set back'))
@@ -270,7 +274,9 @@ export class Spool {
       const { file } = segment
       try {
         if (segment.isTorn) await closeSegment(file)
-        const sealed = segment.isTorn ? sealLeftover(file.path) : await sealSegment(file, segment.bytes)
+        const sealed = segment.isTorn
+          ? sealLeftover(file.path)
+          : await sealSegment(file, segment.bytes)
         this.#unsealed.splice(this.#unsealed.indexOf(segment), 1)
         if (sealed === null) continue
         this.#sealedBytes += segment.bytes

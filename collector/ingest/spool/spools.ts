@@ -86,5 +86,6 @@ export function recoverSpool(part: string, shippers: Shippers, isServiceStart: b
 
 /** Makes a worker's directories, so that it can write to them. */
 export function makeSpool(directory: string): void {
-  for (const table of spooledTables) mkdirSync(join(directory, table), { recursive: true, mode: 0o700 })
+  for (const table of spooledTables)
+    mkdirSync(join(directory, table), { recursive: true, mode: 0o700 })
 }

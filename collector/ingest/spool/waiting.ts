@@ -9,7 +9,9 @@ export const oldestWaitingAt = (spoolDirectory: string): number =>
 
 /** Bytes of a machine's spool that ClickHouse does not have yet. */
 export const waitingBytes = (spoolDirectory: string): number =>
-  spooledTables.flatMap((table) => waiting(spoolDirectory, table)).reduce((sum, { size }) => sum + size, 0)
+  spooledTables
+    .flatMap((table) => waiting(spoolDirectory, table))
+    .reduce((sum, { size }) => sum + size, 0)
 
 /** Brings the numbers of a machine's spool up to date. */
 export function measureSpool(spoolDirectory: string): void {

@@ -31,10 +31,18 @@ const length = /^[1-9]\d{0,5}$/
  */
 const roles = new Map<string, 'told' | 'framing' | 'foreign'>([
   ...beaconHeaders.map((name) => [name, 'told'] as const),
-  ...['host', 'content-length', 'content-type', 'connection'].map((name) => [name, 'framing'] as const),
-  ...['transfer-encoding', 'te', 'trailer', 'upgrade', 'http2-settings', 'proxy-connection', 'expect'].map(
-    (name) => [name, 'foreign'] as const,
+  ...['host', 'content-length', 'content-type', 'connection'].map(
+    (name) => [name, 'framing'] as const,
   ),
+  ...[
+    'transfer-encoding',
+    'te',
+    'trailer',
+    'upgrade',
+    'http2-settings',
+    'proxy-connection',
+    'expect',
+  ].map((name) => [name, 'foreign'] as const),
   ...['content-encoding', 'x-api-key'].map((name) => [name, 'foreign'] as const),
 ])
 
@@ -80,7 +88,12 @@ type Framing = Partial<Record<'host' | 'content-length' | 'content-type' | 'conn
 
 /** How long the body is; null where something else is said of it, or of the connection, than beacons say. */
 function bodyBytesOf(framing: Framing): number | null {
-  const { host, connection = 'keep-alive', 'content-length': digits = '', 'content-type': type } = framing
+  const {
+    host,
+    connection = 'keep-alive',
+    'content-length': digits = '',
+    'content-type': type,
+  } = framing
   if (host === undefined || connection.toLowerCase() !== 'keep-alive') return null
   if (!length.test(digits) || !isBeaconType(type)) return null
   const bytes = Number(digits)

@@ -38,7 +38,11 @@ interface Answer extends Pick<WireAnswer, 'encoding'> {
  * request (betweenRequests.ts). What is not plain (in chunks, packed, of another type, too large, with a key) goes on
  * to the route, and so does every beacon that is refused: one place answers errors. Call it once all routes are registered.
  */
-export function takeBeaconsInFront(app: FastifyInstance, deps: IngestDeps, trustedProxies: string[]): void {
+export function takeBeaconsInFront(
+  app: FastifyInstance,
+  deps: IngestDeps,
+  trustedProxies: string[],
+): void {
   const { server } = app
   const requestOf = createRequestOf(trustedProxies, app.log)
   const [route] = server.listeners('request') as [RequestListener]
@@ -48,7 +52,11 @@ export function takeBeaconsInFront(app: FastifyInstance, deps: IngestDeps, trust
     const arrivedAt = performance.now()
     const { receipt, visitor } = await acceptBeacon(deps, requestOf(sending), parseBeacon(bytes))
     const body = JSON.stringify(receipt)
-    const headers = ['Content-Type', 'application/json; charset=utf-8', ...openTo(sending.headers.origin)]
+    const headers = [
+      'Content-Type',
+      'application/json; charset=utf-8',
+      ...openTo(sending.headers.origin),
+    ]
     if (visitor.setCookie) headers.push('Set-Cookie', visitor.setCookie)
     headers.push('Content-Length', String(Buffer.byteLength(body)))
     const took = (performance.now() - arrivedAt) / 1000
@@ -92,7 +100,8 @@ export function takeBeaconsInFront(app: FastifyInstance, deps: IngestDeps, trust
 }
 
 /** What is rejected is told in the sender's words; without that all is ours, and goes out as it is in memory. */
-const isAscii = ({ rejected, hem_rejected }: BeaconReceipt): boolean => rejected.length === 0 && !hem_rejected
+const isAscii = ({ rejected, hem_rejected }: BeaconReceipt): boolean =>
+  rejected.length === 0 && !hem_rejected
 
 /** Who sends, by the connection, or by the headers of the proxies that are trusted, as Fastify has it. */
 function createRequestOf(

@@ -85,7 +85,9 @@ export async function restoreClickHouse(
   destination: Destination | null,
 ): Promise<void> {
   const databases = databasesOf(config)
-  const what = databases.map((name, index) => `DATABASE ${backup.databases[index]} AS ${name}`).join(', ')
+  const what = databases
+    .map((name, index) => `DATABASE ${backup.databases[index]} AS ${name}`)
+    .join(', ')
   await withServer(url, async (server) => {
     // Dictionaries name it, and it is in no backup.
     for (const database of databases) await saveDictionaryLogin({ ...server, database }, url)
@@ -132,7 +134,8 @@ async function run(server: ClickHouse, statement: string): Promise<void> {
       params: { id },
     })
     if (state?.status === 'BACKUP_CREATED' || state?.status === 'RESTORED') return
-    if (state && /FAILED|CANCELLED/.test(state.status)) throw new StartError(`ClickHouse: ${state.error}`)
+    if (state && /FAILED|CANCELLED/.test(state.status))
+      throw new StartError(`ClickHouse: ${state.error}`)
     await delay(pollMs)
   }
 }

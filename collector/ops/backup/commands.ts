@@ -17,7 +17,12 @@ import {
 } from './clickhouse.ts'
 import { copyFiles, putFilesBack } from './files.ts'
 import { readManifest, writeManifest } from './manifest.ts'
-import { dumpPostgres, loadPostgres, requireEmptyPostgres, requirePostgresPart } from './postgres.ts'
+import {
+  dumpPostgres,
+  loadPostgres,
+  requireEmptyPostgres,
+  requirePostgresPart,
+} from './postgres.ts'
 
 interface Options {
   /** Where ClickHouse's part is, unless the local server's is in the directory too. */
@@ -34,7 +39,11 @@ const partsOf = (directory: string) => ({
  * `footfall backup DIR`, beside a service that runs or without one. The order is what makes it whole: an event that was
  * acknowledged before is in the spool or in ClickHouse; builds that PostgreSQL names are kept for a day.
  */
-export async function backUp(config: Config, given: string, { clickhouse }: Options): Promise<void> {
+export async function backUp(
+  config: Config,
+  given: string,
+  { clickhouse }: Options,
+): Promise<void> {
   const directory = resolve(given)
   if (isFilled(directory))
     throw new StartError(`${directory} is not empty: each backup has a directory of its own`)
@@ -45,18 +54,31 @@ export async function backUp(config: Config, given: string, { clickhouse }: Opti
     const clickhouseUrl = requireOneServer(address)
     const spoolBytes = copyFiles(config.dataDir, parts.files)
     const postgres = await withPool(postgresUrl, (pool) => dumpPostgres(pool, parts.postgres))
-    const there = await backUpClickHouse(clickhouseUrl, config, parts.clickhouse, clickhouse ?? null)
+    const there = await backUpClickHouse(
+      clickhouseUrl,
+      config,
+      parts.clickhouse,
+      clickhouse ?? null,
+    )
     writeManifest(directory, { format: 1, created_at, clickhouse: there, postgres })
     const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0)
     console.log(`PostgreSQL: ${postgres.tables.length} tables, ${rows} rows`)
-    console.log(`ClickHouse: ${there.databases.join(', ')}${there.is_here ? '' : ', where you said'}`)
+    console.log(
+      `ClickHouse: ${there.databases.join(', ')}${there.is_here ? '' : ', where you said'}`,
+    )
     console.log(`spool: ${spoolBytes} bytes that were on their way`)
-    console.log(`${directory} is whole. It holds keys and personal data: keep it as you keep the stores.`)
+    console.log(
+      `${directory} is whole. It holds keys and personal data: keep it as you keep the stores.`,
+    )
   })
 }
 
 /** `footfall restore DIR`, into an empty data directory and empty stores; the service starts on them afterwards. */
-export async function restore(config: Config, given: string, { clickhouse }: Options): Promise<void> {
+export async function restore(
+  config: Config,
+  given: string,
+  { clickhouse }: Options,
+): Promise<void> {
   const directory = resolve(given)
   const manifest = readManifest(directory)
   const parts = partsOf(directory)
@@ -65,7 +87,8 @@ export async function restore(config: Config, given: string, { clickhouse }: Opt
     throw new StartError(`${dataDir} is not empty: restore into a FOOTFALL_DATA_DIR of its own`)
   await requirePostgresPart(manifest.postgres, parts.postgres)
   requireClickHousePart(config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
-  if (!existsSync(parts.files)) throw new StartError(`${parts.files} is missing: the backup is damaged`)
+  if (!existsSync(parts.files))
+    throw new StartError(`${parts.files} is missing: the backup is damaged`)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const lock = await lockDirectory(dataDir, 0)
   const servers = await openServers(config, console)
@@ -78,7 +101,13 @@ export async function restore(config: Config, given: string, { clickhouse }: Opt
       await loadPostgres(pool, manifest.postgres, parts.postgres)
     })
     console.log(`PostgreSQL: ${manifest.postgres.tables.length} tables`)
-    await restoreClickHouse(clickhouseUrl, config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
+    await restoreClickHouse(
+      clickhouseUrl,
+      config,
+      manifest.clickhouse,
+      parts.clickhouse,
+      clickhouse ?? null,
+    )
     console.log('ClickHouse: both databases')
     putFilesBack(parts.files, dataDir)
     endRestore(dataDir)
@@ -91,7 +120,8 @@ export async function restore(config: Config, given: string, { clickhouse }: Opt
   }
 }
 
-const isFilled = (directory: string): boolean => existsSync(directory) && readdirSync(directory).length > 0
+const isFilled = (directory: string): boolean =>
+  existsSync(directory) && readdirSync(directory).length > 0
 
 async function withPool<T>(url: string, work: (pool: Postgres) => Promise<T>): Promise<T> {
   const pool = openPostgres(url, () => {})

@@ -34,13 +34,17 @@ export interface TableManifest {
 const pathOf = (directory: string): string => join(directory, 'manifest.json')
 
 export const writeManifest = (directory: string, manifest: Manifest): void =>
-  writeFileSync(pathOf(directory), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600, flush: true })
+  writeFileSync(pathOf(directory), `${JSON.stringify(manifest, null, 2)}\n`, {
+    mode: 0o600,
+    flush: true,
+  })
 
 /** Throws StartError where there is no whole backup. */
 export function readManifest(directory: string): Manifest {
   if (!existsSync(pathOf(directory)))
     throw new StartError(`${directory} holds no whole backup: it has no manifest.json`)
   const manifest = JSON.parse(readFileSync(pathOf(directory), 'utf8')) as Manifest
-  if (manifest.format !== 1) throw new StartError(`${directory} is a backup of a newer version of Footfall`)
+  if (manifest.format !== 1)
+    throw new StartError(`${directory} is a backup of a newer version of Footfall`)
   return manifest
 }

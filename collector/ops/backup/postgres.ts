@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { makeTablesOf, migratePostgres, refuseNewerMigrations } from '../../platform/postgres/migrate.ts'
+import {
+  makeTablesOf,
+  migratePostgres,
+  refuseNewerMigrations,
+} from '../../platform/postgres/migrate.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { StartError } from '../../platform/startError.ts'
@@ -25,9 +29,14 @@ const portableTexts =
   "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'"
 
 /** Writes all tables of ours, as they are at one moment, into `directory`. The background work's own are left out. */
-export async function dumpPostgres(postgres: Postgres, directory: string): Promise<PostgresManifest> {
+export async function dumpPostgres(
+  postgres: Postgres,
+  directory: string,
+): Promise<PostgresManifest> {
   return inTransaction(postgres, async (client) => {
-    await client.query(`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; ${portableTexts}`)
+    await client.query(
+      `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; ${portableTexts}`,
+    )
     const { rows: migrations } = await client.query<{ name: string }>(
       'SELECT name FROM migrations ORDER BY name',
     )
@@ -36,7 +45,11 @@ export async function dumpPostgres(postgres: Postgres, directory: string): Promi
       const rows = await dumpTable(client, table, fileOf(directory, table.name))
       tables.push({ ...table, rows })
     }
-    return { migrations: migrations.map(({ name }) => name), tables, sequences: await readSequences(client) }
+    return {
+      migrations: migrations.map(({ name }) => name),
+      tables,
+      sequences: await readSequences(client),
+    }
   })
 }
 
@@ -63,7 +76,11 @@ async function readSequences(client: Queryable): Promise<PostgresManifest['seque
   return rows
 }
 
-async function dumpTable(client: Queryable, { name, columns }: Table, file: string): Promise<number> {
+async function dumpTable(
+  client: Queryable,
+  { name, columns }: Table,
+  file: string,
+): Promise<number> {
   const texts = columns.map((column) => `${quoted(column.name)}::text`).join(', ')
   await client.query(
     `DECLARE lines NO SCROLL CURSOR FOR SELECT to_json(ARRAY[${texts}])::text AS line FROM ${quoted(name)}`,
@@ -77,7 +94,11 @@ async function dumpTable(client: Queryable, { name, columns }: Table, file: stri
       yield rows.map(({ line }) => `${line}\n`).join('')
     }
   }
-  await pipeline(Readable.from(lines()), createGzip(), createWriteStream(file, { mode: 0o600, flush: true }))
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    createWriteStream(file, { mode: 0o600, flush: true }),
+  )
   await client.query('CLOSE lines')
   return count
 }
@@ -87,11 +108,15 @@ export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
   const { rowCount } = await postgres.query(
     "SELECT FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LIMIT 1",
   )
-  if (rowCount !== 0) throw new StartError('PostgreSQL has tables already: restore into an empty database')
+  if (rowCount !== 0)
+    throw new StartError('PostgreSQL has tables already: restore into an empty database')
 }
 
 /** Reads every table's file to its end. Throws StartError where one is missing, damaged, or of a newer version. */
-export async function requirePostgresPart(dump: PostgresManifest, directory: string): Promise<void> {
+export async function requirePostgresPart(
+  dump: PostgresManifest,
+  directory: string,
+): Promise<void> {
   refuseNewerMigrations(dump.migrations)
   for (const { name, rows } of dump.tables) {
     const file = fileOf(directory, name)
@@ -99,7 +124,9 @@ export async function requirePostgresPart(dump: PostgresManifest, directory: str
       throw new StartError(`${file} cannot be read (${error.message}): the backup is damaged`)
     })
     if (found !== rows)
-      throw new StartError(`${file} has ${found} rows, and should have ${rows}: the backup is damaged`)
+      throw new StartError(
+        `${file} has ${found} rows, and should have ${rows}: the backup is damaged`,
+      )
   }
 }
 
@@ -157,7 +184,9 @@ async function suspendRules(client: Queryable): Promise<() => Promise<void>> {
   )
   for (const { name } of triggered) await client.query(`ALTER TABLE ${name} DISABLE TRIGGER USER`)
   for (const { name, reference } of strict)
-    await client.query(`ALTER TABLE ${name} ALTER CONSTRAINT ${reference} DEFERRABLE INITIALLY DEFERRED`)
+    await client.query(
+      `ALTER TABLE ${name} ALTER CONSTRAINT ${reference} DEFERRABLE INITIALLY DEFERRED`,
+    )
   return async () => {
     await client.query('SET CONSTRAINTS ALL IMMEDIATE')
     for (const { name, reference, rule } of strict)
@@ -181,7 +210,9 @@ async function loadTable(
     loaded += lines.length
   }
   if (loaded !== rows)
-    throw new StartError(`${file} has ${loaded} rows, and should have ${rows}: the backup is damaged`)
+    throw new StartError(
+      `${file} has ${loaded} rows, and should have ${rows}: the backup is damaged`,
+    )
 }
 
 async function* batchesOf(file: string): AsyncGenerator<string[]> {

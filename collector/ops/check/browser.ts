@@ -21,7 +21,8 @@ export async function startBrowser(chromiumPath: string | null): Promise<Browser
       'playwright-core is not installed, with which pages are loaded: npm install --no-save playwright-core',
     )
   })
-  const places = chromiumPath === null ? [...systemPaths, chromium.executablePath()] : [chromiumPath]
+  const places =
+    chromiumPath === null ? [...systemPaths, chromium.executablePath()] : [chromiumPath]
   const executablePath = places.find((path) => existsSync(path))
   if (!executablePath) {
     throw new StartError(

@@ -1,5 +1,11 @@
 import { isUuid } from '../../../schemas/uuid.ts'
-import { type Answer, type BeaconSeen, type Observation, pixelIdOf, type ScriptSeen } from './observe.ts'
+import {
+  type Answer,
+  type BeaconSeen,
+  type Observation,
+  pixelIdOf,
+  type ScriptSeen,
+} from './observe.ts'
 
 /** One line of the answer. */
 export interface Finding {
@@ -26,7 +32,8 @@ export function explain(seen: Observation): Finding[] {
   else if (findings.every(({ ok }) => ok)) findings.push(bad(notRunning(seen)))
   findings.push(...beacons.map((beacon) => explainBeacon(beacon, seen)))
   if (isRunning && beacons.length === 0) findings.push(bad(sentNothing(seen)))
-  if (hasStub && violations.some(({ blocked }) => blocked === 'inline')) findings.push(bad(stubBlocked))
+  if (hasStub && violations.some(({ blocked }) => blocked === 'inline'))
+    findings.push(bad(stubBlocked))
   return findings
 }
 
@@ -62,10 +69,14 @@ function sentNothing({ scripts, violations }: Observation): string {
 function explainScript({ url, type, answer }: ScriptSeen, seen: Observation): Finding {
   const id = pixelIdOf(url)!
   if (!isUuid(id))
-    return bad(`“${id}” in ${url} is not a pixel’s id: put yours there, as the snippet of your pixel has it.`)
+    return bad(
+      `“${id}” in ${url} is not a pixel’s id: put yours there, as the snippet of your pixel has it.`,
+    )
   const forbidden = seen.violations.find(({ blocked }) => blocked === url)
   if (forbidden)
-    return bad(`The page’s Content-Security-Policy (${forbidden.directive}) blocks ${url}: allow its origin.`)
+    return bad(
+      `The page’s Content-Security-Policy (${forbidden.directive}) blocks ${url}: allow its origin.`,
+    )
   if (answer === null)
     return bad(
       ['', 'text/javascript', 'module'].includes(type)
@@ -82,10 +93,13 @@ function explainScript({ url, type, answer }: ScriptSeen, seen: Observation): Fi
 }
 
 function explainBeacon({ url, pixelId, events, answer }: BeaconSeen, seen: Observation): Finding {
-  const what = events.map(({ type, name }) => (name === null ? type : `${type} “${name}”`)).join(', ')
+  const what = events
+    .map(({ type, name }) => (name === null ? type : `${type} “${name}”`))
+    .join(', ')
   const sent = `It sent ${what || 'no events'} to ${url}`
   if (answer === null) return bad(`${sent}, and no answer has come yet.`)
-  if (answer.failure !== null) return bad(`${sent}, which did not arrive: ${unreachable(answer, url, seen)}`)
+  if (answer.failure !== null)
+    return bad(`${sent}, which did not arrive: ${unreachable(answer, url, seen)}`)
   if (answer.status !== 200) return bad(`${sent}: ${answer.status}, ${reasonOf(answer, pixelId)}`)
   return explainReceipt(sent, events.length, answer)
 }
@@ -102,10 +116,14 @@ function explainReceipt(sent: string, count: number, { body }: Answer): Finding 
   const { accepted, rejected } = receipt
   if (rejected.length > 0) {
     const reasons = rejected.map(({ index, path, message }) => `event ${index}: ${path} ${message}`)
-    return bad(`${sent}: ${accepted} accepted, ${rejected.length} rejected (${reasons.join('; ')}).`)
+    return bad(
+      `${sent}: ${accepted} accepted, ${rejected.length} rejected (${reasons.join('; ')}).`,
+    )
   }
   return accepted === 0 && count > 0
-    ? good(`${sent}: understood, but not stored. This pixel drops what bots send, and this check is one.`)
+    ? good(
+        `${sent}: understood, but not stored. This pixel drops what bots send, and this check is one.`,
+      )
     : good(`${sent}: ${accepted} accepted.`)
 }
 
@@ -126,11 +144,16 @@ function reasonOf({ status, body }: Answer, pixelId: string): string {
 }
 
 /** Why the page got no answer, from the browser's word for it and what else it said. */
-function unreachable({ failure, status }: Answer, url: string, { complaints }: Observation): string {
+function unreachable(
+  { failure, status }: Answer,
+  url: string,
+  { complaints }: Observation,
+): string {
   if (/NAME_NOT_RESOLVED|CONNECTION_REFUSED|ADDRESS_/.test(failure!))
     return `its host cannot be reached (${failure}): it is down, or a blocker on the network hides it.`
   if (/CERT|SSL/.test(failure!)) return `its certificate is not trusted (${failure}).`
-  if (status === 200 || /BLOCKED/.test(failure!)) return `something in the browser blocks it (${failure}).`
+  if (status === 200 || /BLOCKED/.test(failure!))
+    return `something in the browser blocks it (${failure}).`
   return complaints.find((complaint) => complaint.includes(url)) ?? `${failure}.`
 }
 

@@ -148,7 +148,12 @@ interface SentEvent {
 }
 
 /** An event as the pixel captures it, or as others send it. */
-function eventSeen({ type, name, event_type, event_data }: SentEvent): BeaconSeen['events'][number] {
+function eventSeen({
+  type,
+  name,
+  event_type,
+  event_data,
+}: SentEvent): BeaconSeen['events'][number] {
   const of = event_type ?? eventTypeOf[type as CapturedType] ?? type
   return { type: of, name: of === 'custom' ? (event_data?.name ?? name ?? null) : null }
 }
@@ -203,7 +208,8 @@ async function readPage(page: Page, seen: Observation): Promise<void> {
     // A page that sends its visitor elsewhere cannot be asked meanwhile.
     .catch(() => null)
   if (!found) return
-  for (const { url, type } of found.tags) if (pixelIdOf(url) !== null) scriptSeen(seen, url).type = type
+  for (const { url, type } of found.tags)
+    if (pixelIdOf(url) !== null) scriptSeen(seen, url).type = type
   seen.hasStub = found.hasStub
   seen.isRunning = found.isRunning
 }

@@ -30,7 +30,11 @@ export interface Demo {
  */
 export async function ensureDemo(
   postgres: Postgres,
-  { dataDir, publicUrl, collectorUrl }: { dataDir: string; publicUrl: string; collectorUrl: string },
+  {
+    dataDir,
+    publicUrl,
+    collectorUrl,
+  }: { dataDir: string; publicUrl: string; collectorUrl: string },
 ): Promise<Demo> {
   const file = join(dataDir, 'demo.json')
   const kept: Partial<Demo> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
@@ -50,12 +54,17 @@ export async function ensureDemo(
     [pixel_id, project_id, 'Demo shop'],
   )
   await storeMember(postgres, {
-    ...{ organizationId: organization_id, email: demo.admin_email, role: 'owner' },
+    organizationId: organization_id,
+    email: demo.admin_email,
+    role: 'owner',
     passwordHash: await hashPassword(demo.admin_password),
   })
   await setOperator(postgres, demo.admin_email, true)
   const owner = { organizationId: organization_id, projectId: null }
-  await storeApiKey(postgres, owner, 'live', 'Demo key', { apiKey: demo.api_key, apiSecret: demo.api_secret })
+  await storeApiKey(postgres, owner, 'live', 'Demo key', {
+    apiKey: demo.api_key,
+    apiSecret: demo.api_secret,
+  })
   await storeApiKey(postgres, owner, 'test', 'Demo test key', {
     apiKey: demo.test_api_key,
     apiSecret: demo.test_api_secret,

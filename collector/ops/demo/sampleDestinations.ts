@@ -27,33 +27,55 @@ const hourMs = 3_600_000
  * deliveries. They are records of what never happened: nothing was sent, nothing was charged, and nothing goes out by
  * itself.
  */
-export async function storeSampleDestinations(client: Queryable, sealer: Sealer, sent: Sent, now: Date) {
+export async function storeSampleDestinations(
+  client: Queryable,
+  sealer: Sealer,
+  sent: Sent,
+  now: Date,
+) {
   const { organizationId, projectId: project_id, listId, hems, audience } = sent
   const ago = (hours: number) => new Date(now.getTime() - hours * hourMs)
   const crm = await createIntegration(client, sealer, {
-    ...{ project_id, type: 'webhook', name: 'Sample CRM' },
-    ...{ settings: { url: `${host('crm')}/footfall` }, secrets: { signing_secret: newWebhookSecret() } },
+    project_id,
+    type: 'webhook',
+    name: 'Sample CRM',
+    settings: { url: `${host('crm')}/footfall` },
+    secrets: { signing_secret: newWebhookSecret() },
   })
   const bucket = await createIntegration(client, sealer, {
-    ...{ project_id, type: 's3', name: 'Sample bucket' },
+    project_id,
+    type: 's3',
+    name: 'Sample bucket',
     settings: { endpoint: host('files'), bucket: 'kiln-lane-exports' },
     secrets: { access_key_id: 'sample', secret_access_key: randomBytes(20).toString('base64url') },
   })
   const toCrm = await createExport(client, {
-    ...{ project_id, name: 'Customers to the CRM', list_id: listId },
-    ...{ integration_id: crm, output_format: 'ndjson' },
+    project_id,
+    name: 'Customers to the CRM',
+    list_id: listId,
+    integration_id: crm,
+    output_format: 'ndjson',
   })
   const toBucket = await createExport(client, {
-    ...{ project_id, name: `${audience.name} as files`, audience_id: audience.id },
-    ...{ integration_id: bucket, output_format: 'parquet' },
+    project_id,
+    name: `${audience.name} as files`,
+    audience_id: audience.id,
+    integration_id: bucket,
+    output_format: 'parquet',
   })
 
   const [wrong, again] = [hems.slice(0, 2), hems.slice(2, 3)]
   const unsent = hems.slice(Math.ceil(hems.length / 2))
   await storeRun(client, toCrm, {
-    ...{ at: ago(150), format: 'ndjson', records: hems.length, exported: hems.length - 3, stop: null },
+    at: ago(150),
+    format: 'ndjson',
+    records: hems.length,
+    exported: hems.length - 3,
+    stop: null,
     outcomes: [
-      ...wrong.map((hem) => outcomeOf(hem, 'failed', 'crm.kiln-lane.example answered 422.', 'never')),
+      ...wrong.map((hem) =>
+        outcomeOf(hem, 'failed', 'crm.kiln-lane.example answered 422.', 'never'),
+      ),
       ...again.map((hem) =>
         outcomeOf(
           hem,
@@ -66,17 +88,27 @@ export async function storeSampleDestinations(client: Queryable, sealer: Sealer,
   })
   const stop = 'crm.kiln-lane.example answered 503. It was tried 8 times.'
   const stopped = await storeRun(client, toCrm, {
-    ...{ at: ago(30), format: 'ndjson', records: hems.length, exported: hems.length - unsent.length, stop },
+    at: ago(30),
+    format: 'ndjson',
+    records: hems.length,
+    exported: hems.length - unsent.length,
+    stop,
     outcomes: unsent.map((hem) => outcomeOf(hem, 'failed', stop, 'retry')),
   })
   const filed = await storeRun(client, toBucket, {
-    ...{ at: ago(54), format: 'parquet', records: hems.length, exported: hems.length, stop: null },
+    at: ago(54),
+    format: 'parquet',
+    records: hems.length,
+    exported: hems.length,
+    stop: null,
     outcomes: [],
   })
 
   const { webhook } = await createWebhook(client, sealer, organizationId, project_id, {
-    ...{ url: `${host('hooks')}/footfall`, event_types: ['audience.built', 'export.run_ended'] },
-    ...{ description: 'A sample, switched off: nothing is sent to it', enabled: false },
+    url: `${host('hooks')}/footfall`,
+    event_types: ['audience.built', 'export.run_ended'],
+    description: 'A sample, switched off: nothing is sent to it',
+    enabled: false,
   })
   const ended = (run: string, exportId: string, status: string) => ({
     type: 'export.run_ended' as const,
@@ -92,12 +124,20 @@ export async function storeSampleDestinations(client: Queryable, sealer: Sealer,
     { at: ago(54), ...ended(filed, toBucket, 'completed'), ...took, attempts: 3 },
     { at: ago(30), ...ended(stopped, toCrm, 'failed'), ...took },
     {
-      ...{ at: ago(29), ...built, status: 'failed', attempts: 10, response: 500 },
+      at: ago(29),
+      ...built,
+      status: 'failed',
+      attempts: 10,
+      response: 500,
       error: 'The receiver answered 500.',
     },
   ]
   for (const delivery of deliveries) {
-    await storeDelivery(client, { organizationId, projectId: project_id, webhookId: webhook.id }, delivery)
+    await storeDelivery(
+      client,
+      { organizationId, projectId: project_id, webhookId: webhook.id },
+      delivery,
+    )
   }
 }
 
@@ -138,8 +178,15 @@ async function storeRun(
      VALUES ($9, $1, $2, CASE WHEN $7::text IS NULL THEN 'completed' ELSE 'failed' END, $3, $4, $5, $6, $3,
        $7, CASE WHEN $7::text IS NOT NULL THEN 'retry' END, $1, false, $8, $8, $8::timestamptz + interval '40 s')`,
     [
-      ...[exportId, run.format, run.records, run.exported, failed, run.outcomes.length - failed],
-      ...[run.stop, run.at, runId],
+      exportId,
+      run.format,
+      run.records,
+      run.exported,
+      failed,
+      run.outcomes.length - failed,
+      run.stop,
+      run.at,
+      runId,
     ],
   )
   await client.query(
@@ -159,7 +206,11 @@ async function storeRun(
 
 async function storeDelivery(
   client: Queryable,
-  { organizationId, projectId, webhookId }: { organizationId: string; projectId: string; webhookId: string },
+  {
+    organizationId,
+    projectId,
+    webhookId,
+  }: { organizationId: string; projectId: string; webhookId: string },
   delivery: {
     at: Date
     type: OutboxEventType
@@ -180,8 +231,16 @@ async function storeDelivery(
        next_attempt_at, last_attempt_at, response_status, response_body, error, created_at)
      SELECT gen_random_uuid(), $6, message_id, $7, $8, $8, NULL, $5, $9, '', $10, $5 FROM message`,
     [
-      ...[organizationId, projectId, type, JSON.stringify(data), at],
-      ...[webhookId, status, attempts, response, error],
+      organizationId,
+      projectId,
+      type,
+      JSON.stringify(data),
+      at,
+      webhookId,
+      status,
+      attempts,
+      response,
+      error,
     ],
   )
 }

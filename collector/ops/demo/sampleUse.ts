@@ -46,7 +46,10 @@ export async function useSample(
 
 /** Sends faulty events, and one that is stored already, sent again as pages do when an answer was lost. */
 async function sendRejected(demo: Demo, baseUrl: string, now: Date): Promise<void> {
-  const stored = JSON.parse(storedRows(demo, now).at(-1)!) as Record<'event_id' | 'event_type', string> & {
+  const stored = JSON.parse(storedRows(demo, now).at(-1)!) as Record<
+    'event_id' | 'event_type',
+    string
+  > & {
     event_data: object
     cookie_id: string
   }

@@ -46,7 +46,8 @@ export interface SeedDeps {
 }
 
 /** The audience that the welcome shows. */
-export const demoAudienceId = ({ project_id }: Demo): string => uuidOf(`${project_id} ${demoTemplates[0]}`)
+export const demoAudienceId = ({ project_id }: Demo): string =>
+  uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
  * Gives a new demo its sample data: a second pixel with a month of visits, profiles and interests of its visitors, a
@@ -67,7 +68,9 @@ export async function ensureSampleVisitors(
   await ensureSampleLists(postgres, uploads, { listId, projectId, graph })
   await inTransaction(postgres, async (client) => {
     await client.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      ...[pixelId, projectId, 'Sample visitors'],
+      pixelId,
+      projectId,
+      'Sample visitors',
     ])
     const { version } = await readRules(client, organizationId)
     if (version === 0) await replaceRules(client, organizationId, sampleRules)
@@ -77,7 +80,8 @@ export async function ensureSampleVisitors(
       const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
       const audienceId = uuidOf(`${projectId} ${templateId}`)
       const known = await client.query('SELECT FROM audiences WHERE audience_id = $1', [audienceId])
-      if (known.rowCount === 0) await createAudience(client, projectId, { name, definition }, audienceId)
+      if (known.rowCount === 0)
+        await createAudience(client, projectId, { name, definition }, audienceId)
     }
   })
   const { name } = templates.find(({ template_id }) => template_id === demoTemplates[0])!
@@ -85,7 +89,12 @@ export async function ensureSampleVisitors(
   const audience = { id: demoAudienceId(demo), name }
   // Of its own: where the service cannot keep secrets, the demo does without.
   await inTransaction(postgres, (client) =>
-    storeSampleDestinations(client, sealer, { organizationId, projectId, listId, hems, audience }, now),
+    storeSampleDestinations(
+      client,
+      sealer,
+      { organizationId, projectId, listId, hems, audience },
+      now,
+    ),
   )
 }
 
@@ -101,7 +110,12 @@ async function storeIdentity(
     params: { projectId, pixelId },
   })
   if (found!.events > 0) return
-  await insertSample(clickhouse, 'identity_links', sampleLinks(now, owner, graph), `demo-links-${projectId}`)
+  await insertSample(
+    clickhouse,
+    'identity_links',
+    sampleLinks(now, owner, graph),
+    `demo-links-${projectId}`,
+  )
   await insertSample(clickhouse, 'companies', sampleCompanies(graph), 'demo-companies')
   await insertSample(clickhouse, 'profiles', sampleProfiles(graph), 'demo-profiles')
   await reloadIdentity(clickhouse)

@@ -10,7 +10,8 @@ const daysBack = 30
 const everyMs = 60_000
 
 /** The pixel that captures the sample visitors. */
-export const samplePixelId = ({ project_id }: Demo): string => uuidOf(`${project_id} sample visitors`)
+export const samplePixelId = ({ project_id }: Demo): string =>
+  uuidOf(`${project_id} sample visitors`)
 
 const ownerOf = (demo: Demo) => ({
   organizationId: demo.organization_id,
@@ -26,7 +27,11 @@ export const storedRows = (demo: Demo, now: Date): string[] =>
  * Stores the sample visits that happened since the last stored one, up to `now`, at most 30 days of them. Only one
  * process may do so: the primary process of the service with the demo, which holds the lock of the data directory.
  */
-export async function addSampleVisits(clickhouse: ClickHouse, demo: Demo, now = new Date()): Promise<void> {
+export async function addSampleVisits(
+  clickhouse: ClickHouse,
+  demo: Demo,
+  now = new Date(),
+): Promise<void> {
   const owner = ownerOf(demo)
   const [stored] = await clickhouse.rows<{ last: number }>({
     sql: `SELECT max(ts_millis) AS last FROM events
@@ -51,12 +56,18 @@ export async function addSampleVisits(clickhouse: ClickHouse, demo: Demo, now = 
 }
 
 /** Adds the visits of each minute while the service runs. The returned function stops it. */
-export function keepSampleVisitsComing(clickhouse: ClickHouse, demo: Demo, log: Log): () => Promise<void> {
+export function keepSampleVisitsComing(
+  clickhouse: ClickHouse,
+  demo: Demo,
+  log: Log,
+): () => Promise<void> {
   let adding = Promise.resolve()
   const add = () => {
     adding = adding
       .then(() => addSampleVisits(clickhouse, demo))
-      .catch((error: Error) => log.warn({ error: error.message }, 'sample visits could not be stored'))
+      .catch((error: Error) =>
+        log.warn({ error: error.message }, 'sample visits could not be stored'),
+      )
   }
   add()
   const timer = setInterval(add, everyMs)

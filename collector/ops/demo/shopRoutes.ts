@@ -37,7 +37,9 @@ export const shopRoutes =
     const pages = readPages(pixel.pixelId)
     const htmlHeaders = headersOf([...pages.values()])
     const page = (name: string, path: string) =>
-      app.get(path, hidden, async (_request, reply) => reply.headers(htmlHeaders).send(pages.get(name)))
+      app.get(path, hidden, async (_request, reply) =>
+        reply.headers(htmlHeaders).send(pages.get(name)),
+      )
 
     await app.register(fastifyStatic, {
       root: join(shop, 'assets'),
@@ -81,9 +83,14 @@ async function takeTurn(address: string): Promise<void> {
   try {
     for (const { limiter, isShared } of turns) await limiter.consume(isShared ? 'all' : address)
   } catch {
-    throw new ApiError(429, 'rate_limited', 'The demo is asked too often: wait a second, then ask again.', {
-      headers: { 'retry-after': '1' },
-    })
+    throw new ApiError(
+      429,
+      'rate_limited',
+      'The demo is asked too often: wait a second, then ask again.',
+      {
+        headers: { 'retry-after': '1' },
+      },
+    )
   }
 }
 

@@ -35,7 +35,10 @@ export async function examineShards(
 }
 
 /** All servers of a cluster, each by its name. */
-export async function examineClickHouse(address: ClickHouseAddress, database: string): Promise<Finding[]> {
+export async function examineClickHouse(
+  address: ClickHouseAddress,
+  database: string,
+): Promise<Finding[]> {
   const nodes = openNodes(address, 'default')
   try {
     const found = await Promise.all(nodes.map((node) => examineNode(node, address, database)))
@@ -45,17 +48,27 @@ export async function examineClickHouse(address: ClickHouseAddress, database: st
   }
 }
 
-function examineNode(node: SchemaNode, address: ClickHouseAddress, database: string): Promise<Finding[]> {
+function examineNode(
+  node: SchemaNode,
+  address: ClickHouseAddress,
+  database: string,
+): Promise<Finding[]> {
   const { clickhouse, shard } = node
   const name = typeof address === 'string' ? 'ClickHouse' : `ClickHouse ${hostOf(node)}`
   return askAll(name, async () => {
     if (typeof address !== 'string') await requireCluster(clickhouse, address, shard, database)
-    return [...(await examineServer(clickhouse, name)), ...(await examineSchema(clickhouse, name, database))]
+    return [
+      ...(await examineServer(clickhouse, name)),
+      ...(await examineSchema(clickhouse, name, database)),
+    ]
   })
 }
 
-const ask = <Row>(server: ClickHouse, sql: string, params: Record<string, unknown> = {}): Promise<Row[]> =>
-  server.rows<Row>({ sql, params })
+const ask = <Row>(
+  server: ClickHouse,
+  sql: string,
+  params: Record<string, unknown> = {},
+): Promise<Row[]> => server.rows<Row>({ sql, params })
 
 async function examineServer(server: ClickHouse, name: string): Promise<Finding[]> {
   await ask(server, 'SELECT 1') // Connected: the next answer takes as long as the way does.
@@ -75,13 +88,19 @@ async function examineServer(server: ClickHouse, name: string): Promise<Finding[
     ...disks.map(({ name: disk, free, total }) =>
       found(
         `${name}'s disk ${disk} has ${gigabytes(free)} of ${gigabytes(total)} free`,
-        free < total * freeShareMin ? 'make it larger: merges need room, and without any inserts stop' : null,
+        free < total * freeShareMin
+          ? 'make it larger: merges need room, and without any inserts stop'
+          : null,
       ),
     ),
   ]
 }
 
-async function examineSchema(server: ClickHouse, name: string, database: string): Promise<Finding[]> {
+async function examineSchema(
+  server: ClickHouse,
+  name: string,
+  database: string,
+): Promise<Finding[]> {
   const params = { database }
   const [there] = await ask(
     server,

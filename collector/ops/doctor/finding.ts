@@ -14,7 +14,10 @@ export async function askAll(name: string, ask: () => Promise<Finding[]>): Promi
     return await ask()
   } catch (error) {
     return [
-      found(`${name} cannot be asked`, (error as Error).message || String((error as { code?: string }).code)),
+      found(
+        `${name} cannot be asked`,
+        (error as Error).message || String((error as { code?: string }).code),
+      ),
     ]
   }
 }
@@ -23,7 +26,12 @@ export async function askAll(name: string, ask: () => Promise<Finding[]>): Promi
 const clockMsMax = 1_000
 
 /** How a store's clock differs from ours; `sentAt` and `receivedAt` are when it was asked and when it answered. */
-export function clockFinding(name: string, theirs: number, sentAt: number, receivedAt: number): Finding {
+export function clockFinding(
+  name: string,
+  theirs: number,
+  sentAt: number,
+  receivedAt: number,
+): Finding {
   const apart = Math.round(theirs - (sentAt + receivedAt) / 2)
   // The answer may have been on its way all that time.
   const isOff = Math.abs(apart) > clockMsMax + (receivedAt - sentAt) / 2
@@ -32,14 +40,24 @@ export function clockFinding(name: string, theirs: number, sentAt: number, recei
 }
 
 /** What a store's schema is to this version. */
-export function schemaFinding(name: string, applied: readonly string[], ours: readonly string[]): Finding {
+export function schemaFinding(
+  name: string,
+  applied: readonly string[],
+  ours: readonly string[],
+): Finding {
   const newest = ours.at(-1) ?? ''
   const newer = applied.filter((migration) => migration > newest)
   const waiting = ours.filter((migration) => !applied.includes(migration))
   if (newer.length > 0)
-    return found(`${name} was migrated by a newer version`, `run that version (${newer.join(', ')})`)
+    return found(
+      `${name} was migrated by a newer version`,
+      `run that version (${newer.join(', ')})`,
+    )
   if (waiting.length > 0)
-    return found(`${name} lacks ${waiting.join(', ')}`, 'start the service, or run npx footfall migrate')
+    return found(
+      `${name} lacks ${waiting.join(', ')}`,
+      'start the service, or run npx footfall migrate',
+    )
   return found(`${name} has this version's schema`)
 }
 

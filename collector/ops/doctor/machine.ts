@@ -33,7 +33,9 @@ function examineDisk({ dataDir, spoolBytesMax, role }: Config): Finding {
   const isSmall = role !== 'api' && free < spoolBytesMax
   return found(
     `${dataDir} has ${gigabytes(free)} free`,
-    isSmall ? `less than FOOTFALL_SPOOL_MB_MAX lets the spool grow to (${gigabytes(spoolBytesMax)})` : null,
+    isSmall
+      ? `less than FOOTFALL_SPOOL_MB_MAX lets the spool grow to (${gigabytes(spoolBytesMax)})`
+      : null,
   )
 }
 
@@ -41,7 +43,10 @@ function examineSpool({ dataDir }: Config): Finding {
   const directory = join(dataDir, 'spool')
   const waitedMs = Math.max(0, Date.now() - oldestWaitingAt(directory))
   const text = `the spool holds ${gigabytes(waitingBytes(directory))}, the oldest for ${duration(waitedMs)}`
-  return found(text, waitedMs > waitedMsMax ? 'ClickHouse does not take it: see the service’s log' : null)
+  return found(
+    text,
+    waitedMs > waitedMsMax ? 'ClickHouse does not take it: see the service’s log' : null,
+  )
 }
 
 function examineDeadLetters({ dataDir }: Config): Finding {
@@ -97,7 +102,10 @@ async function examineService({ host, port }: Config): Promise<Finding> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
     const { message } = (await answer.json()) as { message?: string }
-    return found(`the service answers at ${url}`, answer.ok ? null : (message ?? `status ${answer.status}`))
+    return found(
+      `the service answers at ${url}`,
+      answer.ok ? null : (message ?? `status ${answer.status}`),
+    )
   } catch {
     return found(
       `no service answers at ${url}`,

@@ -36,7 +36,12 @@ async function examineSession(pool: Postgres, url: string): Promise<Finding[]> {
 async function examineServer(pool: Postgres): Promise<Finding[]> {
   await pool.query('SELECT 1') // Connected: the next answer takes as long as the way does.
   const sentAt = Date.now()
-  const { rows } = await pool.query<{ now: number; version: string; used: number; allowed: number }>(
+  const { rows } = await pool.query<{
+    now: number
+    version: string
+    used: number
+    allowed: number
+  }>(
     `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, current_setting('server_version') AS version,
        (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
        current_setting('max_connections')::int AS allowed`,
@@ -54,7 +59,9 @@ async function examineServer(pool: Postgres): Promise<Finding[]> {
     clockFinding('PostgreSQL', now, sentAt, receivedAt),
     found(
       `PostgreSQL has ${used} of ${allowed} connections in use`,
-      isFull ? 'raise max_connections, or lower FOOTFALL_WORKERS or FOOTFALL_POSTGRES_CONNECTIONS_MAX' : null,
+      isFull
+        ? 'raise max_connections, or lower FOOTFALL_WORKERS or FOOTFALL_POSTGRES_CONNECTIONS_MAX'
+        : null,
     ),
     found(
       'the login may make what is needed in PostgreSQL',
@@ -75,7 +82,11 @@ async function examineSchema(pool: Postgres): Promise<Finding[]> {
     migrationNames(),
   )
   if (!schema.ok) return [schema]
-  return [schema, ...(await examineCollectors(pool)), ...(rows[0]!.jobs ? [await examineJobs(pool)] : [])]
+  return [
+    schema,
+    ...(await examineCollectors(pool)),
+    ...(rows[0]!.jobs ? [await examineJobs(pool)] : []),
+  ]
 }
 
 async function examineCollectors(pool: Postgres): Promise<Finding[]> {

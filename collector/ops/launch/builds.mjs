@@ -58,7 +58,8 @@ function hashOf(directory) {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
-  for (const file of files) hash.update(`${file.slice(directory.length)}\n`).update(readFileSync(file))
+  for (const file of files)
+    hash.update(`${file.slice(directory.length)}\n`).update(readFileSync(file))
   return hash.digest('hex').slice(0, 12)
 }
 

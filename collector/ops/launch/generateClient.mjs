@@ -39,7 +39,9 @@ async function documentOfOurs() {
   const service = spawn(process.execPath, [at('../../../dist/collector/main.js')], {
     env: {
       ...process.env,
-      ...{ PORT: String(port), FOOTFALL_DATA_DIR: join(directory, 'data'), FOOTFALL_SAMPLE_DAYS: '0' },
+      PORT: String(port),
+      FOOTFALL_DATA_DIR: join(directory, 'data'),
+      FOOTFALL_SAMPLE_DAYS: '0',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -70,15 +72,27 @@ async function typesOf(document) {
   const [input, output] = ['openapi.json', 'api.d.ts'].map((name) => join(directory, name))
   writeFileSync(input, JSON.stringify(document))
   await run('npx', [
-    ...['--yes', '-p', 'openapi-typescript@7.13.0', '-p', 'typescript@5.9.3', 'openapi-typescript'],
-    ...[input, '--output', output, '--default-non-nullable', 'false'],
-    ...['--root-types', '--root-types-no-schema-prefix'],
+    '--yes',
+    '-p',
+    'openapi-typescript@7.13.0',
+    '-p',
+    'typescript@5.9.3',
+    'openapi-typescript',
+    input,
+    '--output',
+    output,
+    '--default-non-nullable',
+    'false',
+    '--root-types',
+    '--root-types-no-schema-prefix',
   ])
   return readFileSync(output, 'utf8')
 }
 
 function tableOf(document) {
-  const lines = Object.entries(operationsOf(document)).map(([id, operation]) => `  ${id}: '${operation}',`)
+  const lines = Object.entries(operationsOf(document)).map(
+    ([id, operation]) => `  ${id}: '${operation}',`,
+  )
   return `import type { OperationId } from './client.d.ts'
 
 /** By operationId: the method and the path, and whether its records are charged. */

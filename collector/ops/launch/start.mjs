@@ -35,7 +35,9 @@ function checkWritable() {
     accessSync(root, constants.W_OK)
   } catch (error) {
     const built = 'make it writable, or run what was built before with npx footfall serve'
-    fail(`npm start installs and builds in ${root}, which cannot be written to (${error.code}): ${built}`)
+    fail(
+      `npm start installs and builds in ${root}, which cannot be written to (${error.code}): ${built}`,
+    )
   }
 }
 
@@ -48,7 +50,9 @@ function isInstalled() {
   if (!existsSync(installed)) return false
   const have = JSON.parse(readFileSync(installed, 'utf8')).packages
   const want = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-  const named = Object.keys(want[''].optionalDependencies ?? {}).map((name) => `node_modules/${name}`)
+  const named = Object.keys(want[''].optionalDependencies ?? {}).map(
+    (name) => `node_modules/${name}`,
+  )
   const isForUs = ({ os = [process.platform], cpu = [process.arch] }) =>
     os.includes(process.platform) && cpu.includes(process.arch)
   return Object.entries(want).every(

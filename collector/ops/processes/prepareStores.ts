@@ -39,7 +39,11 @@ export const preparePostgres = (
   untilDone('PostgreSQL', log, isUnavailable, async () => {
     await requireSession(pool, url)
     await migratePostgres(pool)
-    const connections = await connectionsOfWorker(pool, config.workers, config.postgresConnectionsMax)
+    const connections = await connectionsOfWorker(
+      pool,
+      config.workers,
+      config.postgresConnectionsMax,
+    )
     if (config.role === 'api') return { connections, receivedFrom: 0 }
     const { mark, setBackMs } = await registerCollector(pool, collectorId)
     if (setBackMs > 0)

@@ -49,14 +49,19 @@ export async function openQueues(
   const eventStores = { postgres, clickhouse: { live, test } }
   const deletionDeps = { postgres, clickhouse: live }
   // Two hundred modules, where they are needed.
-  const { openStripe } = config.stripeApiKey ? await import('../../billing/stripe.ts') : { openStripe: null }
+  const { openStripe } = config.stripeApiKey
+    ? await import('../../billing/stripe.ts')
+    : { openStripe: null }
   const tell = openStripe?.(config.stripeApiKey!, config.stripeApiBase) ?? null
   const { files: store, filesDirectory } = await openFiles(config, openCursors(cursorKey))
   const temporaryDirectory = join(filesDirectory, 'temporary')
   // Of a process that was killed.
   rmSync(temporaryDirectory, { recursive: true, force: true })
   const outside = {
-    ...{ postgres, sealer: openSealer(config), now: Date.now, log },
+    postgres,
+    sealer: openSealer(config),
+    now: Date.now,
+    log,
     outbound: openOutbound({ allow: config.outboundAllow }),
   }
   const deliverer = createDeliverer(outside)
@@ -76,7 +81,10 @@ export async function openQueues(
     ...summaryQueues({ postgres, openReader, sendMail, publicUrl: config.publicUrl, log }),
     ...listQueues({ ...eventStores, uploads, log }),
     ...exportQueues({
-      ...{ ...outside, ...eventStores, temporaryDirectory, billing },
+      ...outside,
+      ...eventStores,
+      temporaryDirectory,
+      billing,
       openReader,
     }),
     ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),

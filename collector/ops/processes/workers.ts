@@ -129,8 +129,11 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
         listening.resolve()
       }
       if (message.type === 'failed') {
-        if (isListening) options.log.warn({ worker: index, error: message.message }, 'a worker failed')
-        listening.reject(message.isStartError ? new StartError(message.message) : new Error(message.message))
+        if (isListening)
+          options.log.warn({ worker: index, error: message.message }, 'a worker failed')
+        listening.reject(
+          message.isStartError ? new StartError(message.message) : new Error(message.message),
+        )
       }
     })
     worker.once('exit', (code, signal) => {
@@ -149,7 +152,10 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
         await start(index)
       } catch (error) {
         // Its directory cannot be made ready now: the disk is full, or its predecessor has not quite ended.
-        options.log.warn({ worker: index, error: (error as Error).message }, 'a worker cannot start')
+        options.log.warn(
+          { worker: index, error: (error as Error).message },
+          'a worker cannot start',
+        )
         restart(index)
       }
     }, restartMs)

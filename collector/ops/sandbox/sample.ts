@@ -62,14 +62,20 @@ const graph: Graph = { seed: 20_260_101, companies: 40 }
 
 /** The people among the sample’s visitors, about one in three, as rows of profiles. */
 export const sampleProfiles = (of = graph): string[] =>
-  sampleVisitors.flatMap(({ person }) => (person === null ? [] : JSON.stringify(profileAt(of, person))))
+  sampleVisitors.flatMap(({ person }) =>
+    person === null ? [] : JSON.stringify(profileAt(of, person)),
+  )
 
 /** The companies that people work for, as rows of companies. */
 export const sampleCompanies = (of = graph): string[] =>
   Array.from({ length: of.companies }, (_, index) => JSON.stringify(companyAt(of, index)))
 
 /** Whose cookies are theirs, as rows of identity_links. */
-export const sampleLinks = (observedAt: Date, owner: Owner = sampleIdentity, of = graph): string[] =>
+export const sampleLinks = (
+  observedAt: Date,
+  owner: Owner = sampleIdentity,
+  of = graph,
+): string[] =>
   sampleVisitors.flatMap(({ cookieId, person }, index) => {
     if (person === null) return []
     return JSON.stringify({
@@ -98,7 +104,12 @@ export async function fillSampleDatabase(
   const { days, signals, profiles } = await present(clickhouse, firstDay)
   if (profiles === 0) {
     // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
-    await insertSample(clickhouse, 'identity_links', sampleLinks(now), `sample-links-${now.getTime()}`)
+    await insertSample(
+      clickhouse,
+      'identity_links',
+      sampleLinks(now),
+      `sample-links-${now.getTime()}`,
+    )
     await insertSample(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
     await insertSample(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
     await reloadIdentity(clickhouse)
@@ -156,5 +167,14 @@ async function present(
 }
 
 /** Stores rows, once for a token. */
-export const insertSample = (clickhouse: ClickHouse, table: string, rows: readonly string[], token: string) =>
-  clickhouse.insertLines(table, Readable.from([`${rows.join('\n')}\n`], { objectMode: false }), token)
+export const insertSample = (
+  clickhouse: ClickHouse,
+  table: string,
+  rows: readonly string[],
+  token: string,
+) =>
+  clickhouse.insertLines(
+    table,
+    Readable.from([`${rows.join('\n')}\n`], { objectMode: false }),
+    token,
+  )

@@ -17,8 +17,12 @@ export async function ensureSampleAudiences(postgres: Postgres): Promise<void> {
     const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
     await inTransaction(postgres, async (client) => {
       // Of several processes that start at once the others wait, and find it.
-      await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [sampleIdentity.projectId])
-      const { rowCount } = await client.query('SELECT FROM audiences WHERE audience_id = $1', [audienceId])
+      await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [
+        sampleIdentity.projectId,
+      ])
+      const { rowCount } = await client.query('SELECT FROM audiences WHERE audience_id = $1', [
+        audienceId,
+      ])
       if (rowCount !== 0) return
       await createAudience(
         client,

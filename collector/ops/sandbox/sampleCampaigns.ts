@@ -21,7 +21,9 @@ interface SampleOwner {
 /** What the sample campaigns did on one day, counted from 1 January 1970: rows for `events`, in the order they happened. */
 export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[] {
   const random = seededRandom(seedOffset + dayNumber)
-  const moments = Array.from({ length: random.integer(60, 100) }, () => random.integer(0, dayMs - 2_000))
+  const moments = Array.from({ length: random.integer(60, 100) }, () =>
+    random.integer(0, dayMs - 2_000),
+  )
   return moments
     .sort((a, b) => a - b)
     .map((moment) => {
@@ -34,9 +36,13 @@ export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[
           event_id: random.uuid(),
           event_type: random.chance(0.03) ? 'click' : 'impression',
           campaign_id: random.pick(sampleCampaigns).campaignId,
-          ...{ ts: tsMillis, tsMillis, projectId: owner.projectId },
+          ts: tsMillis,
+          tsMillis,
+          projectId: owner.projectId,
           spend: random.integer(1_000, 9_000) / 1e6,
-          ...{ cookie_id: cookieId, client_ip: clientIp, user_agent: userAgent },
+          cookie_id: cookieId,
+          client_ip: clientIp,
+          user_agent: userAgent,
           page_url: 'https://pottery-weekly.example/',
         },
         {

@@ -23,7 +23,14 @@ export async function ensureSampleExports(postgres: Postgres): Promise<void> {
       const { rowCount } = await client.query(
         `INSERT INTO integrations (integration_id, project_id, type, name, settings, sealed_secrets, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, '', $6, $6) ON CONFLICT DO NOTHING`,
-        [integrationId, projectId, type, `Sample of ${type}`, JSON.stringify(sampleSettings[type]), madeAt],
+        [
+          integrationId,
+          projectId,
+          type,
+          `Sample of ${type}`,
+          JSON.stringify(sampleSettings[type]),
+          madeAt,
+        ],
       )
       if (rowCount === 0) continue
       const outputFormat = destinationTypes[type].formats[0]
@@ -31,8 +38,13 @@ export async function ensureSampleExports(postgres: Postgres): Promise<void> {
         `INSERT INTO exports (export_id, project_id, name, audience_id, integration_id, output_format, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`,
         [
-          ...[exportId, projectId, `Frequent visitors to ${type}`, sampleAudiences[0].audienceId],
-          ...[integrationId, outputFormat, madeAt],
+          exportId,
+          projectId,
+          `Frequent visitors to ${type}`,
+          sampleAudiences[0].audienceId,
+          integrationId,
+          outputFormat,
+          madeAt,
         ],
       )
       const { exported, failed, duplicated } = sampleCounts
@@ -41,8 +53,14 @@ export async function ensureSampleExports(postgres: Postgres): Promise<void> {
            records_failed, records_duplicated, done_key, requested_by, is_project_key, requested_at, started_at, ended_at)
          VALUES ($1, $2, $3, 'completed', $4, $5, $6, $7, $4, $2, false, $8, $8, $8)`,
         [
-          ...[sampleRunId(exportId), exportId, outputFormat],
-          ...[exported + failed + duplicated, exported, failed, duplicated, madeAt],
+          sampleRunId(exportId),
+          exportId,
+          outputFormat,
+          exported + failed + duplicated,
+          exported,
+          failed,
+          duplicated,
+          madeAt,
         ],
       )
       await client.query(

@@ -22,16 +22,23 @@ interface SampleList {
 export async function ensureSampleLists(
   postgres: Postgres,
   uploads: Uploads,
-  { listId, projectId, graph }: SampleList = { listId: sampleListId, projectId: sampleIdentity.projectId },
+  { listId, projectId, graph }: SampleList = {
+    listId: sampleListId,
+    projectId: sampleIdentity.projectId,
+  },
 ): Promise<void> {
   const isThere = (client: Pick<Postgres, 'query'>) =>
-    client.query('SELECT FROM lists WHERE list_id = $1', [listId]).then(({ rowCount }) => rowCount !== 0)
+    client
+      .query('SELECT FROM lists WHERE list_id = $1', [listId])
+      .then(({ rowCount }) => rowCount !== 0)
   if (await isThere(postgres)) return
   const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
   const lines = ['hem', ...hems, hems[0], 'not a hem'].map((line) => `${line}\n`)
   const importId = randomUUID()
   const saved = await saveUpload(uploads, importId, {
-    ...{ format: 'csv', kind: 'hems', column: undefined },
+    format: 'csv',
+    kind: 'hems',
+    column: undefined,
     bytes: bytesOf(lines.join('')),
   })
   await inTransaction(postgres, async (client) => {

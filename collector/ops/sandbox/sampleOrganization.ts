@@ -35,7 +35,14 @@ export async function ensureSampleOrganization(postgres: Postgres): Promise<void
   if (version === 0) await replaceRules(postgres, organizationId, sampleRules)
   for (const { memberId, name, role } of sampleMembers) {
     const email = `${memberId}@sample.invalid`
-    await storeMember(postgres, { memberId, organizationId, email, name, role, passwordHash: noPassword })
+    await storeMember(postgres, {
+      memberId,
+      organizationId,
+      email,
+      name,
+      role,
+      passwordHash: noPassword,
+    })
     await postgres.query(
       `INSERT INTO project_members (project_id, member_id, role) SELECT $1, $2, 'member' WHERE $3 = 'member'
        ON CONFLICT DO NOTHING`,

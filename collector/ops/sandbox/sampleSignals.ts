@@ -7,12 +7,23 @@ const dayMs = 86_400_000
 export const signalDays = 30 + 84
 
 const ofPeople = [
-  ...['ceramics_and_pottery', 'tableware', 'home_decoration', 'handmade_gifts', 'wedding_gifts'],
-  ...['coffee_and_tea_equipment', 'kitchen_renovation', 'pottery_classes'],
+  'ceramics_and_pottery',
+  'tableware',
+  'home_decoration',
+  'handmade_gifts',
+  'wedding_gifts',
+  'coffee_and_tea_equipment',
+  'kitchen_renovation',
+  'pottery_classes',
 ]
 const ofCompanies = [
-  ...['corporate_gifts', 'online_shop_platforms', 'payment_gateways', 'email_marketing'],
-  ...['cloud_computing', 'payroll_software', 'commercial_kitchen_equipment'],
+  'corporate_gifts',
+  'online_shop_platforms',
+  'payment_gateways',
+  'email_marketing',
+  'cloud_computing',
+  'payroll_software',
+  'commercial_kitchen_equipment',
 ]
 
 /** How long interest swells and wanes, in days. */
@@ -34,10 +45,14 @@ export function sampleSignals(dayNumber: number, graph: Graph): string[] {
       return isShown ? JSON.stringify({ topic, date, ...subject, source: 'sample', score }) : []
     })
   const people = sampleVisitors.flatMap(({ person }) =>
-    person === null ? [] : rowsOf(person, ofPeople, { hem_number: numberOf(profileAt(graph, person).hem) }),
+    person === null
+      ? []
+      : rowsOf(person, ofPeople, { hem_number: numberOf(profileAt(graph, person).hem) }),
   )
   const companies = Array.from({ length: graph.companies }, (_, index) =>
-    rowsOf(index, ofCompanies, { company_domain: companyAt(graph, index).company_domain as string }),
+    rowsOf(index, ofCompanies, {
+      company_domain: companyAt(graph, index).company_domain as string,
+    }),
   )
   return [...people, ...companies.flat()]
 }

@@ -47,7 +47,10 @@ const home: Page = { path: '/', title: 'Kiln Lane: stoneware for every day' }
 const catalogue: Page = { path: '/catalogue', title: 'All pots · Kiln Lane' }
 const about: Page = { path: '/about', title: 'About · Kiln Lane' }
 const checkout: Page = { path: '/checkout', title: 'Basket · Kiln Lane' }
-const product = (item: string): Page => ({ path: `/product?item=${item}`, title: `${item} · Kiln Lane` })
+const product = (item: string): Page => ({
+  path: `/product?item=${item}`,
+  title: `${item} · Kiln Lane`,
+})
 const results = (query: string): Page => ({
   path: `/search?q=${encodeURIComponent(query).replaceAll('%20', '+')}`,
   title: `“${query}” · Kiln Lane`,
@@ -75,7 +78,8 @@ export function planDay(dayNumber: number): SampleEvent[] {
       // What a visit does past midnight is left out: a day is there whole, or not at all.
       .filter(({ event }) => event.sentMillis + 1_000 < startMs + dayMs)
       .sort(
-        (a, b) => a.event.sentMillis - b.event.sentMillis || (a.event.event_id < b.event.event_id ? -1 : 1),
+        (a, b) =>
+          a.event.sentMillis - b.event.sentMillis || (a.event.event_id < b.event.event_id ? -1 : 1),
       )
   )
 }
@@ -115,14 +119,18 @@ class Visit {
   #crawl(): void {
     this.#open(home, null)
     const pages = [catalogue, about, ...products.map(product)]
-    for (let page = this.#random.integer(1, 4); page > 0; page--) this.#open(this.#random.pick(pages))
+    for (let page = this.#random.integer(1, 4); page > 0; page--)
+      this.#open(this.#random.pick(pages))
   }
 
   #shop(): void {
     const random = this.#random
     const item = random.pick(products)
     const entrance = random.pick([home, home, catalogue, product(item)])
-    this.#open(random.chance(0.3) ? tagged(entrance, random.pick(tags)) : entrance, random.pick(entrances))
+    this.#open(
+      random.chance(0.3) ? tagged(entrance, random.pick(tags)) : entrance,
+      random.pick(entrances),
+    )
     this.#scroll()
     if (random.chance(0.14)) this.#copyCode()
     if (random.chance(0.3)) this.#search(random.pick(searches))
@@ -158,7 +166,10 @@ class Visit {
       element,
       elementIdentifier,
       elementText,
-      coordinates: { x: this.#random.integer(0, width - 1), y: this.#random.integer(0, height - 1) },
+      coordinates: {
+        x: this.#random.integer(0, width - 1),
+        y: this.#random.integer(0, height - 1),
+      },
     })
   }
 
@@ -210,7 +221,10 @@ class Visit {
   #buy(item: string): void {
     this.#wait(5, 60)
     this.#click('BUTTON', 'Add to basket', '#add-to-basket')
-    this.#happens('custom', { name: 'add_to_basket', properties: { item, price: 24, currency: 'GBP' } })
+    this.#happens('custom', {
+      name: 'add_to_basket',
+      properties: { item, price: 24, currency: 'GBP' },
+    })
     if (this.#random.chance(0.4)) return
     this.#follow(checkout, 'Basket')
     this.#wait(30, 120)

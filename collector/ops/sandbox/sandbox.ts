@@ -13,7 +13,12 @@ import { ensureSampleOrganization } from './sampleOrganization.ts'
  * audiences, a list and exports.
  */
 export async function ensureSandbox(
-  { postgres, test, uploads, log }: { postgres: Postgres; test: ClickHouse; uploads: Uploads; log: Log },
+  {
+    postgres,
+    test,
+    uploads,
+    log,
+  }: { postgres: Postgres; test: ClickHouse; uploads: Uploads; log: Log },
   sampleDays: number,
 ): Promise<void> {
   if (sampleDays > 0) {

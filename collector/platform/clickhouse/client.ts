@@ -20,8 +20,16 @@ export interface ListQuery extends Query {
  * How rows leave ClickHouse: as lines of JSON, one array of JSON, CSV, or tables of typed columns. `row` is a row of JSON with `${column:JSON}` and
  * `${column:Raw}` in it.
  */
-export type OutputFormat = NamedFormat | { readonly row: string; readonly as?: 'JSONEachRow' | 'JSONArray' }
-export type NamedFormat = 'JSONEachRow' | 'JSONArray' | 'CSV' | 'CSVWithNames' | 'Parquet' | 'ArrowStream'
+export type OutputFormat =
+  | NamedFormat
+  | { readonly row: string; readonly as?: 'JSONEachRow' | 'JSONArray' }
+export type NamedFormat =
+  | 'JSONEachRow'
+  | 'JSONArray'
+  | 'CSV'
+  | 'CSVWithNames'
+  | 'Parquet'
+  | 'ArrowStream'
 
 /** A finished answer: ClickHouse had the whole of it before the first byte came. */
 export interface ResultStream {
@@ -71,12 +79,21 @@ export interface ClickHouse {
    * Inserts JSONEachRow bytes as one block. The same bytes with the same token are stored once, within the
    * table's deduplication window, so a retry after a lost answer is harmless.
    */
-  insertLines(table: string, lines: Readable, deduplicationToken: string, queryId?: string): Promise<void>
+  insertLines(
+    table: string,
+    lines: Readable,
+    deduplicationToken: string,
+    queryId?: string,
+  ): Promise<void>
   /**
    * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input: numbers and truth
    * values of JSON may be read as texts. What was read before bytes that cannot be read may have been inserted.
    */
-  feed(query: Query, bytes: Buffer, settings?: Readonly<Record<string, number | string>>): Promise<RawInsert>
+  feed(
+    query: Query,
+    bytes: Buffer,
+    settings?: Readonly<Record<string, number | string>>,
+  ): Promise<RawInsert>
   ping(): Promise<boolean>
   close(): Promise<void>
 }

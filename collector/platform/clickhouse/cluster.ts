@@ -29,7 +29,8 @@ export const firstShard = (address: ClickHouseAddress): ClickHouseAddress =>
 const ownEvents = 'events_local'
 
 /** The table with a server's own events, as migrations and mutations name it. */
-export const eventsTable = (address: ClickHouseAddress): string => (isSharded(address) ? ownEvents : 'events')
+export const eventsTable = (address: ClickHouseAddress): string =>
+  isSharded(address) ? ownEvents : 'events'
 
 /** SQL: by what events are spread over shards: those of a pixel are on one. Another key would look for them elsewhere. */
 export const shardingKey = (pixelId: string): string => `cityHash64(${pixelId})`
@@ -44,7 +45,10 @@ export const partsOf = (
     : [{ shard: clickhouse, table }]
 
 /** On which of these shards a pixel's events are, from 0. */
-export async function shardOfPixel(shards: readonly ClickHouse[], pixelId: string): Promise<number> {
+export async function shardOfPixel(
+  shards: readonly ClickHouse[],
+  pixelId: string,
+): Promise<number> {
   if (shards.length === 1) return 0
   const [found] = await shards[0]!.rows<{ shard: number }>({
     sql: `SELECT toUInt32(${shardingKey('{pixelId:UUID}')} % {count:UInt32}) AS shard`,
@@ -77,14 +81,18 @@ export function openDatabase(
 ): ClickHouse {
   if (typeof address === 'string') return openClickHouse(address, database)
   const settings = { ...settingsOf(address), ...more }
-  const servers = address.shards.map((urls) => urls.map((url) => openClickHouse(url, database, settings)))
+  const servers = address.shards.map((urls) =>
+    urls.map((url) => openClickHouse(url, database, settings)),
+  )
   const shards = servers.map(openReplicas)
   const nodes = servers.flat()
   const [first] = shards as [ClickHouse]
   const direct = shards.length === 1 ? null : directly(shards)
   return {
     ...first,
-    ...{ cluster: address.name, shards, nodes },
+    cluster: address.name,
+    shards,
+    nodes,
     async rows<Row>(query: Query) {
       const asked = await direct?.(query)
       return asked ? asked.shard.rows<Row>(asked.query) : first.rows<Row>(query)
@@ -146,14 +154,20 @@ function directly(shards: readonly ClickHouse[]) {
       places.set(pixelId, at)
       at.catch(() => places.delete(pixelId))
     }
-    return { shard: shards[await at]!, query: { ...query, params: { ...params, events: ownEvents } } }
+    return {
+      shard: shards[await at]!,
+      query: { ...query, params: { ...params, events: ownEvents } },
+    }
   }
 }
 
 /** Replicas of a shard as one: whichever answers. What only reads is asked of the next one at once. */
 function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {
   let current = 0
-  const ask = async <T>(question: (replica: ClickHouse) => Promise<T>, triesMax = 1): Promise<T> => {
+  const ask = async <T>(
+    question: (replica: ClickHouse) => Promise<T>,
+    triesMax = 1,
+  ): Promise<T> => {
     for (let tried = 1; ; tried++) {
       const asked = current
       try {

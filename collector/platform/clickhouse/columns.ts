@@ -30,7 +30,9 @@ export async function syncColumns(
       params: {},
     })
   }
-  const computed = fields.filter((field) => present.has(field.name) && (field.alias ?? field.materialized))
+  const computed = fields.filter(
+    (field) => present.has(field.name) && (field.alias ?? field.materialized),
+  )
   for (const field of await otherThan(clickhouse, computed, present)) {
     await clickhouse.command({
       sql: `ALTER TABLE ${table} MODIFY COLUMN ${columnDefinition(field)}`,
@@ -47,7 +49,9 @@ async function otherThan(
 ): Promise<readonly Field[]> {
   const forms = await normalForms(clickhouse, [
     ...fields.map(({ alias, materialized }) => `SELECT ${alias ?? materialized}`),
-    ...fields.map(({ name }) => `SELECT ${present.get(name)!.replaceAll(`'${clickhouse.database}.`, "'")}`),
+    ...fields.map(
+      ({ name }) => `SELECT ${present.get(name)!.replaceAll(`'${clickhouse.database}.`, "'")}`,
+    ),
   ])
   return fields.filter((_, index) => forms[index] !== forms[fields.length + index])
 }

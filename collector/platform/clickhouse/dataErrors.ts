@@ -5,7 +5,8 @@ import { ClickHouseRefused } from './client.ts'
  * other refusal (too many parts, memory, read-only, an unknown table, …) may pass, so it is tried again.
  */
 const dataErrors = new Set([
-  6, 26, 27, 33, 38, 41, 53, 69, 70, 72, 85, 117, 130, 131, 349, 376, 407, 441, 467, 469, 490, 531, 675, 676,
+  6, 26, 27, 33, 38, 41, 53, 69, 70, 72, 85, 117, 130, 131, 349, 376, 407, 441, 467, 469, 490, 531,
+  675, 676,
 ])
 
 export const isDataError = (error: unknown): error is ClickHouseRefused =>

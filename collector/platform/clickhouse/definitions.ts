@@ -45,7 +45,10 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
     login: collection === null ? '' : `NAME ${collection}`,
     ...(await sourcesOf(clickhouse, of)),
   }
-  const files = [...(of.shard === 0 ? ['definitions/views.sql'] : []), ...['definitions/dictionaries.sql']]
+  const files = [
+    ...(of.shard === 0 ? ['definitions/views.sql'] : []),
+    'definitions/dictionaries.sql',
+  ]
   const wanted = files.flatMap((file) => readStatements(file, values)).map(definitionOf)
   const present = await clickhouse.rows<{ name: string; compared: string }>({
     sql: `SELECT name, if(engine = 'View', as_select, create_table_query) AS compared FROM system.tables
@@ -74,9 +77,11 @@ export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<
     params: {},
   })
   for (const { name } of failed) {
-    await clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${name}`, params: {} }).catch((error) => {
-      if (!(error instanceof ClickHouseRefused)) throw error
-    })
+    await clickhouse
+      .command({ sql: `SYSTEM RELOAD DICTIONARY ${name}`, params: {} })
+      .catch((error) => {
+        if (!(error instanceof ClickHouseRefused)) throw error
+      })
   }
 }
 
@@ -100,5 +105,9 @@ async function sourcesOf(
 
 function definitionOf(statement: string): Definition {
   const [head, kind, name] = /^CREATE (VIEW|DICTIONARY) \w+\.(\w+)(?: AS)?\s/.exec(statement)!
-  return { name: name!, statement, compared: kind === 'VIEW' ? statement.slice(head.length) : statement }
+  return {
+    name: name!,
+    statement,
+    compared: kind === 'VIEW' ? statement.slice(head.length) : statement,
+  }
 }

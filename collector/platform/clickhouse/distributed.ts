@@ -1,9 +1,18 @@
 import { StartError } from '../startError.ts'
 import type { ClickHouse } from './client.ts'
-import { type ClickHouseAddress, type Cluster, eventsTable, isSharded, shardingKey } from './cluster.ts'
+import {
+  type ClickHouseAddress,
+  type Cluster,
+  eventsTable,
+  isSharded,
+  shardingKey,
+} from './cluster.ts'
 
 /** Throws StartError where the database was made for one server and is asked for as one of several shards, or the reverse. */
-export async function requireLayout(clickhouse: ClickHouse, address: ClickHouseAddress): Promise<void> {
+export async function requireLayout(
+  clickhouse: ClickHouse,
+  address: ClickHouseAddress,
+): Promise<void> {
   const [events] = await clickhouse.rows<{ engine: string }>({
     sql: "SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'events'",
     params: {},
@@ -41,9 +50,12 @@ export async function requireCluster(
   database: string,
 ): Promise<void> {
   const replicas = await replicasOf(clickhouse, { name, shards })
-  const counts = shards.map((_, index) => replicas.filter(({ shard_num }) => shard_num === index + 1).length)
+  const counts = shards.map(
+    (_, index) => replicas.filter(({ shard_num }) => shard_num === index + 1).length,
+  )
   const isAsNamed =
-    replicas.length === shards.flat().length && shards.every(({ length }, index) => length === counts[index])
+    replicas.length === shards.flat().length &&
+    shards.every(({ length }, index) => length === counts[index])
   if (!isAsNamed) {
     const found = replicas.length === 0 ? 'none' : counts.join(' + ')
     throw new StartError(
@@ -51,14 +63,19 @@ export async function requireCluster(
     )
   }
   // Dictionaries that a query names are looked for in it.
-  if (shards.length > 1 && !replicas.every(({ default_database }) => default_database === database)) {
+  if (
+    shards.length > 1 &&
+    !replicas.every(({ default_database }) => default_database === database)
+  ) {
     throw new StartError(
       `each replica of cluster "${name}" needs <default_database>${database}</default_database> (CLICKHOUSE_DATABASE) in remote_servers of its configuration`,
     )
   }
   // Which shard a pixel lies on is known here, too (cluster.ts).
   if (replicas.some(({ shard_weight }) => shard_weight !== 1)) {
-    throw new StartError(`the shards of cluster "${name}" must not have a <weight> in remote_servers`)
+    throw new StartError(
+      `the shards of cluster "${name}" must not have a <weight> in remote_servers`,
+    )
   }
   const own = await ownShard(clickhouse, name, replicas)
   if (own !== undefined && own !== shard + 1) {
@@ -90,7 +107,10 @@ async function ownShard(
 }
 
 /** The native addresses of the first shard's servers, as remote() takes replicas. */
-export const addressesOfFirstShard = async (clickhouse: ClickHouse, cluster: Cluster): Promise<string> =>
+export const addressesOfFirstShard = async (
+  clickhouse: ClickHouse,
+  cluster: Cluster,
+): Promise<string> =>
   (await replicasOf(clickhouse, cluster))
     .filter(({ shard_num }) => shard_num === 1)
     .map(({ address }) => address)
@@ -112,5 +132,8 @@ export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster):
   })
   const forms = new Set(tables.map(({ columns }) => columns.join('\n')))
   if (present?.engine === engine && tables.length === 2 && forms.size === 1) return
-  await clickhouse.command({ sql: `CREATE OR REPLACE TABLE events AS ${own} ENGINE = ${engine}`, params: {} })
+  await clickhouse.command({
+    sql: `CREATE OR REPLACE TABLE events AS ${own} ENGINE = ${engine}`,
+    params: {},
+  })
 }

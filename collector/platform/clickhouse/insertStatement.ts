@@ -38,7 +38,9 @@ const insertEvents = insertThroughInput('events', [
 
 function insertThroughInput(table: string, columns: readonly Read[]): string {
   const names = columns.map(({ name }) => name).join(', ')
-  const values = columns.map(({ name, fallback }) => (fallback ? `ifNull(${name}, ${fallback})` : name))
+  const values = columns.map(({ name, fallback }) =>
+    fallback ? `ifNull(${name}, ${fallback})` : name,
+  )
   const structure = columns.map(({ name, type }) => `${name} ${type}`).join(', ')
   const quoted = structure.replaceAll("'", "\\'")
   return `INSERT INTO ${table} (${names}) SELECT ${values.join(', ')} FROM input('${quoted}') FORMAT JSONEachRow`

@@ -34,7 +34,13 @@ export async function startLocalClickHouse(
   const store = await superviseLocalStore({
     name: 'the local ClickHouse',
     launcher: 'platform/clickhouse/localServer.js',
-    settings: { directory, password, backups: localBackups(directory), querySettings: settings, member },
+    settings: {
+      directory,
+      password,
+      backups: localBackups(directory),
+      querySettings: settings,
+      member,
+    },
     readyTimeoutMs: 60_000,
     // Its inserts and merges have many threads, and none of them is in such a hurry as a beacon.
     nice: 5,

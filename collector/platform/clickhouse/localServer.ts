@@ -95,7 +95,10 @@ Promise.resolve(
     library: 'chdb',
     funcName: 'chdb_query_cmdline',
     retType: DataType.I32,
-    paramsType: [DataType.I32, arrayConstructor({ type: DataType.StringArray, length: commandLine.length })],
+    paramsType: [
+      DataType.I32,
+      arrayConstructor({ type: DataType.StringArray, length: commandLine.length }),
+    ],
     paramsValue: [commandLine.length, commandLine],
     runInNewThread: true,
   }),

@@ -39,7 +39,10 @@ export async function saveDictionaryLogin(
       sql: `CREATE NAMED COLLECTION IF NOT EXISTS ${collection} AS ${values}`,
       params: {},
     })
-    await clickhouse.command({ sql: `ALTER NAMED COLLECTION ${collection} SET ${values}`, params: {} })
+    await clickhouse.command({
+      sql: `ALTER NAMED COLLECTION ${collection} SET ${values}`,
+      params: {},
+    })
   } catch (error) {
     if (!(await isKeptByOperator(clickhouse, collection, error))) throw error
   }

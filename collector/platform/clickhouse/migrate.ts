@@ -36,7 +36,10 @@ export interface SchemaNode {
  * tries once more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here
  * before, or the login lacks a grant, which it names.
  */
-export async function migrateClickHouse(address: ClickHouseAddress, database: string): Promise<void> {
+export async function migrateClickHouse(
+  address: ClickHouseAddress,
+  database: string,
+): Promise<void> {
   const nodes = openNodes(address, database)
   try {
     await onEach(nodes, ({ url }) => makeDatabase(url, database))
@@ -73,7 +76,8 @@ export async function onEach<T>(
     try {
       results.push(await work(node))
     } catch (error) {
-      if (nodes.length > 1) (error as Error).message = `${hostOf(node)}: ${(error as Error).message}`
+      if (nodes.length > 1)
+        (error as Error).message = `${hostOf(node)}: ${(error as Error).message}`
       throw error
     }
   }
@@ -102,7 +106,9 @@ async function migrate(nodes: readonly SchemaNode[], address: ClickHouseAddress)
     return {
       login: await saveDictionaryLogin(clickhouse, url),
       firstLogin:
-        shard > 0 ? await saveDictionaryLogin(clickhouse, nodes[0]!.url, firstShard) : { collection: null },
+        shard > 0
+          ? await saveDictionaryLogin(clickhouse, nodes[0]!.url, firstShard)
+          : { collection: null },
     }
   })
   await runMigrations(nodes, address)
@@ -129,7 +135,11 @@ export const migrationNames = (): string[] =>
 const eventsMark = '{events}'
 
 /** The statements of a migration for a shard: of the first all, of the others those about events. */
-export function migrationStatements(name: string, address: ClickHouseAddress, shard: number): string[] {
+export function migrationStatements(
+  name: string,
+  address: ClickHouseAddress,
+  shard: number,
+): string[] {
   const origin = name.replace(/\.sql$/, '')
   return readStatements(`migrations/${name}`, tableValues)
     .filter((sql) => shard === 0 || sql.includes(eventsMark))
@@ -138,7 +148,10 @@ export function migrationStatements(name: string, address: ClickHouseAddress, sh
 }
 
 /** One after the other, each on every server before the next: a replica is made as the others were made. */
-async function runMigrations(nodes: readonly SchemaNode[], address: ClickHouseAddress): Promise<void> {
+async function runMigrations(
+  nodes: readonly SchemaNode[],
+  address: ClickHouseAddress,
+): Promise<void> {
   const ours = migrationNames()
   const done = await onEach(nodes, async ({ clickhouse }) => {
     const names = await migrationsDone(clickhouse)
@@ -163,7 +176,10 @@ async function migrationsDone(clickhouse: ClickHouse): Promise<Set<string>> {
     sql: 'CREATE TABLE IF NOT EXISTS migrations (name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name',
     params: {},
   })
-  const rows = await clickhouse.rows<{ name: string }>({ sql: 'SELECT name FROM migrations', params: {} })
+  const rows = await clickhouse.rows<{ name: string }>({
+    sql: 'SELECT name FROM migrations',
+    params: {},
+  })
   return new Set(rows.map(({ name }) => name))
 }
 

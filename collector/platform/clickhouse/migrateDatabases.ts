@@ -1,7 +1,13 @@
 import { isUnavailable } from '../isUnavailable.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { ClickHouseRefused } from './client.ts'
-import { type ClickHouseAddress, type Cluster, firstShard, isSharded, testDatabaseOf } from './cluster.ts'
+import {
+  type ClickHouseAddress,
+  type Cluster,
+  firstShard,
+  isSharded,
+  testDatabaseOf,
+} from './cluster.ts'
 import { requireCluster } from './distributed.ts'
 import {
   closeNodes,
@@ -82,7 +88,8 @@ async function findAway(cluster: Cluster, name: string): Promise<string[]> {
           isCurrent: migrationNames().every((migration) => applied.has(migration)),
         }
       } catch (error) {
-        if (isUnavailable(error)) return { shard, isAway: true, isCurrent: false, host: hostOf({ url }) }
+        if (isUnavailable(error))
+          return { shard, isAway: true, isCurrent: false, host: hostOf({ url }) }
         if (isUnknown(error)) return { shard, isAway: false, isCurrent: false }
         throw error
       }

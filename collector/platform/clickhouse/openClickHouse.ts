@@ -40,7 +40,8 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
   })
 
   const clickhouse: ClickHouse = {
-    ...{ database, cluster: null },
+    database,
+    cluster: null,
     get shards() {
       return [clickhouse]
     },
@@ -82,7 +83,8 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
       await text(answer.stream)
     },
 
-    feed: (query, bytes, settings = {}) => insertRaw(url, database, query, bytes, { ...own, ...settings }),
+    feed: (query, bytes, settings = {}) =>
+      insertRaw(url, database, query, bytes, { ...own, ...settings }),
 
     async ping() {
       return (await client.ping()).success
@@ -95,5 +97,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
 
 /** The driver's error in our words. */
 function translate(error: unknown): never {
-  throw error instanceof ClickHouseError ? new ClickHouseRefused(error.message, Number(error.code)) : error
+  throw error instanceof ClickHouseError
+    ? new ClickHouseRefused(error.message, Number(error.code))
+    : error
 }

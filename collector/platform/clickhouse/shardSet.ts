@@ -35,7 +35,11 @@ export async function forgetShardSet(postgres: Postgres, database: string): Prom
  * Throws StartError where a cluster's shards are not those that events lie on. Servers that cannot be reached are passed
  * over. Resolves at once where none were noted yet.
  */
-export async function requireShardSet(postgres: Postgres, cluster: Cluster, database: string): Promise<void> {
+export async function requireShardSet(
+  postgres: Postgres,
+  cluster: Cluster,
+  database: string,
+): Promise<void> {
   const known = await readShardSet(postgres, database)
   if (known.length === 0) return
   const { shards } = cluster
@@ -70,7 +74,11 @@ export async function requireShardSet(postgres: Postgres, cluster: Cluster, data
 }
 
 /** Notes a cluster's shards, and on each server which it is of. All servers must be there and have their schema. */
-export async function noteShardSet(postgres: Postgres, cluster: Cluster, database: string): Promise<void> {
+export async function noteShardSet(
+  postgres: Postgres,
+  cluster: Cluster,
+  database: string,
+): Promise<void> {
   const known = await readShardSet(postgres, database)
   const nodes = openNodes(cluster, database)
   try {

@@ -111,7 +111,13 @@ export async function insertRaw(
   settings: Readonly<Record<string, number | string>>,
 ): Promise<RawInsert> {
   const parts = [`${sql}\n`, bytes]
-  const { body, summary } = await post(url, database, params, { ...inputSettings, ...settings }, { parts })
+  const { body, summary } = await post(
+    url,
+    database,
+    params,
+    { ...inputSettings, ...settings },
+    { parts },
+  )
   await text(body)
   return { readRows: Number(summary.read_rows), writtenRows: Number(summary.written_rows) }
 }
@@ -163,7 +169,10 @@ async function post(
     const message = await text(answer)
     throw new ClickHouseRefused(message, Number(answer.headers['x-clickhouse-exception-code'] ?? 0))
   }
-  return { body: answer, summary: JSON.parse(String(answer.headers['x-clickhouse-summary'] ?? '{}')) }
+  return {
+    body: answer,
+    summary: JSON.parse(String(answer.headers['x-clickhouse-summary'] ?? '{}')),
+  }
 }
 
 /** How ClickHouse reads the lists of a query: a column of texts each. */
@@ -189,7 +198,8 @@ async function bodyOf(
   const form = new FormData()
   form.set('query', sql)
   if (areLong) for (const [name, text] of values) form.set(`param_${name}`, text)
-  for (const [name, list] of Object.entries(lists)) form.set(name, new Blob([list.map(escaped).join('\n')]))
+  for (const [name, list] of Object.entries(lists))
+    form.set(name, new Blob([list.map(escaped).join('\n')]))
   const encoded = new Response(form)
   return {
     parts: [Buffer.from(await encoded.arrayBuffer())],

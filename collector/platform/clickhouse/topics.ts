@@ -39,5 +39,9 @@ export async function syncTopics(clickhouse: ClickHouse): Promise<void> {
   })
   if (lacking.length === 0) return
   const rows = lacking.map((row) => `${JSON.stringify({ ...row, updated_at: shippedAt })}\n`)
-  await clickhouse.insertLines('intent_topics', Readable.from(rows, { objectMode: false }), 'topics')
+  await clickhouse.insertLines(
+    'intent_topics',
+    Readable.from(rows, { objectMode: false }),
+    'topics',
+  )
 }

@@ -70,7 +70,9 @@ export async function retryJobs(
     [id, queue],
   )
   if (jobs.length === 0) {
-    throw new StartError(id ? `there is no failed job ${id}` : `the queue ${queue} has no failed jobs`)
+    throw new StartError(
+      id ? `there is no failed job ${id}` : `the queue ${queue} has no failed jobs`,
+    )
   }
   const boss = openBoss(postgres, { supervise: false, schedule: false })
   boss.on('error', () => {})
@@ -87,5 +89,6 @@ async function requireSchema(postgres: Postgres): Promise<void> {
   const { rows } = await postgres.query<{ is_there: boolean }>(
     `SELECT to_regclass('pgboss.job') IS NOT NULL AS is_there`,
   )
-  if (!rows[0]!.is_there) throw new StartError('there are no background jobs yet: start the service first')
+  if (!rows[0]!.is_there)
+    throw new StartError('there are no background jobs yet: start the service first')
 }

@@ -44,8 +44,16 @@ export interface Jobs {
  * Runs the queues' jobs in this process, on the pool's connections and one that listens. Of several primaries, one at a
  * time runs the jobs of one key; as a rule, for one that was taken for dead may still be at it. While PostgreSQL is away nothing runs; afterwards every scheduled queue does.
  */
-export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOptions): Promise<Jobs> {
-  const boss = openBoss(postgres, { superviseIntervalSeconds: superviseSeconds, monitorIntervalSeconds: 10 })
+export async function startJobs({
+  postgres,
+  postgresUrl,
+  queues,
+  log,
+}: JobsOptions): Promise<Jobs> {
+  const boss = openBoss(postgres, {
+    superviseIntervalSeconds: superviseSeconds,
+    monitorIntervalSeconds: 10,
+  })
   const warn = throttle(log, sameErrorMs)
   boss.on('error', (error) => warn({ error: error.message }, 'background jobs'))
   boss.on('warning', ({ message }) => warn({ error: message }, 'background jobs'))
@@ -92,7 +100,10 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
         try {
           await run(job!)
         } catch (error) {
-          warn({ queue: queue.name, error: (error as Error).message }, 'a job failed and is retried')
+          warn(
+            { queue: queue.name, error: (error as Error).message },
+            'a job failed and is retried',
+          )
           if (!isUnavailable(error)) throw error
           // Not its fault: another job of that key takes its place, with all its tries.
           await send(queue.name, job!.singletonKey, awaySeconds)
@@ -143,10 +154,15 @@ export async function startJobs({ postgres, postgresUrl, queues, log }: JobsOpti
 }
 
 /** pg-boss on the pool's connections, in its schema `pgboss`, which the first start makes. */
-export const openBoss = (postgres: Postgres, options: Omit<ConstructorOptions, 'db'> = {}): PgBoss =>
+export const openBoss = (
+  postgres: Postgres,
+  options: Omit<ConstructorOptions, 'db'> = {},
+): PgBoss =>
   new PgBoss({
     db: {
-      executeSql: inTurns(connectionsMax, (text: string, values?: unknown[]) => postgres.query(text, values)),
+      executeSql: inTurns(connectionsMax, (text: string, values?: unknown[]) =>
+        postgres.query(text, values),
+      ),
     },
     // Dependencies between jobs, which this looks for, are not used.
     flowIntervalSeconds: 3_600,
@@ -165,20 +181,21 @@ export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Pro
   const [known, schedules] = await Promise.all([boss.getQueues(), boss.getSchedules()])
   for (const { name, schedule, timeoutSeconds = 300, retryLimit = 5 } of queues) {
     const options = {
-      ...{
-        expireInSeconds: timeoutSeconds,
-        retryLimit,
-        retryDelay: 1,
-        retryBackoff: true,
-        retryDelayMax: 60,
-      },
-      ...{ heartbeatSeconds, deleteAfterSeconds: keepJobsSeconds },
+      expireInSeconds: timeoutSeconds,
+      retryLimit,
+      retryDelay: 1,
+      retryBackoff: true,
+      retryDelayMax: 60,
+      heartbeatSeconds,
+      deleteAfterSeconds: keepJobsSeconds,
     }
     const found = known.find((queue) => queue.name === name)
     // Of a key, one job waits. That one runs is the group's part: policies that see to it look at what ran a while ago.
     if (!found) await boss.createQueue(name, { ...options, policy: 'short' })
     else if (
-      Object.entries(options).some(([option, value]) => found[option as keyof typeof options] !== value)
+      Object.entries(options).some(
+        ([option, value]) => found[option as keyof typeof options] !== value,
+      )
     )
       await boss.updateQueue(name, options)
     const scheduled = schedules.find((each) => each.name === name)

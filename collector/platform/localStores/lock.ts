@@ -26,7 +26,9 @@ export async function lockDirectory(directory: string, waitMs: number): Promise<
   for (;;) {
     const server = createServer((socket) => socket.destroy())
     try {
-      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+      await new Promise<void>((resolve, reject) =>
+        server.once('error', reject).listen(path, resolve),
+      )
       server.unref()
       return { release: () => new Promise((resolve) => server.close(() => resolve())) }
     } catch (error) {
@@ -51,7 +53,8 @@ function unlinkIfThere(path: string, directory: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (othersCodes.includes((error as NodeJS.ErrnoException).code!)) throw belongsToAnother(path, directory)
+    if (othersCodes.includes((error as NodeJS.ErrnoException).code!))
+      throw belongsToAnother(path, directory)
     // Another process was faster.
   }
 }

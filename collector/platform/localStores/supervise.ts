@@ -90,7 +90,9 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
       if (isHopeless(child!.exitCode) || Date.now() > deadline) {
         await stop()
         if (isHopeless(child!.exitCode)) await finished(child!.stderr!).catch(() => {})
-        throw new StartError(`${options.name} did not start: ${lastWords.trim() || (error as Error).message}`)
+        throw new StartError(
+          `${options.name} did not start: ${lastWords.trim() || (error as Error).message}`,
+        )
       }
       await new Promise((resolve) => setTimeout(resolve, readyPollMs))
     }
@@ -117,7 +119,9 @@ export async function freePort(): Promise<number> {
     const port = ports.first + (nextPort++ % ports.count)
     if (await isFree(port)) return port
   }
-  throw new StartError(`no port of 127.0.0.1 is free from ${ports.first} to ${ports.first + ports.count - 1}`)
+  throw new StartError(
+    `no port of 127.0.0.1 is free from ${ports.first} to ${ports.first + ports.count - 1}`,
+  )
 }
 
 const isFree = (port: number): Promise<boolean> =>

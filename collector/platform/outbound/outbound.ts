@@ -77,7 +77,8 @@ function readUrl(text: string): URL {
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw refused('A URL begins with https:// or http://.')
-  if (url.username !== '' || url.password !== '') throw refused('A URL holds no user name and no password.')
+  if (url.username !== '' || url.password !== '')
+    throw refused('A URL holds no user name and no password.')
   return url
 }
 
@@ -89,7 +90,10 @@ async function send(agents: GuardedAgents, asked: OutboundRequest): Promise<Outb
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
   const told = (error: unknown) =>
     deadline.aborted
-      ? new OutboundError('timed_out', `${host} has not answered within ${timeoutMs / 1000} seconds.`)
+      ? new OutboundError(
+          'timed_out',
+          `${host} has not answered within ${timeoutMs / 1000} seconds.`,
+        )
       : toOutboundError(error, host)
   try {
     const response = await begin(agents, url, request, signal)
@@ -114,7 +118,9 @@ function begin(
 ): Promise<http.IncomingMessage> {
   const [client, agent] = url.protocol === 'https:' ? [https, agents.https] : [http, agents.http]
   const options = {
-    ...{ method, agent, signal },
+    method,
+    agent,
+    signal,
     headers: {
       'accept-encoding': 'identity',
       ...headers,

@@ -42,5 +42,9 @@ export function toOutboundError(error: unknown, host: string): OutboundError {
       `${host} closed the connection before its answer was whole.`,
       options,
     )
-  return new OutboundError('connection_failed', `No connection to ${host}${code && `: ${code}`}.`, options)
+  return new OutboundError(
+    'connection_failed',
+    `No connection to ${host}${code && `: ${code}`}.`,
+    options,
+  )
 }

@@ -24,7 +24,11 @@ export function createResolve(allowed: AllowedAddresses, nameServers?: readonly 
   }
 }
 
-async function addressesOf(resolver: Resolver, allowed: AllowedAddresses, host: string): Promise<string[]> {
+async function addressesOf(
+  resolver: Resolver,
+  allowed: AllowedAddresses,
+  host: string,
+): Promise<string[]> {
   if (isIP(host)) return [host]
   if (allowed.host(host)) {
     const found = await systemLookup(host, { all: true }).catch(() => [])
@@ -32,6 +36,7 @@ async function addressesOf(resolver: Resolver, allowed: AllowedAddresses, host: 
   }
   const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   const addresses = found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-  if (addresses.length === 0) throw new OutboundError('not_resolved', `${host} has no address in the DNS.`)
+  if (addresses.length === 0)
+    throw new OutboundError('not_resolved', `${host} has no address in the DNS.`)
   return addresses
 }

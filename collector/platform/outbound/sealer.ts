@@ -39,20 +39,28 @@ export function createSealer(keys: readonly Buffer[]): Sealer {
       if (!key) throw new NoSecretKeyError()
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(purpose))
-      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(text, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ])
       return [version, nameOf(key), sealed.toString('base64url')].join('.')
     },
     open(sealed, purpose) {
       const [, name, content] = sealed.split('.')
       const key = byName.get(name!)
       if (!key)
-        throw new Error(`a secret was sealed with the key ${name}, which FOOTFALL_SECRET_KEY does not have`)
+        throw new Error(
+          `a secret was sealed with the key ${name}, which FOOTFALL_SECRET_KEY does not have`,
+        )
       const bytes = Buffer.from(content!, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))
         .setAAD(Buffer.from(purpose))
         .setAuthTag(bytes.subarray(-tagBytes))
       return (
-        decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+        decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') +
+        decipher.final('utf8')
       )
     },
   }
@@ -65,7 +73,8 @@ const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest(
  * is made once and kept beside it. Several hosts that share a PostgreSQL have to be given the same.
  */
 export function openSealer({ secretKeys, databaseUrl, dataDir }: SealerSettings): Sealer {
-  if (secretKeys.length > 0) return createSealer(secretKeys.map((key) => Buffer.from(key, 'base64')))
+  if (secretKeys.length > 0)
+    return createSealer(secretKeys.map((key) => Buffer.from(key, 'base64')))
   return createSealer(databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : [])
 }
 

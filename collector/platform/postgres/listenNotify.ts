@@ -43,7 +43,15 @@ export type Step = <T>(work: () => Promise<T>) => Promise<T>
  * at the start and none was kept.
  */
 export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
-  const { url, channel, load, changed, restore, everyMs = heartbeatMs, loadEveryMs = loadMs } = options
+  const {
+    url,
+    channel,
+    load,
+    changed,
+    restore,
+    everyMs = heartbeatMs,
+    loadEveryMs = loadMs,
+  } = options
   let listener: pg.Client
   let closed = false
   let loadedAt = performance.now()
@@ -57,8 +65,11 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     let isEnded = false
     let hasBegun = false
     const client = new pg.Client({
-      ...{ connectionString: url, application_name: `footfall ${channel}`, keepAlive: true },
-      ...{ connectionTimeoutMillis: answerMsMax, query_timeout: answerMsMax },
+      connectionString: url,
+      application_name: `footfall ${channel}`,
+      keepAlive: true,
+      connectionTimeoutMillis: answerMsMax,
+      query_timeout: answerMsMax,
     })
     listener = client
     const announced: string[] = []

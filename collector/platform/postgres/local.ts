@@ -22,7 +22,10 @@ export async function startLocalPostgres(
     readyTimeoutMs: 60_000,
     onRestart,
     ready: async (port) => {
-      const client = new pg.Client({ connectionString: urlOf(port), connectionTimeoutMillis: 2_000 })
+      const client = new pg.Client({
+        connectionString: urlOf(port),
+        connectionTimeoutMillis: 2_000,
+      })
       // A server that dies while it is asked; the call rejects besides, and another follows.
       client.on('error', () => {})
       await client.connect()

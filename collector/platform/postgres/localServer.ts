@@ -42,17 +42,18 @@ giveToUser(data)
 const server = spawn(
   postgres,
   [
-    ...[
-      '-D',
-      here,
-      '-c',
-      'listen_addresses=127.0.0.1',
-      '-c',
-      `port=${port}`,
-      '-c',
-      'unix_socket_directories=',
-    ],
-    ...['-c', 'max_connections=500', '-c', 'log_min_messages=fatal'],
+    '-D',
+    here,
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    `port=${port}`,
+    '-c',
+    'unix_socket_directories=',
+    '-c',
+    'max_connections=500',
+    '-c',
+    'log_min_messages=fatal',
   ],
   { ...user, cwd: data, stdio: ['ignore', 'ignore', 'inherit'], detached: true },
 )
@@ -79,7 +80,9 @@ function initialise(): void {
     '--no-instructions',
   ]
   execFileSync(initdb, ['-D', here, '--pwfile=/dev/stdin', ...options], {
-    ...{ ...user, cwd: draft, stdio: [passwordFd, 'ignore', 'inherit'] },
+    ...user,
+    cwd: draft,
+    stdio: [passwordFd, 'ignore', 'inherit'],
   })
   closeSync(passwordFd)
   rmSync(passwordFile)

@@ -48,7 +48,10 @@ export async function makeTablesOf(client: Queryable, names: readonly string[]):
   )
 }
 
-async function applyMigrations(client: Queryable, ours: readonly string[] = migrationNames()): Promise<void> {
+async function applyMigrations(
+  client: Queryable,
+  ours: readonly string[] = migrationNames(),
+): Promise<void> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   )
@@ -68,7 +71,9 @@ async function applyMigrations(client: Queryable, ours: readonly string[] = migr
  * what it was then. Where its parameters or its result change, the file drops the function as it was before.
  */
 async function replaceFunctions(client: Queryable): Promise<void> {
-  await client.query('CREATE TABLE IF NOT EXISTS sql_functions (name text PRIMARY KEY, sha256 text NOT NULL)')
+  await client.query(
+    'CREATE TABLE IF NOT EXISTS sql_functions (name text PRIMARY KEY, sha256 text NOT NULL)',
+  )
   const { rows } = await client.query<{ name: string; sha256: string }>(
     'SELECT name, sha256 FROM sql_functions',
   )

@@ -26,7 +26,9 @@
 
   /** Changes the entries with these ids. */
   const update = (ids, change) =>
-    keep(entries().map((entry) => (ids.includes(entry.id) ? { ...entry, ...change(entry) } : entry)))
+    keep(
+      entries().map((entry) => (ids.includes(entry.id) ? { ...entry, ...change(entry) } : entry)),
+    )
 
   /** Adds what the collector made of an entry, each on top of the one it follows from. */
   const follow = (followers) => {
@@ -99,7 +101,9 @@
   }
 
   const noteReceipt = (ids, { rejected }) => {
-    const faults = new Map(rejected.map((fault) => [ids[fault.index], `${fault.path} ${fault.message}`]))
+    const faults = new Map(
+      rejected.map((fault) => [ids[fault.index], `${fault.path} ${fault.message}`]),
+    )
     update(ids, ({ id, state }) => {
       if (faults.has(id)) return { state: 'rejected', fault: faults.get(id) }
       return state === 'left' ? { state: 'accepted', accepted: Date.now() } : {}

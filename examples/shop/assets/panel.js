@@ -45,11 +45,14 @@ const words = (entry) => {
     case 'custom':
       return data.name ?? `${data.type}_click`
     default:
-      return data.hem ? `this browser belongs to ${data.hem.slice(0, 8)}…` : 'nothing, for want of consent'
+      return data.hem
+        ? `this browser belongs to ${data.hem.slice(0, 8)}…`
+        : 'nothing, for want of consent'
   }
 }
 
-const isPending = ({ state, type }) => (state === 'left' || state === 'accepted') && type !== 'identify'
+const isPending = ({ state, type }) =>
+  (state === 'left' || state === 'accepted') && type !== 'identify'
 
 const stateOf = (entry) => {
   switch (entry.state) {
@@ -82,14 +85,21 @@ const makeItem = () => {
   const item = document.createElement('li')
   const details = document.createElement('details')
   const summary = document.createElement('summary')
-  summary.append(element('span', 'entry-type'), element('span', 'entry-text'), element('span', 'entry-state'))
+  summary.append(
+    element('span', 'entry-type'),
+    element('span', 'entry-text'),
+    element('span', 'entry-state'),
+  )
   const sides = element('div', 'entry-sides')
   for (const side of ['left', 'row']) {
     const part = element('div', side)
     const title = document.createElement('h3')
     const code = document.createElement('pre')
     code.tabIndex = 0
-    code.setAttribute('aria-label', side === 'left' ? 'The event as it left' : 'The row from the API')
+    code.setAttribute(
+      'aria-label',
+      side === 'left' ? 'The event as it left' : 'The row from the API',
+    )
     part.append(title, code)
     sides.append(part)
   }
@@ -113,7 +123,10 @@ const fill = (item, entry) => {
   setText(item.querySelector('.entry-state'), state)
   item.querySelector('.entry-state').className = `entry-state ${className}`
   const origin = entry.parent ? `What it was made of, the ${entry.parent}` : 'As it left'
-  setText(item.querySelector('.left h3'), `${origin}, after ${seconds(entry.left - entry.happened)}`)
+  setText(
+    item.querySelector('.left h3'),
+    `${origin}, after ${seconds(entry.left - entry.happened)}`,
+  )
   setText(item.querySelector('.left pre'), JSON.stringify(entry.data, null, 2))
   setText(
     item.querySelector('.row h3'),

@@ -15,7 +15,8 @@ const choice = (label, value, key, swatch) => {
   button.append(label)
   button.addEventListener('click', () => {
     chosen[key] = value
-    for (const other of button.parentElement.children) other.setAttribute('aria-pressed', other === button)
+    for (const other of button.parentElement.children)
+      other.setAttribute('aria-pressed', other === button)
     draw()
   })
   return button

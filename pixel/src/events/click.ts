@@ -3,7 +3,8 @@ import { describe, find, mask, masked, pathTo, steps, unread } from '../element.
 import { ask } from '../guard.ts'
 
 /** What people mean to click: the button, not the icon in it. */
-const clickable = 'a,area,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
+const clickable =
+  'a,area,button,summary,[role=button],[role=tab],[role^=menuitem],[data-footfall-event]'
 
 /** Reads at once what the page's own handlers may change, a text above all; the rest when it is encoded. */
 export const click = (
@@ -21,7 +22,9 @@ export const click = (
     ? ''
     : ask(element, unread, 'querySelector')
       ? mask
-      : element.textContent || (element.localName === 'input' && (element as HTMLInputElement).value) || ''
+      : element.textContent ||
+        (element.localName === 'input' && (element as HTMLInputElement).value) ||
+        ''
   return () => ({
     path: steps(element, path),
     label: label && describe(label, find(pathTo(label), masked)),

@@ -8,8 +8,14 @@ export const copy = (_: Event, path: Element[]): (() => CapturedData<'copy'>) | 
   // Where people write, what they copy is their own.
   const isMasked =
     find(path, unread) ||
-    [...ask(document, unread, 'querySelectorAll')!].some((part) => selection.containsNode(part, true))
+    [...ask(document, unread, 'querySelectorAll')!].some((part) =>
+      selection.containsNode(part, true),
+    )
   return (
-    text && (() => ({ text: isMasked ? mask : text.slice(0, config.textLengthMax), textLength: text.length }))
+    text &&
+    (() => ({
+      text: isMasked ? mask : text.slice(0, config.textLengthMax),
+      textLength: text.length,
+    }))
   )
 }

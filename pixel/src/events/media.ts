@@ -3,7 +3,10 @@ import { steps } from '../element.ts'
 import { parked } from '../queue.ts'
 
 /** What media elements do. The last quarter that was reported is kept with the element, for each pixel of a page. */
-export const media = ({ type }: Event, path: Element[]): (() => CapturedData<'play'>) | undefined => {
+export const media = (
+  { type }: Event,
+  path: Element[],
+): (() => CapturedData<'play'>) | undefined => {
   const element = path[0] as HTMLVideoElement & Record<string, number>
   const { currentTime, duration, currentSrc, ended } = element
   const quarter = ((4 * currentTime) / duration) | 0

@@ -8,7 +8,9 @@ let shown = real(document, 'referrer')
 /** Of the page that is shown: within a page it is the page before. */
 let referrer: string
 /** The page view that a change of the URL becomes when the URL has rested. */
-let coming: { url: string; at?: number; replaced?: boolean | undefined; referrer: string } | undefined
+let coming:
+  | { url: string; at?: number; replaced?: boolean | undefined; referrer: string }
+  | undefined
 
 /** Every event has it, also one that is sent before its URL has rested. */
 export const currentReferrer = (): string => (coming && !coming.replaced ? shown : referrer)

@@ -35,9 +35,16 @@ export const readScroll = (endOf?: string): void => {
   pending = undefined
   // None where body scrolls in a page without a doctype.
   const root = document.scrollingElement || scroller
-  const { scrollTop, clientHeight, scrollHeight } = root.scrollHeight > root.clientHeight ? root : scroller
+  const { scrollTop, clientHeight, scrollHeight } =
+    root.scrollHeight > root.clientHeight ? root : scroller
   // Of the three words of readyState only "complete" comes before d.
-  if (!scrollTop || scrollTop === start || 2 * clientHeight < innerHeight || document.readyState > 'd') return
+  if (
+    !scrollTop ||
+    scrollTop === start ||
+    2 * clientHeight < innerHeight ||
+    document.readyState > 'd'
+  )
+    return
   position = scrollTop
   // Fractions of a pixel at the end of a zoomed page: 1 px is near enough.
   seen = Math.max(seen, scrollTop + clientHeight + 1)

@@ -14,7 +14,10 @@ export const submit = (event: Event, path: Element[]): (() => CapturedData<'subm
     .filter((field) => field.form === form && !field.closest('[data-footfall-ignore]'))
     .map((field): [string, string | false] => {
       const kind = `${field.name} ${field.type} ${field.autocomplete}`
-      return [kind, config.searchField.test(kind) && (query = field.closest(masked) ? mask : field.value)]
+      return [
+        kind,
+        config.searchField.test(kind) && (query = field.closest(masked) ? mask : field.value),
+      ]
     })
   return () => ({
     form: describe(form, find(path, masked)),

@@ -52,7 +52,8 @@ test('a read key of the organization reads its usage; one that is a project’s 
 test('deleting a project by its project_id alone keeps its events', async () => {
   const project_id = await it.makeProject('To delete')
   expect(await it.done(it.key, 'DELETE /api/v1/project/delete', { project_id })).toEqual({
-    ...{ deleted: true, events: 'keep' },
+    deleted: true,
+    events: 'keep',
   })
   const { rows } = await it.postgres.query(
     'SELECT pixel_id FROM event_deletions WHERE project_id = $1 AND pixel_id IS NULL',

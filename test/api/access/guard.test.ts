@@ -27,13 +27,16 @@ beforeAll(async () => {
     `INSERT INTO organizations (organization_id, name, secret_required) VALUES ($1, 'One', false)`,
     [organizationId],
   )
-  await postgres.query(`INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A')`, [
-    projectId,
-    organizationId,
-  ])
+  await postgres.query(
+    `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A')`,
+    [projectId, organizationId],
+  )
   for (const [role, memberId] of Object.entries(members)) {
     await storeMember(postgres, {
-      ...{ memberId, organizationId, email: `${role}@one.example`, role: role as 'owner' | 'member' },
+      memberId,
+      organizationId,
+      email: `${role}@one.example`,
+      role: role as 'owner' | 'member',
       passwordHash: 'none',
     })
   }
@@ -85,13 +88,19 @@ test('a key of a project is turned away where the route says so', async () => {
 test('a key in the Authorization header serves only where the route takes it so', async () => {
   const header = bearer(keys.organization.apiKey)
   expect(await ask(data, header)).toMatchObject({ status: 401, error: 'Invalid API key' })
-  expect(await ask({ ...data, bearerKey: true }, header)).toMatchObject({ status: 200, organizationId })
+  expect(await ask({ ...data, bearerKey: true }, header)).toMatchObject({
+    status: 200,
+    organizationId,
+  })
 })
 
 describe('a token', () => {
   /** A token as ours, of the owner; `claims` are what is wrong with it. */
   const claimed = (claims: JWTPayload = {}) => ({
-    ...{ iss: 'footfall', sub: members.owner, iat: nowSeconds(), exp: nowSeconds() + 60 },
+    iss: 'footfall',
+    sub: members.owner,
+    iat: nowSeconds(),
+    exp: nowSeconds() + 60,
     ...claims,
   })
   const nowSeconds = () => Math.floor(Date.now() / 1000)
@@ -107,7 +116,9 @@ describe('a token', () => {
   })
 
   test('of a plain member does not', async () => {
-    expect(await ask(data, bearer(await tokens.sign(members.member)))).toMatchObject({ status: 403 })
+    expect(await ask(data, bearer(await tokens.sign(members.member)))).toMatchObject({
+      status: 403,
+    })
   })
 
   test('that is forged, expired, unsigned, of another issuer or of nobody is refused, and only for that', async () => {
@@ -125,14 +136,19 @@ describe('a token', () => {
       'no token': 'x.y.z',
     }
     for (const [what, token] of Object.entries(refused)) {
-      expect(await ask(data, bearer(token)), what).toMatchObject({ status: 401, error: 'Invalid API key' })
+      expect(await ask(data, bearer(token)), what).toMatchObject({
+        status: 401,
+        error: 'Invalid API key',
+      })
     }
   })
 
   test('made before the password was changed is refused', async () => {
     const token = await tokens.sign(members.owner)
     const change = (when: string) =>
-      postgres.query(`UPDATE users SET password_changed_at = ${when} WHERE email = 'owner@one.example'`)
+      postgres.query(
+        `UPDATE users SET password_changed_at = ${when} WHERE email = 'owner@one.example'`,
+      )
     await change(`now() + interval '5 seconds'`)
     expect(await ask(data, bearer(token))).toMatchObject({ status: 401, error: 'Invalid API key' })
     await change('now()')
@@ -143,7 +159,10 @@ describe('a token', () => {
       bearer(await tokens.sign(members.owner)),
       { 'x-api-key': keys.organization.apiKey, 'x-api-secret': keys.organization.apiSecret },
     ]) {
-      expect(await ask({ to: 'session' }, headers)).toMatchObject({ status: 401, error: 'unauthenticated' })
+      expect(await ask({ to: 'session' }, headers)).toMatchObject({
+        status: 401,
+        error: 'unauthenticated',
+      })
     }
   })
 })
@@ -161,7 +180,9 @@ test('an address with sixty wrong keys or secrets waits, but credentials that we
   )
   guardRoutes(app, {
     authenticate: createAuthenticate(postgres, tokens, 'http://127.0.0.1'),
-    ...{ takeTokens: null, noteKeyUse: () => {}, wrongKeys: limit },
+    takeTokens: null,
+    noteKeyUse: () => {},
+    wrongKeys: limit,
     viewSample: async (_request, principal) => principal,
   })
   app.get('/it', { config: { access: data } }, async () => ({}))
@@ -178,7 +199,9 @@ test('an address with sixty wrong keys or secrets waits, but credentials that we
   const [good, unseen] = [keys.organization.apiKey, keys.project.apiKey]
   expect(await statusFrom('2001:db8::1', good)).toBe(200)
   for (let n = 0; n < 60; n++) {
-    expect(await statusFrom(`2001:db8::${n.toString(16)}`, newApiCredentials('live').apiKey)).toBe(401)
+    expect(await statusFrom(`2001:db8::${n.toString(16)}`, newApiCredentials('live').apiKey)).toBe(
+      401,
+    )
   }
   const refused = await from('2001:db8::ffff', newApiCredentials('live').apiKey)
   expect(refused.statusCode).toBe(429)

@@ -26,7 +26,9 @@ afterAll(() => Promise.all(services.map((service) => service.stop())))
 
 const ask = (service: Service, path: string) => {
   const { api_key, api_secret } = services[0]!.demo
-  return fetch(`${service.url}${path}`, { headers: { 'x-api-key': api_key, 'x-api-secret': api_secret } })
+  return fetch(`${service.url}${path}`, {
+    headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+  })
 }
 
 const newPrincipal = {
@@ -48,7 +50,8 @@ async function flood(path: string, perSecond: number, seconds: number) {
   const startedAt = performance.now()
   while (performance.now() - startedAt < seconds * 1000) {
     const due = ((performance.now() - startedAt) / 1000) * perSecond
-    while (answers.length < due) answers.push(ask(services[answers.length % services.length]!, path))
+    while (answers.length < due)
+      answers.push(ask(services[answers.length % services.length]!, path))
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   const all = await Promise.all(answers)
@@ -68,7 +71,9 @@ test('ten times the events limit through two processes admits the burst and the 
     expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
   }
   expect(
-    all.flatMap(({ headers }) => [...headers.keys()]).filter((name) => name.startsWith('x-ratelimit')),
+    all
+      .flatMap(({ headers }) => [...headers.keys()])
+      .filter((name) => name.startsWith('x-ratelimit')),
   ).toEqual([])
 })
 
@@ -106,19 +111,28 @@ test('headers tell of the organization’s 25 a second, bursts of 50, where seve
   try {
     const take = createTakeTokens(postgres)
     const organizationId = randomUUID()
-    const toldNow = async () => toldBy(new Headers(await take({ ...newPrincipal, organizationId }, 'data')))
+    const toldNow = async () =>
+      toldBy(new Headers(await take({ ...newPrincipal, organizationId }, 'data')))
     expect(await toldNow()).toEqual({ limit: 10, burst: 10, remaining: 9 })
     // Other keys have taken all but a few of the organization's.
     await postgres.query(
       'UPDATE rate_limits SET arrival = extract(epoch FROM clock_timestamp()) + 47 / 25.0 WHERE bucket = $1',
       [`organization:${organizationId}:live`],
     )
-    expect(await toldNow()).toMatchObject({ limit: 25, burst: 50, remaining: expect.toSatisfy((n) => n < 8) })
+    expect(await toldNow()).toMatchObject({
+      limit: 25,
+      burst: 50,
+      remaining: expect.toSatisfy((n) => n < 8),
+    })
     expect(await take({ ...newPrincipal, organizationId: randomUUID() }, 'events')).toEqual({})
     expect(
-      toldBy(new Headers(await take({ ...newPrincipal, organizationId: randomUUID() }, 'batch_lookup'))),
+      toldBy(
+        new Headers(await take({ ...newPrincipal, organizationId: randomUUID() }, 'batch_lookup')),
+      ),
     ).toEqual({
-      ...{ limit: 2, burst: 2, remaining: 1 },
+      limit: 2,
+      burst: 2,
+      remaining: 1,
     })
   } finally {
     await postgres.end()
@@ -134,7 +148,11 @@ test('every limit of the table admits its burst at once and no more; keys and or
     mode: 'live',
     caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
   })
-  const admittedOf = async (limit: Parameters<typeof take>[1], principals: Principal[], tries: number) => {
+  const admittedOf = async (
+    limit: Parameters<typeof take>[1],
+    principals: Principal[],
+    tries: number,
+  ) => {
     const startedAt = performance.now()
     const outcomes = await Promise.allSettled(
       Array.from({ length: tries }, (_, n) => take(principals[n % principals.length]!, limit)),
@@ -162,7 +180,9 @@ test('every limit of the table admits its burst at once and no more; keys and or
       const { admitted, seconds } = await admittedOf(limit as keyof typeof bursts, principals, 150)
       expect(admitted, limit).toBeGreaterThanOrEqual(burst)
       expect(admitted, limit).toBeLessThanOrEqual(burst + rate * seconds)
-      expect((await admittedOf(limit as keyof typeof bursts, [caller(randomUUID())], 1)).admitted).toBe(1)
+      expect(
+        (await admittedOf(limit as keyof typeof bursts, [caller(randomUUID())], 1)).admitted,
+      ).toBe(1)
     }
   } finally {
     await postgres.end()

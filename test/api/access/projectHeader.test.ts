@@ -17,7 +17,9 @@ let keys: Record<'organization' | 'project' | 'session', Record<string, string>>
 const nobody = '00000000-0000-4000-8000-000000000000'
 const takes = ({ parameters = [], requestBody }: Operation): boolean =>
   parameters.some(({ name, in: place }) => name === 'project_id' && place !== 'header') ||
-  Object.values(requestBody?.content ?? {}).some(({ schema }) => 'project_id' in (schema.properties ?? {}))
+  Object.values(requestBody?.content ?? {}).some(
+    ({ schema }) => 'project_id' in (schema.properties ?? {}),
+  )
 
 beforeAll(async () => {
   it = await openSharedAccounts()
@@ -39,7 +41,9 @@ const askWith = (key: object, route: string, projectId: string, body?: unknown) 
 
 describe('X-Project-Id', () => {
   test('is documented by every operation that takes a project and needs a caller', () => {
-    const scoped = operations.filter(({ operation }) => takes(operation) && operation.security?.length)
+    const scoped = operations.filter(
+      ({ operation }) => takes(operation) && operation.security?.length,
+    )
     expect(scoped.length).toBeGreaterThan(50)
     const silent = scoped.filter(
       ({ operation }) => !operation.parameters?.some(({ name }) => name === 'X-Project-Id'),
@@ -50,13 +54,16 @@ describe('X-Project-Id', () => {
   test('is taken by every operation on lists, exports, integrations, campaigns, audiences and usage', () => {
     const families =
       /api\/v1\/(lists|exports|integrations|campaigns(?!\/events)|audiences(?!\/(schema|templates))|billing\/usage)/
-    const deaf = operations.filter(({ route, operation }) => families.test(route) && !takes(operation))
+    const deaf = operations.filter(
+      ({ route, operation }) => families.test(route) && !takes(operation),
+    )
     expect(deaf.map(({ route }) => route)).toEqual([])
   })
 
   test('that is no UUID is refused by every operation that documents it', async () => {
     for (const { route, operation } of operations) {
-      if (!takes(operation) || !operation.parameters?.some(({ name }) => name === 'X-Project-Id')) continue
+      if (!takes(operation) || !operation.parameters?.some(({ name }) => name === 'X-Project-Id'))
+        continue
       const isForKeys = operation.security?.some((one) => 'key' in one)
       const hasBody = operation.requestBody?.content['application/json'] !== undefined
       const path = route.replace(/\{\w+\}/g, nobody)
@@ -67,7 +74,9 @@ describe('X-Project-Id', () => {
         hasBody ? {} : undefined,
       )
       expect({ route, status, message: body?.message }).toMatchObject({
-        ...{ route, status: 400, message: expect.stringContaining('X-Project-Id') },
+        route,
+        status: 400,
+        message: expect.stringContaining('X-Project-Id'),
       })
     }
   })
@@ -89,23 +98,27 @@ describe('X-Project-Id', () => {
     ['/api/v1/resolution/statistics', 403, mismatch],
     ['/api/v1/pixel/list', 401, 'Invalid API key'],
   ] as const
-  test.each(families)('on %s: a project key gets %i %s for another project', async (path, status, error) => {
-    const foreign = await askWith(keys.project, `GET ${path}`, other)
-    expect([foreign.status, foreign.body.error]).toEqual([status, error])
-    for (const key of Object.values(keys)) {
-      const own = await askWith(key, `GET ${path}`, it.demo.project_id)
-      // Data routes refuse a session; they answer a key.
-      if (key !== keys.session || own.status !== 401) expect([path, own.status]).toEqual([path, 200])
-      if (key === keys.project || own.status !== 200) continue
-      const unknown = await askWith(key, `GET ${path}`, stranger.project)
-      expect([unknown.status, unknown.body.error]).toEqual([404, 'project not found'])
-      const differs = await askWith(key, `GET ${path}?project_id=${it.demo.project_id}`, other)
-      expect([differs.status, differs.body.message]).toEqual([
-        400,
-        'project_id: differs from the X-Project-Id header',
-      ])
-    }
-  })
+  test.each(families)(
+    'on %s: a project key gets %i %s for another project',
+    async (path, status, error) => {
+      const foreign = await askWith(keys.project, `GET ${path}`, other)
+      expect([foreign.status, foreign.body.error]).toEqual([status, error])
+      for (const key of Object.values(keys)) {
+        const own = await askWith(key, `GET ${path}`, it.demo.project_id)
+        // Data routes refuse a session; they answer a key.
+        if (key !== keys.session || own.status !== 401)
+          expect([path, own.status]).toEqual([path, 200])
+        if (key === keys.project || own.status !== 200) continue
+        const unknown = await askWith(key, `GET ${path}`, stranger.project)
+        expect([unknown.status, unknown.body.error]).toEqual([404, 'project not found'])
+        const differs = await askWith(key, `GET ${path}?project_id=${it.demo.project_id}`, other)
+        expect([differs.status, differs.body.message]).toEqual([
+          400,
+          'project_id: differs from the X-Project-Id header',
+        ])
+      }
+    },
+  )
 
   test('narrows a record that is requested or changed by its id', async () => {
     const json = { name: 'A campaign', start_date: '2026-01-01' }

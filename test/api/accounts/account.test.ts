@@ -25,7 +25,8 @@ const randomAddress = () => `10.${[0, 0, 0].map(() => Math.floor(Math.random() *
 /** From an address of its own, and a browser that nobody knows. */
 const signIn = (email: string, code?: string, withPassword = password) =>
   it.ask({ 'x-forwarded-for': randomAddress() }, 'POST /dashboard/session', {
-    ...{ email, password: withPassword },
+    email,
+    password: withPassword,
     ...(code !== undefined && { code }),
   })
 
@@ -107,9 +108,12 @@ describe('two-factor authentication', () => {
     const typed = recoveryCodes[0]!.toUpperCase().replaceAll('-', ' ')
     expect((await signIn(email, typed)).status).toBe(200)
     expect((await signIn(email, typed)).body.error).toBe('invalid_code')
-    expect((await it.done(session, 'GET /dashboard/account')).two_factor.recovery_codes_left).toBe(9)
+    expect((await it.done(session, 'GET /dashboard/account')).two_factor.recovery_codes_left).toBe(
+      9,
+    )
     const { recovery_codes } = await it.done(session, 'POST /dashboard/two-factor/recovery-codes', {
-      ...{ current_password: password, code: recoveryCodes[1]! },
+      current_password: password,
+      code: recoveryCodes[1]!,
     })
     expect((await signIn(email, recoveryCodes[2]!)).body.error).toBe('invalid_code')
     expect((await signIn(email, recovery_codes[0])).status).toBe(200)
@@ -118,7 +122,9 @@ describe('two-factor authentication', () => {
   test('limits tries of codes by account, from wherever they come; a browser that is known has its own', async () => {
     const { email, codeAt, recoveryCodes } = await withTwoFactor()
     const first = await signIn(email, recoveryCodes[0]!)
-    const browser = first.headers.getSetCookie().find((cookie) => cookie.startsWith('footfall_browser='))!
+    const browser = first.headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith('footfall_browser='))!
     const answers = await Promise.all(Array.from({ length: 14 }, () => signIn(email, '000000')))
     const statuses = answers.map(({ status }) => status)
     // One of ten tries was the confirmation, one the sign-in above.
@@ -137,7 +143,8 @@ describe('two-factor authentication', () => {
     const { email, codeAt, recoveryCodes } = await withTwoFactor()
     const login = (code?: string) =>
       it.ask({ 'x-forwarded-for': randomAddress() }, 'POST /auth/v1/login', {
-        ...{ email, password },
+        email,
+        password,
         ...(code && { code }),
       })
     expect((await login()).body.error).toBe('second_factor_required')
@@ -148,7 +155,8 @@ describe('two-factor authentication', () => {
     const stranger = await it.openStranger()
     mailServer.mails.length = 0
     const invited = await it.done(stranger.key, 'POST /api/v1/organization/user/create', {
-      ...{ email, role: 'member' },
+      email,
+      role: 'member',
     })
     const token = await it.invitationToken(invited)
     const accept = (code?: string) =>
@@ -169,7 +177,9 @@ describe('two-factor authentication', () => {
     const { text } = await mailServer.mailTo(email, '/reset-password/')
     const resetToken = /\/reset-password\/([\w-]{43})/.exec(text)![1]!
     const fresh = 'a fresh long password'
-    const reset = await it.ask(nobody, `POST /dashboard/password-reset/${resetToken}`, { password: fresh })
+    const reset = await it.ask(nobody, `POST /dashboard/password-reset/${resetToken}`, {
+      password: fresh,
+    })
     expect([reset.status, reset.headers.getSetCookie()]).toEqual([204, []])
     expect((await signIn(email, undefined, fresh)).body.error).toBe('second_factor_required')
   })
@@ -195,7 +205,11 @@ describe('two-factor authentication', () => {
     )
     const kept = rows.map(({ row }) => row).join('\n')
     expect(kept).toContain('v1.')
-    for (const part of [secret, fromBase32(secret).toString('base64'), fromBase32(secret).toString('hex')]) {
+    for (const part of [
+      secret,
+      fromBase32(secret).toString('base64'),
+      fromBase32(secret).toString('hex'),
+    ]) {
       expect(kept).not.toContain(part)
     }
     for (const code of recoveryCodes) {
@@ -217,7 +231,8 @@ describe('an invitation', () => {
     expect((await mailServer.mailTo(email)).text).toContain('Demo organization')
     mailServer.mails.length = 0
     const renewed = await it.done(it.owner, 'PUT /api/v1/organization/user/update', {
-      ...{ member_id: invited.member.member_id, renew_invitation: true },
+      member_id: invited.member.member_id,
+      renew_invitation: true,
     })
     expect(renewed).toMatchObject({ by_mail: true, invitation_url: null })
     const second = await it.invitationToken(renewed)
@@ -226,7 +241,8 @@ describe('an invitation', () => {
     expect([(await accept(first)).status, (await accept(second)).status]).toEqual([404, 200])
     // A change of the name alone mails nothing.
     const { body } = await it.ask(it.owner, 'PUT /api/v1/organization/user/update', {
-      ...{ member_id: invited.member.member_id, name: 'Newer' },
+      member_id: invited.member.member_id,
+      name: 'Newer',
     })
     expect(Object.keys(body)).toEqual(['member'])
   })
@@ -242,11 +258,14 @@ describe('sessions', () => {
           ...(['POST /dashboard/session', { email, password }] as const),
         ),
       )
-    const firefox = await from('Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0')
+    const firefox = await from(
+      'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+    )
     const safari = await from(
       'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15',
     )
-    const list = async (caller: Caller) => (await it.done(caller, 'GET /dashboard/sessions')).sessions
+    const list = async (caller: Caller) =>
+      (await it.done(caller, 'GET /dashboard/sessions')).sessions
     const found = await list(safari)
     // The third is the one that accepted the invitation.
     expect(found).toHaveLength(3)
@@ -258,7 +277,10 @@ describe('sessions', () => {
     const end = (caller: Caller) => it.ask(caller, `DELETE /dashboard/sessions/${other.session_id}`)
     expect((await end(stranger.session)).status).toBe(404)
     expect((await end(safari)).status).toBe(204)
-    await waitFor('the end', async () => (await it.ask(firefox, 'GET /dashboard/session')).status === 401)
+    await waitFor(
+      'the end',
+      async () => (await it.ask(firefox, 'GET /dashboard/session')).status === 401,
+    )
     expect(await it.done(safari, 'DELETE /dashboard/sessions')).toEqual({ ended: 1 })
     expect(await list(safari)).toHaveLength(1)
   })
@@ -270,11 +292,16 @@ describe('name and e-mail address', () => {
     const stranger = await it.openStranger()
     mailServer.mails.length = 0
     const invited = await it.done(stranger.key, 'POST /api/v1/organization/user/create', {
-      ...{ email, role: 'member' },
+      email,
+      role: 'member',
     })
     await it.done(session, `POST /dashboard/invitation/${await it.invitationToken(invited)}`, {})
-    expect(await it.done(session, 'PUT /dashboard/account', { name: 'Grace Hopper' })).toMatchObject({
-      ...{ name: 'Grace Hopper', email, by_mail: true },
+    expect(
+      await it.done(session, 'PUT /dashboard/account', { name: 'Grace Hopper' }),
+    ).toMatchObject({
+      name: 'Grace Hopper',
+      email,
+      by_mail: true,
     })
     const { rows } = await it.postgres.query('SELECT name FROM members WHERE email = $1', [email])
     expect(rows).toEqual([{ name: 'Grace Hopper' }, { name: 'Grace Hopper' }])
@@ -288,7 +315,9 @@ describe('name and e-mail address', () => {
   test('another address counts once its link was followed, and the one before is told', async () => {
     const { session, email } = await it.join('member')
     const fresh = `${randomUUID()}@example.com`
-    expect((await change(session, fresh, { current_password: 'not the password' })).status).toBe(400)
+    expect((await change(session, fresh, { current_password: 'not the password' })).status).toBe(
+      400,
+    )
     expect((await change(session, fresh.toUpperCase())).status).toBe(202)
     const link = await linkTo(fresh)
     expect((await signIn(fresh)).status).toBe(401)
@@ -301,7 +330,8 @@ describe('name and e-mail address', () => {
     for (const address of [email, fresh]) {
       expect((await mailServer.mailTo(address, 'was changed')).text).toContain(fresh)
     }
-    const members = (await it.done(it.owner, 'GET /api/v1/organization/user/list?limit=200')).members
+    const members = (await it.done(it.owner, 'GET /api/v1/organization/user/list?limit=200'))
+      .members
     expect(members.map((member: { email: string }) => member.email)).toContain(fresh)
   })
 
@@ -314,7 +344,9 @@ describe('name and e-mail address', () => {
     expect((await change(one.session, fresh)).status).toBe(202)
     const link = await linkTo(fresh)
     expect(
-      mailServer.mails.some(({ to, text }) => to.includes(other.email) && text.includes('/email-change/')),
+      mailServer.mails.some(
+        ({ to, text }) => to.includes(other.email) && text.includes('/email-change/'),
+      ),
     ).toBe(false)
     await it.postgres.query('UPDATE users SET email = $2 WHERE email = $1', [other.email, fresh])
     expect((await it.ask(one.session, link)).status).toBe(404)
@@ -331,7 +363,8 @@ describe('name and e-mail address', () => {
   test('is limited: five links an hour', async () => {
     const { session } = await it.join('member')
     const statuses: number[] = []
-    for (let n = 0; n < 7; n++) statuses.push((await change(session, `${randomUUID()}@example.com`)).status)
+    for (let n = 0; n < 7; n++)
+      statuses.push((await change(session, `${randomUUID()}@example.com`)).status)
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429, 429])
   })
 })

@@ -25,7 +25,10 @@ async function listAll(route: string, name: string, limit: number): Promise<Json
   let cursor = ''
   do {
     const joint = route.includes('?') ? '&' : '?'
-    const page = await it.done(it.key, `${route}${joint}limit=${limit}${cursor && `&cursor=${cursor}`}`)
+    const page = await it.done(
+      it.key,
+      `${route}${joint}limit=${limit}${cursor && `&cursor=${cursor}`}`,
+    )
     expect(page[name].length).toBeLessThanOrEqual(limit)
     found.push(...page[name])
     cursor = page.next_cursor ?? ''
@@ -37,22 +40,37 @@ describe('the organization', () => {
   test('is read and changed', async () => {
     const { organization } = await it.done(it.key, 'GET /api/v1/organization')
     expect(organization).toEqual({
-      ...{ organization_id: it.demo.organization_id, name: 'Demo organization', secret_required: true },
+      organization_id: it.demo.organization_id,
+      name: 'Demo organization',
+      secret_required: true,
       ...stamps,
       version: expect.any(Number),
     })
     const changed = await it.done(it.owner, 'PUT /api/v1/organization', { name: 'Renamed' })
-    expect(changed.organization).toMatchObject({ name: 'Renamed', version: organization.version + 1 })
-    expect(Date.parse(changed.organization.updated_at)).toBeGreaterThan(Date.parse(organization.updated_at))
-    expect((await it.done(it.key, 'GET /api/v1/organization')).organization).toEqual(changed.organization)
+    expect(changed.organization).toMatchObject({
+      name: 'Renamed',
+      version: organization.version + 1,
+    })
+    expect(Date.parse(changed.organization.updated_at)).toBeGreaterThan(
+      Date.parse(organization.updated_at),
+    )
+    expect((await it.done(it.key, 'GET /api/v1/organization')).organization).toEqual(
+      changed.organization,
+    )
   })
 
   test('stops asking for the secret when secret_required is switched off, and asks again', async () => {
     const { 'x-api-secret': _, ...keyAlone } = it.key
     await it.done(it.key, 'PUT /api/v1/organization', { secret_required: false })
-    await waitFor('the change', async () => (await it.ask(keyAlone, 'GET /api/v1/whoami')).status === 200)
+    await waitFor(
+      'the change',
+      async () => (await it.ask(keyAlone, 'GET /api/v1/whoami')).status === 200,
+    )
     await it.done(it.key, 'PUT /api/v1/organization', { secret_required: true })
-    await waitFor('the change', async () => (await it.ask(keyAlone, 'GET /api/v1/whoami')).status === 401)
+    await waitFor(
+      'the change',
+      async () => (await it.ask(keyAlone, 'GET /api/v1/whoami')).status === 401,
+    )
   })
 })
 
@@ -61,13 +79,20 @@ describe('members', () => {
     const project_id = await it.makeProject()
     const email = `New.Member-${randomUUID()}@Example.com`
     const { status, body } = await it.ask(it.key, 'POST /api/v1/organization/user/create', {
-      ...{ email, role: 'member', projects: [{ project_id, role: 'admin' }] },
+      email,
+      role: 'member',
+      projects: [{ project_id, role: 'admin' }],
     })
     expect(status).toBe(201)
     expect(body).toEqual({
       member: {
-        ...{ member_id: uuid, email: email.toLowerCase(), name: null, role: 'member', status: 'invited' },
-        ...{ projects: [{ project_id, role: 'admin' }], ...stamps },
+        member_id: uuid,
+        email: email.toLowerCase(),
+        name: null,
+        role: 'member',
+        status: 'invited',
+        projects: [{ project_id, role: 'admin' }],
+        ...stamps,
       },
       invitation_url: expect.stringMatching(new RegExp(`^${it.url}/invitation/[\\w-]{43}$`)),
       by_mail: false,
@@ -78,13 +103,18 @@ describe('members', () => {
     expect(await listAll('GET /api/v1/organization/user/list', 'members', 1)).toContainEqual(member)
 
     const changed = await it.done(it.key, 'PUT /api/v1/organization/user/update', {
-      ...{ member_id: member.member_id, role: 'admin', name: 'A Name', version: 1 },
+      member_id: member.member_id,
+      role: 'admin',
+      name: 'A Name',
+      version: 1,
     })
     expect(changed).toEqual({
       member: { ...member, role: 'admin', name: 'A Name', version: 2, updated_at: time },
     })
     const gone = { member_id: member.member_id }
-    expect(await it.done(it.key, 'DELETE /api/v1/organization/user/delete', gone)).toEqual({ deleted: true })
+    expect(await it.done(it.key, 'DELETE /api/v1/organization/user/delete', gone)).toEqual({
+      deleted: true,
+    })
     const after = await it.ask(it.key, `GET /api/v1/organization/user/retrieve/${member.member_id}`)
     expect([after.status, after.body.error]).toEqual([404, 'member not found'])
   })
@@ -94,7 +124,8 @@ describe('members', () => {
     const invite = { email, role: 'member' }
     await it.done(it.key, 'POST /api/v1/organization/user/create', invite)
     const again = await it.ask(it.key, 'POST /api/v1/organization/user/create', {
-      ...{ ...invite, email: email.toUpperCase() },
+      ...invite,
+      email: email.toUpperCase(),
     })
     expect([again.status, again.body.error]).toEqual([409, 'conflict'])
   })
@@ -114,7 +145,8 @@ describe('members', () => {
     const { member_id } = members.find(({ email }: Json) => email === it.demo.admin_email)
     // Invited only: they cannot sign in, so they do not count.
     await it.done(it.owner, 'POST /api/v1/organization/user/create', {
-      ...{ email: `${randomUUID()}@example.com`, role: 'owner' },
+      email: `${randomUUID()}@example.com`,
+      role: 'owner',
     })
     for (const caller of [it.owner, it.key]) {
       const demoted = await it.ask(caller, 'PUT /api/v1/organization/user/update', {
@@ -137,8 +169,11 @@ describe('members', () => {
     )
     const second = randomUUID()
     await storeMember(it.postgres, {
-      ...{ memberId: second, organizationId: stranger.organization, email: `${second}@example.com` },
-      ...{ role: 'owner', passwordHash: '!' },
+      memberId: second,
+      organizationId: stranger.organization,
+      email: `${second}@example.com`,
+      role: 'owner',
+      passwordHash: '!',
     })
     const answers = await Promise.all(
       [stranger.member, second].map((member_id) =>
@@ -155,18 +190,23 @@ describe('projects', () => {
     expect(status).toBe(201)
     const { project } = body
     expect(project).toEqual({
-      ...{ project_id: uuid, organization_id: it.demo.organization_id, name: 'Shop', ...stamps },
+      project_id: uuid,
+      organization_id: it.demo.organization_id,
+      name: 'Shop',
+      ...stamps,
     })
     const retrieve = `GET /api/v1/project/retrieve/${project.project_id}`
     expect(await it.done(it.key, retrieve)).toEqual({ project })
     expect(await listAll('GET /api/v1/project/list', 'projects', 2)).toContainEqual(project)
     const { project: changed } = await it.done(it.key, 'PUT /api/v1/project/update', {
-      ...{ project_id: project.project_id.toUpperCase(), name: 'Store' },
+      project_id: project.project_id.toUpperCase(),
+      name: 'Store',
     })
     expect(changed).toEqual({ ...project, name: 'Store', version: 2, updated_at: time })
     const gone = { project_id: project.project_id, events: 'keep' }
     expect(await it.done(it.key, 'DELETE /api/v1/project/delete', gone)).toEqual({
-      ...{ deleted: true, events: 'keep' },
+      deleted: true,
+      events: 'keep',
     })
     expect((await it.ask(it.key, retrieve)).body.error).toBe('project not found')
   })
@@ -187,25 +227,39 @@ describe('projects', () => {
     const project_id = await it.makeProject()
     const someone = await it.join('member')
     const { status, body } = await it.ask(it.key, 'POST /api/v1/project/user/create', {
-      ...{ project_id, email: someone.email.toUpperCase(), role: 'member' },
+      project_id,
+      email: someone.email.toUpperCase(),
+      role: 'member',
     })
     expect(status).toBe(201)
     const { project_member } = body
     expect(project_member).toEqual({
-      ...{ project_id, member_id: someone.memberId, email: someone.email, name: 'Somebody' },
-      ...{ role: 'member', created_at: time },
+      project_id,
+      member_id: someone.memberId,
+      email: someone.email,
+      name: 'Somebody',
+      role: 'member',
+      created_at: time,
     })
     const one = { project_id, member_id: someone.memberId }
-    const again = await it.ask(it.key, 'POST /api/v1/project/user/create', { ...one, role: 'admin' })
+    const again = await it.ask(it.key, 'POST /api/v1/project/user/create', {
+      ...one,
+      role: 'admin',
+    })
     expect(again).toMatchObject({ status: 409, body: { error: 'conflict', project_member } })
 
     const list = `GET /api/v1/project/user/list?project_id=${project_id}`
     expect(await listAll(list, 'project_members', 1)).toEqual([project_member])
     const retrieve = `GET /api/v1/project/user/retrieve/${someone.memberId}?project_id=${project_id}`
     expect(await it.done(it.key, retrieve)).toEqual({ project_member })
-    const changed = await it.done(it.key, 'PUT /api/v1/project/user/update', { ...one, role: 'admin' })
+    const changed = await it.done(it.key, 'PUT /api/v1/project/user/update', {
+      ...one,
+      role: 'admin',
+    })
     expect(changed).toEqual({ project_member: { ...project_member, role: 'admin' } })
-    expect(await it.done(it.key, 'DELETE /api/v1/project/user/delete', one)).toEqual({ deleted: true })
+    expect(await it.done(it.key, 'DELETE /api/v1/project/user/delete', one)).toEqual({
+      deleted: true,
+    })
     expect((await it.ask(it.key, retrieve)).body.error).toBe('project member not found')
     for (const route of ['PUT /api/v1/project/user/update', 'DELETE /api/v1/project/user/delete']) {
       const body = route.startsWith('PUT') ? { ...one, role: 'admin' } : one
@@ -218,14 +272,21 @@ describe('pixels', () => {
   test('are created, listed, changed and deleted', async () => {
     const project_id = await it.makeProject()
     const { status, body } = await it.ask(it.key, 'POST /api/v1/pixel/create', {
-      ...{ project_id, name: 'Site', allowed_origins: ['https://shop.example', 'http://127.0.0.1:8080'] },
+      project_id,
+      name: 'Site',
+      allowed_origins: ['https://shop.example', 'http://127.0.0.1:8080'],
       settings: { consent: 'cookieless', retention_days: 30 },
     })
     expect(status).toBe(201)
     const { pixel } = body
     const script_url = `${it.url}/p/${pixel.pixel_id}.js`
     expect(pixel).toEqual({
-      ...{ pixel_id: uuid, project_id, name: 'Site', active: true, script_url, ...stamps },
+      pixel_id: uuid,
+      project_id,
+      name: 'Site',
+      active: true,
+      script_url,
+      ...stamps,
       allowed_origins: ['https://shop.example', 'http://127.0.0.1:8080'],
       settings: {
         ...defaultPixelSettings,
@@ -244,16 +305,24 @@ describe('pixels', () => {
     expect(await listAll(list, 'pixels', 1)).toEqual([pixel])
 
     const { pixel: changed } = await it.done(it.key, 'PUT /api/v1/pixel/update', {
-      ...{ pixel_id: pixel.pixel_id, project_id, active: false, allowed_origins: [] },
+      pixel_id: pixel.pixel_id,
+      project_id,
+      active: false,
+      allowed_origins: [],
       settings: { drop_bots: true, retention_days: null },
     })
     expect(changed).toEqual({
-      ...{ ...pixel, active: false, allowed_origins: [], version: 2, updated_at: time },
+      ...pixel,
+      active: false,
+      allowed_origins: [],
+      version: 2,
+      updated_at: time,
       settings: { ...pixel.settings, drop_bots: true, retention_days: null },
     })
     const gone = { pixel_id: pixel.pixel_id, events: 'keep' }
     expect(await it.done(it.key, 'DELETE /api/v1/pixel/delete', gone)).toEqual({
-      ...{ deleted: true, events: 'keep' },
+      deleted: true,
+      events: 'keep',
     })
     expect((await it.ask(it.key, retrieve)).body.error).toBe('pixel not found')
   })
@@ -271,7 +340,10 @@ describe('pixels', () => {
     for (const [route, body] of [
       [`GET /api/v1/pixel/retrieve/${it.demo.pixel_id}?project_id=${other}`, undefined],
       ['PUT /api/v1/pixel/update', { pixel_id: it.demo.pixel_id, project_id: other, name: 'x' }],
-      ['DELETE /api/v1/pixel/delete', { pixel_id: it.demo.pixel_id, project_id: other, events: 'keep' }],
+      [
+        'DELETE /api/v1/pixel/delete',
+        { pixel_id: it.demo.pixel_id, project_id: other, events: 'keep' },
+      ],
     ] as const) {
       const answer = await it.ask(it.key, route, body)
       expect([answer.status, answer.body.error]).toEqual([404, 'pixel not found'])
@@ -316,10 +388,13 @@ describe('pixels', () => {
     const { projects } = await it.done(it.key, 'GET /api/v1/project/activity')
     const found = projects.find((project: Json) => project.project_id === project_id)
     expect(found).toEqual({
-      ...{ project_id, events_today: 1, last_refusal_at: null },
+      project_id,
+      events_today: 1,
+      last_refusal_at: null,
       visitors: Array.from(
         { length: 14 },
-        (_, at) => visitorsOn.get(new Date((today - 13 + at) * dayMs).toISOString().slice(0, 10)) ?? 0,
+        (_, at) =>
+          visitorsOn.get(new Date((today - 13 + at) * dayMs).toISOString().slice(0, 10)) ?? 0,
       ),
       last_event_at: expect.stringContaining(new Date(today * dayMs).toISOString().slice(0, 10)),
     })
@@ -328,8 +403,11 @@ describe('pixels', () => {
     const empty = await it.makeProject()
     const again = (await it.done(it.key, 'GET /api/v1/project/activity')).projects
     expect(again).toContainEqual({
-      ...{ project_id: empty, visitors: Array(14).fill(0), events_today: 0 },
-      ...{ last_event_at: null, last_refusal_at: null },
+      project_id: empty,
+      visitors: Array(14).fill(0),
+      events_today: 0,
+      last_event_at: null,
+      last_refusal_at: null,
     })
   })
 
@@ -337,8 +415,13 @@ describe('pixels', () => {
     const pixel_id = await it.makePixel(it.demo.project_id)
     const activity = () => it.done(it.key, `GET /api/v1/pixel/activity/${pixel_id}`)
     const nothing = {
-      ...{ pixel_id, first_event_at: null, last_event_at: null, events_last_24h: 0 },
-      ...{ rejected_last_24h: 0, last_rejection: null, last_refusal: null },
+      pixel_id,
+      first_event_at: null,
+      last_event_at: null,
+      events_last_24h: 0,
+      rejected_last_24h: 0,
+      last_rejection: null,
+      last_refusal: null,
     }
     expect(await activity()).toEqual(nothing)
 
@@ -346,7 +429,10 @@ describe('pixels', () => {
     first.event_data.timestamp = new Date(Date.now() - 3_600_000).toISOString()
     const wrong = customEvent({}, { event_type: 'nonsense' })
     const send = (events: unknown[]) =>
-      postBeacon(it.url, beaconOf(it.service, events, { pixel_id, sent_at: new Date().toISOString() }))
+      postBeacon(
+        it.url,
+        beaconOf(it.service, events, { pixel_id, sent_at: new Date().toISOString() }),
+      )
     await waitFor('the pixel', async () => (await send([first, wrong])).ok)
     expect((await send([last])).status).toBe(200)
     await readEvent(it.service, last.event_id)
@@ -355,10 +441,16 @@ describe('pixels', () => {
       return now.events_last_24h === 2 && now.rejected_last_24h === 1 ? now : null
     })
     expect(seen).toEqual({
-      ...{ pixel_id, events_last_24h: 2, rejected_last_24h: 1 },
+      pixel_id,
+      events_last_24h: 2,
+      rejected_last_24h: 1,
       first_event_at: first.event_data.timestamp,
       last_event_at: last.event_data.timestamp,
-      last_rejection: { at: time, path: '/event_type', message: expect.stringContaining('must be one of') },
+      last_rejection: {
+        at: time,
+        path: '/event_type',
+        message: expect.stringContaining('must be one of'),
+      },
       last_refusal: null,
     })
   })
@@ -366,13 +458,17 @@ describe('pixels', () => {
 
 describe('two people who edit at once', () => {
   const objects: [string, () => Promise<{ route: string; body: Json; name: string }>][] = [
-    ['organization', async () => ({ name: 'organization', route: 'PUT /api/v1/organization', body: {} })],
+    [
+      'organization',
+      async () => ({ name: 'organization', route: 'PUT /api/v1/organization', body: {} }),
+    ],
     [
       'member',
       async () => {
         const { memberId } = await it.join('member')
         return {
-          ...{ name: 'member', route: 'PUT /api/v1/organization/user/update' },
+          name: 'member',
+          route: 'PUT /api/v1/organization/user/update',
           body: { member_id: memberId },
         }
       },
@@ -380,14 +476,16 @@ describe('two people who edit at once', () => {
     [
       'project',
       async () => ({
-        ...{ name: 'project', route: 'PUT /api/v1/project/update' },
+        name: 'project',
+        route: 'PUT /api/v1/project/update',
         body: { project_id: await it.makeProject() },
       }),
     ],
     [
       'pixel',
       async () => ({
-        ...{ name: 'pixel', route: 'PUT /api/v1/pixel/update' },
+        name: 'pixel',
+        route: 'PUT /api/v1/pixel/update',
         body: { pixel_id: await it.makePixel(it.demo.project_id) },
       }),
     ],
@@ -432,8 +530,11 @@ describe('whoami', () => {
     ])
     const { caller, projects } = await it.done(someone.session, 'GET /api/v1/whoami')
     expect(caller).toEqual({
-      ...{ kind: 'member', member_id: someone.memberId, email: someone.email },
-      ...{ name: 'Somebody', role: 'member' },
+      kind: 'member',
+      member_id: someone.memberId,
+      email: someone.email,
+      name: 'Somebody',
+      role: 'member',
     })
     expect(projects).toEqual([
       { project_id: mine, name: 'Mine', role: 'member' },

@@ -37,7 +37,11 @@ const events: [string, Json][] = [
 ]
 const routes: [string, Json, [string, Json][]][] = [
   ['PUT /api/v1/organization', {}, [...name, ...version, ['secret_required', 'yes']]],
-  ['DELETE /api/v1/organization', { confirm: 'x', events: 'keep' }, [...events, ['confirm', undefined]]],
+  [
+    'DELETE /api/v1/organization',
+    { confirm: 'x', events: 'keep' },
+    [...events, ['confirm', undefined]],
+  ],
   [
     'POST /api/v1/organization/user/create',
     { email: 'a@b.example', role: 'member' },
@@ -76,7 +80,11 @@ const routes: [string, Json, [string, Json][]][] = [
   ],
   ['POST /api/v1/project/create', { name: 'x' }, [...name, ['name', undefined]]],
   ['PUT /api/v1/project/update', { project_id: id }, [...name, ...version, ...project]],
-  ['DELETE /api/v1/project/delete', { project_id: id, events: 'keep' }, [...project, ['events', 'maybe']]],
+  [
+    'DELETE /api/v1/project/delete',
+    { project_id: id, events: 'keep' },
+    [...project, ['events', 'maybe']],
+  ],
   [
     'POST /api/v1/project/user/create',
     { project_id: id, member_id: id, role: 'member' },
@@ -120,7 +128,11 @@ const routes: [string, Json, [string, Json][]][] = [
       ['settings.text_length_max', { text_length_max: '5' }],
     ],
   ],
-  ['DELETE /api/v1/pixel/delete', { pixel_id: id, events: 'keep' }, [...events, ['pixel_id', undefined]]],
+  [
+    'DELETE /api/v1/pixel/delete',
+    { pixel_id: id, events: 'keep' },
+    [...events, ['pixel_id', undefined]],
+  ],
   [
     'POST /dashboard/session',
     { email: 'a@b.example', password: 'x' },
@@ -143,7 +155,11 @@ const routes: [string, Json, [string, Json][]][] = [
       ['new_password', long],
     ],
   ],
-  ['POST /dashboard/keys', { name: 'x', mode: 'live' }, [...name, ['mode', 'dead'], ['project_id', 'x']]],
+  [
+    'POST /dashboard/keys',
+    { name: 'x', mode: 'live' },
+    [...name, ['mode', 'dead'], ['project_id', 'x']],
+  ],
   [
     'POST /auth/v1/login',
     { email: 'a@b.example', password: 'x' },
@@ -166,7 +182,9 @@ describe.each(routes)('%s', (route, good, faults) => {
     const [top] = field.split('.') as [string]
     const answer = await refusal(route, { ...good, [top]: value })
     expect(answer).toEqual({
-      ...{ status: 400, error: 'invalid_parameter', parameter: field },
+      status: 400,
+      error: 'invalid_parameter',
+      parameter: field,
       message: expect.stringMatching(new RegExp(`^${field.replaceAll('.', '\\.')}: .`)),
     })
   })
@@ -184,15 +202,35 @@ describe.each(routes)('%s', (route, good, faults) => {
 test('origins that no browser sends are named by their place', async () => {
   const project_id = it.demo.project_id
   for (const origin of [
-    ...['shop.example', 'https://shop.example/', 'https://shop.example/path', 'https://Shop.example'],
-    ...['https://shop.example:443', 'http://shop.example:80', 'https://user@shop.example', '*', '', 'null'],
-    ...['https://', 'https://a b', 'javascript:alert(1)'],
+    'shop.example',
+    'https://shop.example/',
+    'https://shop.example/path',
+    'https://Shop.example',
+    ...[
+      'https://shop.example:443',
+      'http://shop.example:80',
+      'https://user@shop.example',
+      '*',
+      '',
+      'null',
+    ],
+    'https://',
+    'https://a b',
+    'javascript:alert(1)',
   ]) {
     const allowed_origins = ['https://shop.example', origin]
-    const answer = await refusal('POST /api/v1/pixel/create', { project_id, name: 'x', allowed_origins })
+    const answer = await refusal('POST /api/v1/pixel/create', {
+      project_id,
+      name: 'x',
+      allowed_origins,
+    })
     expect([origin, answer.status, answer.parameter]).toEqual([origin, 400, 'allowed_origins.1'])
   }
-  const good = ['https://shop.example', 'http://localhost:3000', 'http://[::1]:80'.replace(':80', ':8080')]
+  const good = [
+    'https://shop.example',
+    'http://localhost:3000',
+    'http://[::1]:80'.replace(':80', ':8080'),
+  ]
   await it.makePixel(project_id, {
     allowed_origins: [...good, 'capacitor://localhost', 'https://xn--mnchen-3ya.de'],
   })
@@ -205,20 +243,30 @@ test('a project named twice, and a member named twice', async () => {
   ]
   const invite = { email: `${randomUUID()}@example.com`, role: 'member', projects: twice }
   expect(await refusal('POST /api/v1/organization/user/create', invite)).toMatchObject({
-    ...{ status: 400, parameter: 'projects' },
+    status: 400,
+    parameter: 'projects',
   })
-  const both = { project_id: it.demo.project_id, member_id: id, email: 'a@b.example', role: 'member' }
+  const both = {
+    project_id: it.demo.project_id,
+    member_id: id,
+    email: 'a@b.example',
+    role: 'member',
+  }
   expect(await refusal('POST /api/v1/project/user/create', both)).toMatchObject({
-    ...{ status: 400, parameter: 'member_id' },
+    status: 400,
+    parameter: 'member_id',
   })
 })
 
 test('the organization goes only for its name', async () => {
   const { organization } = await it.done(it.owner, 'GET /api/v1/organization')
   for (const confirm of [organization.name.toLowerCase(), '', `${organization.name} `]) {
-    expect(await refusal('DELETE /api/v1/organization', { confirm, events: 'keep' })).toMatchObject({
-      ...{ status: 400, parameter: 'confirm' },
-    })
+    expect(await refusal('DELETE /api/v1/organization', { confirm, events: 'keep' })).toMatchObject(
+      {
+        status: 400,
+        parameter: 'confirm',
+      },
+    )
   }
 })
 
@@ -230,11 +278,17 @@ const lists = [
   'GET /dashboard/audit?',
 ]
 test.each(lists)('%s', async (route) => {
-  const ask = (query: string) => refusal(route.replace('PROJECT', it.demo.project_id) + query, undefined)
+  const ask = (query: string) =>
+    refusal(route.replace('PROJECT', it.demo.project_id) + query, undefined)
   for (const limit of ['0', '201', 'x', '-1', '', '1.5', 'true']) {
     expect(await ask(`limit=${limit}`)).toMatchObject({ status: 400, parameter: 'limit' })
   }
-  const cursors = ['x', '', Buffer.from(`${'9'.repeat(30)}.${id}`).toString('base64url'), '9'.repeat(19)]
+  const cursors = [
+    'x',
+    '',
+    Buffer.from(`${'9'.repeat(30)}.${id}`).toString('base64url'),
+    '9'.repeat(19),
+  ]
   for (const cursor of [...cursors, Buffer.from('1.x').toString('base64url')]) {
     expect(await ask(`cursor=${cursor}`)).toMatchObject({ status: 400, parameter: 'cursor' })
   }
@@ -282,8 +336,15 @@ describe('a body that is deeper than a stack, or wider than any', () => {
   ])('is not even parsed where no route takes it', async (value, excess) => {
     const headers = { 'content-type': 'application/json' }
     const payload = `{"email":"\\"]","password":${value}}`
-    const answer = await fetch(`${it.url}/dashboard/session`, { method: 'POST', headers, body: payload })
-    expect(await answer.json()).toMatchObject({ error: 'invalid_parameter', message: `body: ${excess}` })
+    const answer = await fetch(`${it.url}/dashboard/session`, {
+      method: 'POST',
+      headers,
+      body: payload,
+    })
+    expect(await answer.json()).toMatchObject({
+      error: 'invalid_parameter',
+      message: `body: ${excess}`,
+    })
   })
 })
 

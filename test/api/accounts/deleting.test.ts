@@ -3,7 +3,10 @@ import { Readable } from 'node:stream'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { deleteRequestedEvents } from '../../../collector/accounts/projects/eventDeletions.ts'
-import { publishErasedUntil, registerCollector } from '../../../collector/ingest/spool/collectors.ts'
+import {
+  publishErasedUntil,
+  registerCollector,
+} from '../../../collector/ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { migratePostgres } from '../../../collector/platform/postgres/migrate.ts'
@@ -49,7 +52,10 @@ const isTaken = (pixel_id: string) =>
 /** Sends an event, a bad one, and whom the cookie belongs to. */
 const send = async (pixel_id: string) => {
   const events = [customEvent(), customEvent({}, { event_type: 'nonsense' })]
-  const answer = await postBeacon(it.url, beaconOf(it.service, events, { pixel_id, hem: 'a'.repeat(64) }))
+  const answer = await postBeacon(
+    it.url,
+    beaconOf(it.service, events, { pixel_id, hem: 'a'.repeat(64) }),
+  )
   expect(answer.status).toBe(200)
   countAcknowledged(pixel_id, 200)
 }
@@ -76,10 +82,17 @@ const hasRows = (pixel_id: string) =>
   })
 
 const hasNone = (pixel_id: string) =>
-  waitFor('the rows to go', async () => (await rowsOf(pixel_id)).every((count) => count === 0), 60_000)
+  waitFor(
+    'the rows to go',
+    async () => (await rowsOf(pixel_id)).every((count) => count === 0),
+    60_000,
+  )
 
 describe('collecting stops at once in every process', () => {
-  const ways: [string, () => Promise<{ pixel: string; stop: () => Promise<unknown>; status: number }>][] = [
+  const ways: [
+    string,
+    () => Promise<{ pixel: string; stop: () => Promise<unknown>; status: number }>,
+  ][] = [
     [
       'a pixel that is switched off',
       async () => {
@@ -93,7 +106,11 @@ describe('collecting stops at once in every process', () => {
       async () => {
         const pixel = await it.makePixel(it.demo.project_id)
         const gone = { pixel_id: pixel, events: 'keep' }
-        return { pixel, stop: () => it.done(it.key, 'DELETE /api/v1/pixel/delete', gone), status: 404 }
+        return {
+          pixel,
+          stop: () => it.done(it.key, 'DELETE /api/v1/pixel/delete', gone),
+          status: 404,
+        }
       },
     ],
     [
@@ -102,7 +119,11 @@ describe('collecting stops at once in every process', () => {
         const project_id = await it.makeProject()
         const pixel = await it.makePixel(project_id)
         const gone = { project_id, events: 'keep' }
-        return { pixel, stop: () => it.done(it.key, 'DELETE /api/v1/project/delete', gone), status: 404 }
+        return {
+          pixel,
+          stop: () => it.done(it.key, 'DELETE /api/v1/project/delete', gone),
+          status: 404,
+        }
       },
     ],
     [
@@ -124,7 +145,9 @@ describe('collecting stops at once in every process', () => {
     const end = async () => {
       const { pixel, stop, status } = opened
       await stop()
-      await waitFor('the end', async () => (await statusesOf(pixel)).every((seen) => seen === status))
+      await waitFor('the end', async () =>
+        (await statusesOf(pixel)).every((seen) => seen === status),
+      )
       expect((await fetch(`${it.url}/p/${pixel}.js`)).status).toBe(status)
     }
     await begin()
@@ -185,7 +208,8 @@ describe('events', () => {
     await hasRows(stranger.pixel)
     const gone = { confirm: 'Strangers', events: 'delete' }
     expect(await it.done(stranger.key, 'DELETE /api/v1/organization', gone)).toEqual({
-      ...{ deleted: true, events: 'delete' },
+      deleted: true,
+      events: 'delete',
     })
     // Also while the key is remembered: never an error of ours.
     const after = await it.ask(stranger.key, 'GET /api/v1/organization')
@@ -202,9 +226,10 @@ describe('events', () => {
       [stranger.organization],
     )
     expect(left.rowCount).toBe(0)
-    const { rows } = await it.postgres.query('SELECT action FROM audit_log WHERE organization_id = $1', [
-      stranger.organization,
-    ])
+    const { rows } = await it.postgres.query(
+      'SELECT action FROM audit_log WHERE organization_id = $1',
+      [stranger.organization],
+    )
     expect(rows).toEqual([{ action: 'organization.delete' }])
   })
 
@@ -219,10 +244,19 @@ describe('events', () => {
         Readable.from(
           [
             `${JSON.stringify({
-              ...{ organization_id, project_id, pixel_id, event_id: randomUUID(), event_type: 'custom' },
-              ...{ ts_millis: Date.now(), received_at: new Date().toISOString(), event_data: '{}' },
-              ...{ cookie_id: randomUUID(), page_url: 'http://shop.example/', device_type: 'desktop' },
-              ...{ client_ip: '203.0.113.7', spool_id: randomUUID() },
+              organization_id,
+              project_id,
+              pixel_id,
+              event_id: randomUUID(),
+              event_type: 'custom',
+              ts_millis: Date.now(),
+              received_at: new Date().toISOString(),
+              event_data: '{}',
+              cookie_id: randomUUID(),
+              page_url: 'http://shop.example/',
+              device_type: 'desktop',
+              client_ip: '203.0.113.7',
+              spool_id: randomUUID(),
             })}\n`,
           ],
           { objectMode: false },

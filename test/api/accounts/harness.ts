@@ -59,13 +59,18 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await answer.text()
-    return { status: answer.status, headers: answer.headers, body: text === '' ? null : JSON.parse(text) }
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: text === '' ? null : JSON.parse(text),
+    }
   }
 
   /** Asks and expects it to be done; the error tells what came instead. */
   const done = async (caller: Caller, route: string, body?: unknown): Promise<Json> => {
     const answer = await ask(caller, route, body)
-    if (answer.status >= 300) throw new Error(`${route}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    if (answer.status >= 300)
+      throw new Error(`${route}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
 
@@ -86,7 +91,9 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
   /** The token of an invitation: in the mail where one was sent, otherwise in the answer. */
   const invitationToken = async ({ member, invitation_url }: Json): Promise<string> => {
     const mailed = await mailServer?.mailTo(member.email, `${url}/invitation/`)
-    const link = mailed ? /\/invitation\/[\w-]{43}/.exec(mailed.text)![0] : (invitation_url as string)
+    const link = mailed
+      ? /\/invitation\/[\w-]{43}/.exec(mailed.text)![0]
+      : (invitation_url as string)
     return link.split('/').at(-1)!
   }
 
@@ -96,9 +103,16 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
     projects: { project_id: string; role: 'admin' | 'member' }[] = [],
   ) => {
     const email = `${randomUUID()}@example.com`
-    const invited = await done(owner, 'POST /api/v1/organization/user/create', { email, role, projects })
+    const invited = await done(owner, 'POST /api/v1/organization/user/create', {
+      email,
+      role,
+      projects,
+    })
     const token = await invitationToken(invited)
-    const accepted = await ask(nobody, `POST /dashboard/invitation/${token}`, { name: 'Somebody', password })
+    const accepted = await ask(nobody, `POST /dashboard/invitation/${token}`, {
+      name: 'Somebody',
+      password,
+    })
     return { memberId: invited.member.member_id as string, email, session: sessionOf(accepted) }
   }
 
@@ -109,7 +123,10 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
     { by = owner, role }: { by?: Caller; role?: KeyRole } = {},
   ): Promise<Caller> => {
     const { api_key, api_secret } = await done(by, 'POST /dashboard/keys', {
-      ...{ name: 'k', mode, project_id, role },
+      name: 'k',
+      mode,
+      project_id,
+      role,
     })
     return { 'x-api-key': api_key, 'x-api-secret': api_secret }
   }
@@ -118,7 +135,8 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
     (await done(owner, 'POST /api/v1/project/create', { name })).project.project_id
 
   const makePixel = async (project_id: string, more: object = {}): Promise<string> =>
-    (await done(owner, 'POST /api/v1/pixel/create', { project_id, name: 'A pixel', ...more })).pixel.pixel_id
+    (await done(owner, 'POST /api/v1/pixel/create', { project_id, name: 'A pixel', ...more })).pixel
+      .pixel_id
 
   /** Another organization with one of everything, and its key. */
   const openStranger = async () => {
@@ -130,15 +148,17 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
     }
     const credentials = newApiCredentials('live')
     await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-      ...[ids.organization, 'Strangers'],
+      ids.organization,
+      'Strangers',
     ])
     await postgres.query(
       `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Their project')`,
       [ids.project, ids.organization],
     )
-    await postgres.query(`INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Their pixel')`, [
-      ...[ids.pixel, ids.project],
-    ])
+    await postgres.query(
+      `INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Their pixel')`,
+      [ids.pixel, ids.project],
+    )
     await postgres.query(
       `INSERT INTO members (member_id, organization_id, email, role) VALUES ($1, $2, $3, 'owner')`,
       [ids.member, ids.organization, `${ids.member}@strangers.example`],
@@ -149,8 +169,23 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
   }
 
   return {
-    ...{ service, demo, postgres, databaseUrl, clickhouseDatabase, url, owner },
-    ...{ ask, done, sessionOf, signIn, invitationToken, join, makeKey, makeProject, makePixel, openStranger },
+    service,
+    demo,
+    postgres,
+    databaseUrl,
+    clickhouseDatabase,
+    url,
+    owner,
+    ask,
+    done,
+    sessionOf,
+    signIn,
+    invitationToken,
+    join,
+    makeKey,
+    makeProject,
+    makePixel,
+    openStranger,
     key: { 'x-api-key': demo.api_key, 'x-api-secret': demo.api_secret } as Caller,
     testKey: { 'x-api-key': demo.test_api_key, 'x-api-secret': demo.test_api_secret } as Caller,
     async close() {

@@ -15,32 +15,46 @@ const keysSeen = async (caller = it.owner, query = '') =>
   (await it.done(caller, `GET /dashboard/keys${query}`)).keys as Json[]
 
 describe('API keys', () => {
-  test.each(['live', 'test'] as const)('%s: made with a secret that is shown once', async (mode) => {
-    const { status, body, headers } = await it.ask(it.owner, 'POST /dashboard/keys', {
-      ...{ name: 'Reports', mode, project_id: it.demo.project_id },
-    })
-    expect(status).toBe(201)
-    expect(headers.get('cache-control')).toBe('private, no-store')
-    expect(body).toEqual({
-      key: {
-        ...{ key_id: uuid, name: 'Reports', key_prefix: body.api_key.slice(0, 14), scope: 'project' },
-        ...{ project_id: it.demo.project_id, mode, created_at: expect.any(String) },
-        ...{ created_by: it.demo.admin_email, last_used_at: null, role: 'admin' },
-        ...{ created_by_member_id: uuid, expires_at: null },
-      },
-      api_key: expect.stringMatching(new RegExp(`^ff_${mode}_[0-9a-f]{32}$`)),
-      api_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
-    })
-    expect((await keysSeen()).find(({ key_id }) => key_id === body.key.key_id)).toEqual(body.key)
-    const key = { 'x-api-key': body.api_key, 'x-api-secret': body.api_secret }
-    const { caller } = await it.done(key, 'GET /api/v1/whoami')
-    expect(caller).toEqual({ kind: 'key', key_id: body.key.key_id, scope: 'project', mode })
-  })
+  test.each(['live', 'test'] as const)(
+    '%s: made with a secret that is shown once',
+    async (mode) => {
+      const { status, body, headers } = await it.ask(it.owner, 'POST /dashboard/keys', {
+        name: 'Reports',
+        mode,
+        project_id: it.demo.project_id,
+      })
+      expect(status).toBe(201)
+      expect(headers.get('cache-control')).toBe('private, no-store')
+      expect(body).toEqual({
+        key: {
+          key_id: uuid,
+          name: 'Reports',
+          key_prefix: body.api_key.slice(0, 14),
+          scope: 'project',
+          project_id: it.demo.project_id,
+          mode,
+          created_at: expect.any(String),
+          created_by: it.demo.admin_email,
+          last_used_at: null,
+          role: 'admin',
+          created_by_member_id: uuid,
+          expires_at: null,
+        },
+        api_key: expect.stringMatching(new RegExp(`^ff_${mode}_[0-9a-f]{32}$`)),
+        api_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+      })
+      expect((await keysSeen()).find(({ key_id }) => key_id === body.key.key_id)).toEqual(body.key)
+      const key = { 'x-api-key': body.api_key, 'x-api-secret': body.api_secret }
+      const { caller } = await it.done(key, 'GET /api/v1/whoami')
+      expect(caller).toEqual({ kind: 'key', key_id: body.key.key_id, scope: 'project', mode })
+    },
+  )
 
   test('say when they were last used, at most once a minute', async () => {
     const key = await it.makeKey()
     const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
-    const lastUse = async () => (await keysSeen()).find((each) => each.key_id === key_id).last_used_at
+    const lastUse = async () =>
+      (await keysSeen()).find((each) => each.key_id === key_id).last_used_at
     const first = await waitFor('the note', lastUse)
     expect(Date.now() - Date.parse(first)).toBeLessThan(10_000)
     for (let n = 0; n < 20; n++) await it.done(key, 'GET /api/v1/whoami')
@@ -49,7 +63,12 @@ describe('API keys', () => {
 
   test('with an end serve until then, in every process, and stay listed', async () => {
     const make = (expires_at: string) =>
-      it.ask(it.owner, 'POST /dashboard/keys', { name: 'Trial', mode: 'live', project_id: null, expires_at })
+      it.ask(it.owner, 'POST /dashboard/keys', {
+        name: 'Trial',
+        mode: 'live',
+        project_id: null,
+        expires_at,
+      })
     const over = await make(new Date(Date.now() - 1_000).toISOString())
     expect([over.status, over.body.parameter]).toEqual([400, 'expires_at'])
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
@@ -63,7 +82,9 @@ describe('API keys', () => {
     )
     const refused = await waitFor('the end', async () => {
       const answers = await Promise.all(
-        Array.from({ length: 8 }, () => it.ask({ ...caller, connection: 'close' }, 'GET /api/v1/whoami')),
+        Array.from({ length: 8 }, () =>
+          it.ask({ ...caller, connection: 'close' }, 'GET /api/v1/whoami'),
+        ),
       )
       return answers.every(({ status }) => status === 401) ? answers[0]! : null
     })
@@ -83,7 +104,9 @@ describe('API keys', () => {
     const isRefused = async () =>
       (
         await Promise.all(
-          Array.from({ length: 8 }, () => it.ask({ ...key, connection: 'close' }, 'GET /api/v1/whoami')),
+          Array.from({ length: 8 }, () =>
+            it.ask({ ...key, connection: 'close' }, 'GET /api/v1/whoami'),
+          ),
         )
       ).every(({ status, body }) => status === 401 && body.error === 'Invalid API key')
     const revoke = async () => {
@@ -110,12 +133,20 @@ describe('API keys', () => {
       await it.ask(member.session, 'POST /dashboard/keys', make),
       await it.ask(outsider.session, 'POST /dashboard/keys', make),
       await it.ask(admin.session, 'POST /dashboard/keys', { ...make, project_id: null }),
-      await it.ask(admin.session, 'POST /dashboard/keys', { ...make, project_id: it.demo.project_id }),
+      await it.ask(admin.session, 'POST /dashboard/keys', {
+        ...make,
+        project_id: it.demo.project_id,
+      }),
       await it.ask(member.session, `DELETE /dashboard/keys/${key.key_id}`),
       await it.ask(outsider.session, `DELETE /dashboard/keys/${key.key_id}`),
     ]
     expect(refusals.map(({ body }) => body.error)).toEqual([
-      ...['forbidden', 'project not found', 'forbidden', 'project not found', 'forbidden', 'key not found'],
+      'forbidden',
+      'project not found',
+      'forbidden',
+      'project not found',
+      'forbidden',
+      'key not found',
     ])
     const organizationKey = (await keysSeen()).find(({ scope }) => scope === 'organization')
     const answer = await it.ask(admin.session, `DELETE /dashboard/keys/${organizationKey.key_id}`)
@@ -130,20 +161,24 @@ describe('API keys', () => {
 
   test('of another organization do not exist', async () => {
     const stranger = await it.openStranger()
-    const { rows } = await it.postgres.query('SELECT key_id FROM api_keys WHERE organization_id = $1', [
-      stranger.organization,
-    ])
+    const { rows } = await it.postgres.query(
+      'SELECT key_id FROM api_keys WHERE organization_id = $1',
+      [stranger.organization],
+    )
     const answer = await it.ask(it.owner, `DELETE /dashboard/keys/${rows[0].key_id}`)
     expect([answer.status, answer.body.error]).toEqual([404, 'key not found'])
     const there = { name: 'k', mode: 'live', project_id: stranger.project }
-    expect((await it.ask(it.owner, 'POST /dashboard/keys', there)).body.error).toBe('project not found')
+    expect((await it.ask(it.owner, 'POST /dashboard/keys', there)).body.error).toBe(
+      'project not found',
+    )
     expect((await keysSeen()).map(({ key_id }) => key_id)).not.toContain(rows[0].key_id)
     expect((await it.done(stranger.key, 'GET /api/v1/whoami')).organization.name).toBe('Strangers')
   })
 
   test('are made with a session only: no key and no token makes one', async () => {
     const { token } = await it.done(nobody, 'POST /auth/v1/login', {
-      ...{ email: it.demo.admin_email, password: it.demo.admin_password },
+      email: it.demo.admin_email,
+      password: it.demo.admin_password,
     })
     for (const caller of [it.key, { authorization: `Bearer ${token}` }, nobody]) {
       const answer = await it.ask(caller, 'POST /dashboard/keys', { name: 'k', mode: 'live' })
@@ -153,23 +188,26 @@ describe('API keys', () => {
 })
 
 describe('the audit log', () => {
-  const entriesSeen = async () => (await it.done(it.owner, 'GET /dashboard/audit')).entries as Json[]
+  const entriesSeen = async () =>
+    (await it.done(it.owner, 'GET /dashboard/audit')).entries as Json[]
 
   test('says who changed what, newest first', async () => {
     const project_id = await it.makeProject('Before')
     await it.done(it.key, 'PUT /api/v1/project/update', { project_id, name: 'After' })
     const [changed, created] = await entriesSeen()
     expect(changed).toEqual({
-      ...{ entry_id: expect.stringMatching(/^\d+$/), at: expect.any(String), action: 'project.update' },
-      ...{
-        actor: { kind: 'key', id: uuid, name: 'Demo key' },
-        object_kind: 'project',
-        object_id: project_id,
-      },
+      entry_id: expect.stringMatching(/^\d+$/),
+      at: expect.any(String),
+      action: 'project.update',
+      actor: { kind: 'key', id: uuid, name: 'Demo key' },
+      object_kind: 'project',
+      object_id: project_id,
       details: { name: { from: 'Before', to: 'After' } },
     })
     expect(created).toMatchObject({
-      ...{ action: 'project.create', object_id: project_id, details: { name: 'Before' } },
+      action: 'project.create',
+      object_id: project_id,
+      details: { name: 'Before' },
       actor: { kind: 'member', name: it.demo.admin_email },
     })
   })
@@ -194,23 +232,45 @@ describe('the audit log', () => {
       member_id: someone.memberId,
       name: 'N',
     })
-    await it.done(it.owner, 'DELETE /api/v1/organization/user/delete', { member_id: someone.memberId })
-    const { key } = await it.done(it.owner, 'POST /dashboard/keys', { name: 'k', mode: 'live', project_id })
+    await it.done(it.owner, 'DELETE /api/v1/organization/user/delete', {
+      member_id: someone.memberId,
+    })
+    const { key } = await it.done(it.owner, 'POST /dashboard/keys', {
+      name: 'k',
+      mode: 'live',
+      project_id,
+    })
     await it.done(it.owner, `DELETE /dashboard/keys/${key.key_id}`)
     await it.done(it.owner, 'DELETE /api/v1/project/delete', { project_id, events: 'keep' })
 
-    const entries = (await entriesSeen()).filter(({ entry_id }) => Number(entry_id) > Number(last)).reverse()
+    const entries = (await entriesSeen())
+      .filter(({ entry_id }) => Number(entry_id) > Number(last))
+      .reverse()
     expect(entries.map(({ action }) => action)).toEqual([
-      ...['project.create', 'pixel.create', 'member.create', 'member.join', 'organization.update'],
-      ...['project_member.create', 'project_member.update', 'project_member.delete', 'pixel.update'],
-      ...['pixel.delete', 'member.password', 'member.update', 'member.delete', 'key.create', 'key.revoke'],
+      'project.create',
+      'pixel.create',
+      'member.create',
+      'member.join',
+      'organization.update',
+      'project_member.create',
+      'project_member.update',
+      'project_member.delete',
+      'pixel.update',
+      'pixel.delete',
+      'member.password',
+      'member.update',
+      'member.delete',
+      'key.create',
+      'key.revoke',
       'project.delete',
     ])
     expect(entries.find(({ action }) => action === 'pixel.update').details).toMatchObject({
       settings: { from: { consent: 'granted' }, to: { consent: 'hold' } },
     })
     expect(entries.find(({ action }) => action === 'member.join').actor).toEqual({
-      ...{ kind: 'member', id: someone.memberId, name: 'Somebody' },
+      kind: 'member',
+      id: someone.memberId,
+      name: 'Somebody',
     })
   })
 
@@ -218,7 +278,10 @@ describe('the audit log', () => {
     for (let n = 0; n < 3; n++) await it.makeProject()
     const whole = await entriesSeen()
     const first = await it.done(it.owner, 'GET /dashboard/audit?limit=2')
-    const second = await it.done(it.owner, `GET /dashboard/audit?limit=2&cursor=${first.next_cursor}`)
+    const second = await it.done(
+      it.owner,
+      `GET /dashboard/audit?limit=2&cursor=${first.next_cursor}`,
+    )
     expect([...first.entries, ...second.entries]).toEqual(whole.slice(0, 4))
 
     const { session } = await it.join('member')
@@ -233,10 +296,14 @@ test('no secret shows again: not in a list, not in the audit log, not in the ser
   const made = await it.done(it.owner, 'POST /dashboard/keys', { name: 'k', mode: 'live' })
   const email = `${randomUUID()}@example.com`
   const { invitation_url } = await it.done(it.owner, 'POST /api/v1/organization/user/create', {
-    ...{ email, role: 'member' },
+    email,
+    role: 'member',
   })
   const token = invitation_url.split('/').at(-1)
-  const accepted = await it.ask(nobody, `POST /dashboard/invitation/${token}`, { name: 'N', password })
+  const accepted = await it.ask(nobody, `POST /dashboard/invitation/${token}`, {
+    name: 'N',
+    password,
+  })
   const { token: jwt } = await it.done(nobody, 'POST /auth/v1/login', { email, password })
   await it.ask(nobody, 'POST /dashboard/session', { email, password: 'a wrong password' })
   const session = it.sessionOf(accepted).cookie!.split('=')[1]!
@@ -245,13 +312,25 @@ test('no secret shows again: not in a list, not in the audit log, not in the ser
 
   const seen = await Promise.all(
     [
-      ...['GET /dashboard/keys', 'GET /dashboard/audit', 'GET /dashboard/session', 'GET /api/v1/whoami'],
-      ...['GET /api/v1/organization/user/list', 'GET /api/v1/project/list', 'GET /api/v1/organization'],
+      'GET /dashboard/keys',
+      'GET /dashboard/audit',
+      'GET /dashboard/session',
+      'GET /api/v1/whoami',
+      'GET /api/v1/organization/user/list',
+      'GET /api/v1/project/list',
+      'GET /api/v1/organization',
     ].map((route) => it.done(it.owner, route)),
   )
   const { rows } = await it.postgres.query('SELECT audit_log::text AS row FROM audit_log')
   const said = JSON.stringify(seen) + JSON.stringify(rows) + it.service.output()
-  const secrets = { api_key: made.api_key, api_secret: made.api_secret, token, session, jwt, password }
+  const secrets = {
+    api_key: made.api_key,
+    api_secret: made.api_secret,
+    token,
+    session,
+    jwt,
+    password,
+  }
   for (const [name, secret] of Object.entries({ ...secrets, wrong: 'a wrong password' })) {
     expect([name, said.includes(secret)]).toEqual([name, false])
   }
@@ -269,7 +348,10 @@ describe('the keys of a member who is removed', () => {
     const asked = await remove(someone.memberId)
     expect(asked).toMatchObject({
       status: 409,
-      body: { error: 'conflict', api_keys: [{ name: 'k', role: 'admin', created_by: someone.email }] },
+      body: {
+        error: 'conflict',
+        api_keys: [{ name: 'k', role: 'admin', created_by: someone.email }],
+      },
     })
     expect(JSON.stringify(asked.body)).not.toContain(key['x-api-key'])
     await it.done(it.owner, `GET /api/v1/organization/user/retrieve/${someone.memberId}`)
@@ -288,10 +370,14 @@ describe('the keys of a member who is removed', () => {
     const key = await it.makeKey(null, 'live', { by: former.session })
     const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
     // As one that was made before roles were: the update asks about the key.
-    await it.postgres.query(`UPDATE members SET role = 'admin' WHERE member_id = $1`, [former.memberId])
+    await it.postgres.query(`UPDATE members SET role = 'admin' WHERE member_id = $1`, [
+      former.memberId,
+    ])
     expect((await remove(former.memberId, 'hand_over', admin.session)).status).toBe(200)
     expect((await keysSeen()).find((each) => each.key_id === key_id)).toMatchObject({
-      ...{ role: 'admin', created_by: admin.email, created_by_member_id: admin.memberId },
+      role: 'admin',
+      created_by: admin.email,
+      created_by_member_id: admin.memberId,
     })
     expect(await statusOf(key)).toBe(200)
   })
@@ -317,14 +403,19 @@ describe('the keys of a member who may less from now on', () => {
     const { key, member, memberId, session, project_id } = await inProject()
     const other = await it.makeProject()
     await it.done(it.owner, 'POST /api/v1/project/user/create', {
-      ...{ project_id: other, member_id: memberId, role: 'admin' },
+      project_id: other,
+      member_id: memberId,
+      role: 'admin',
     })
     const otherKey = await it.makeKey(other, 'live', { by: session })
     const remove = (api_keys?: string) =>
       it.ask(it.owner, 'DELETE /api/v1/project/user/delete', { ...member, api_keys })
 
     expect(await remove()).toMatchObject(asked({ project_id, role: 'admin' }))
-    await it.done(it.owner, `GET /api/v1/project/user/retrieve/${memberId}?project_id=${project_id}`)
+    await it.done(
+      it.owner,
+      `GET /api/v1/project/user/retrieve/${memberId}?project_id=${project_id}`,
+    )
     expect(await statusOf(key)).toBe(200)
     expect((await remove('revoke')).status).toBe(200)
     await waitFor('the end', async () => (await statusOf(key)) === 401)
@@ -334,10 +425,14 @@ describe('the keys of a member who may less from now on', () => {
   test('go to the admin of the project who takes them over', async () => {
     const { key, member, project_id } = await inProject()
     const admin = await it.join('member', [{ project_id, role: 'admin' }])
-    await it.done(admin.session, 'DELETE /api/v1/project/user/delete', { ...member, api_keys: 'hand_over' })
+    await it.done(admin.session, 'DELETE /api/v1/project/user/delete', {
+      ...member,
+      api_keys: 'hand_over',
+    })
     const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
     expect((await keysSeen()).find((each) => each.key_id === key_id)).toMatchObject({
-      ...{ role: 'admin', created_by_member_id: admin.memberId },
+      role: 'admin',
+      created_by_member_id: admin.memberId,
     })
   })
 
@@ -360,7 +455,9 @@ describe('the keys of a member who may less from now on', () => {
     ['admin', 'member', 'a project'],
   ] as const)('as %s made %s are asked about (project: %s)', async (role, newRole, ofProject) => {
     const someone = await it.join(role)
-    const key = await it.makeKey(ofProject && (await it.makeProject()), 'live', { by: someone.session })
+    const key = await it.makeKey(ofProject && (await it.makeProject()), 'live', {
+      by: someone.session,
+    })
     const change = { member_id: someone.memberId, role: newRole }
     const update = (more: object) =>
       it.ask(it.owner, 'PUT /api/v1/organization/user/update', { ...change, ...more })
@@ -370,7 +467,9 @@ describe('the keys of a member who may less from now on', () => {
     expect((await update({ api_keys: 'hand_over' })).body.member.role).toBe(newRole)
     expect(await statusOf(key)).toBe(200)
     const { key_id } = (await it.done(key, 'GET /api/v1/whoami')).caller
-    expect((await keysSeen()).find((each) => each.key_id === key_id).created_by).toBe(it.demo.admin_email)
+    expect((await keysSeen()).find((each) => each.key_id === key_id).created_by).toBe(
+      it.demo.admin_email,
+    )
   })
 
   test('cannot be handed over to the member who gives them up', async () => {
@@ -379,7 +478,8 @@ describe('the keys of a member who may less from now on', () => {
     const step = { member_id: someone.memberId, role: 'member', api_keys: 'hand_over' }
     for (const caller of [someone.session, key]) {
       expect(await it.ask(caller, 'PUT /api/v1/organization/user/update', step)).toMatchObject({
-        ...{ status: 400, body: { error: 'invalid_parameter', parameter: 'api_keys' } },
+        status: 400,
+        body: { error: 'invalid_parameter', parameter: 'api_keys' },
       })
     }
     expect(await statusOf(key)).toBe(200)
@@ -389,7 +489,10 @@ describe('the keys of a member who may less from now on', () => {
     const someone = await it.join('admin')
     await it.makeKey(null, 'live', { by: someone.session })
     const update = (changes: object) =>
-      it.ask(it.owner, 'PUT /api/v1/organization/user/update', { member_id: someone.memberId, ...changes })
+      it.ask(it.owner, 'PUT /api/v1/organization/user/update', {
+        member_id: someone.memberId,
+        ...changes,
+      })
     expect((await update({ name: 'Renamed' })).status).toBe(200)
     expect((await update({ role: 'owner' })).status).toBe(200)
   })

@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteExpired } from '../../../collector/accounts/jobs.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, type Caller, type Json, nobody, openSharedAccounts, password } from './harness.ts'
+import {
+  type Accounts,
+  type Caller,
+  type Json,
+  nobody,
+  openSharedAccounts,
+  password,
+} from './harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
@@ -13,7 +20,10 @@ afterAll(() => it.close())
 
 /** Invites an address into an organization; the link's token. */
 async function invite(by: Caller, email: string, role = 'admin') {
-  const { status, body } = await it.ask(by, 'POST /api/v1/organization/user/create', { email, role })
+  const { status, body } = await it.ask(by, 'POST /api/v1/organization/user/create', {
+    email,
+    role,
+  })
   return { status, body, token: body.invitation_url?.split('/').at(-1) as string }
 }
 
@@ -27,7 +37,10 @@ async function joinBoth() {
   const someone = await it.join('admin')
   const stranger = await it.openStranger()
   const { token } = await invite(stranger.key, someone.email, 'member')
-  const joined = await it.ask(nobody, `POST /dashboard/invitation/${token}`, { name: 'Else', password })
+  const joined = await it.ask(nobody, `POST /dashboard/invitation/${token}`, {
+    name: 'Else',
+    password,
+  })
   return { ...someone, stranger, joined, session: it.sessionOf(joined) }
 }
 
@@ -65,7 +78,10 @@ describe('an invitation of somebody who is a member elsewhere', () => {
     const { token } = await invite(stranger.key, someone.email)
     const accept = `POST /dashboard/invitation/${token}`
     // Whoever holds the link, whoever invited them included, does not become them.
-    const stolen = await it.ask(nobody, accept, { name: 'Thief', password: 'the password of a thief' })
+    const stolen = await it.ask(nobody, accept, {
+      name: 'Thief',
+      password: 'the password of a thief',
+    })
     expect([stolen.status, stolen.body.error]).toEqual([401, 'invalid_credentials'])
     expect(stolen.headers.getSetCookie()).toEqual([])
     const missing = await it.ask(nobody, accept, { name: 'Nobody' })
@@ -73,15 +89,18 @@ describe('an invitation of somebody who is a member elsewhere', () => {
     const joined = await it.ask(nobody, accept, { name: 'Else', password })
     expect(joined).toMatchObject({
       status: 200,
-      body: { member: { email: someone.email, role: 'admin' }, organization: { name: 'Strangers' } },
+      body: {
+        member: { email: someone.email, role: 'admin' },
+        organization: { name: 'Strangers' },
+      },
     })
     expect(joined.body.organizations).toEqual([
       { organization_id: it.demo.organization_id, name: 'Demo organization' },
       { organization_id: stranger.organization, name: 'Strangers' },
     ])
-    expect((await it.ask(nobody, 'POST /dashboard/session', { email: someone.email, password })).status).toBe(
-      200,
-    )
+    expect(
+      (await it.ask(nobody, 'POST /dashboard/session', { email: someone.email, password })).status,
+    ).toBe(200)
   })
 
   test('is accepted without one by whoever is signed in as them, from the dashboard’s own pages alone', async () => {
@@ -114,7 +133,9 @@ describe('a member of two organizations', () => {
     expect(members.map((member: Json) => member.email)).toContain(email)
     expect(JSON.stringify(members)).not.toContain(it.demo.admin_email)
     for (const organization of [randomUUID(), 'nonsense']) {
-      expect((await it.ask(inOrganization(session, organization), 'GET /api/v1/whoami')).status).toBe(401)
+      expect(
+        (await it.ask(inOrganization(session, organization), 'GET /api/v1/whoami')).status,
+      ).toBe(401)
     }
   })
 
@@ -124,7 +145,8 @@ describe('a member of two organizations', () => {
       (await it.ask(nobody, 'POST /dashboard/session', { email, password })).body.organization
     expect(joined.body.organization.organization_id).toBe(stranger.organization)
     expect((await signedIn()).organization_id).toBe(stranger.organization)
-    const turnTo = (organization_id: string) => it.ask(session, 'PUT /dashboard/session', { organization_id })
+    const turnTo = (organization_id: string) =>
+      it.ask(session, 'PUT /dashboard/session', { organization_id })
     expect((await turnTo(it.demo.organization_id)).body.organization.organization_id).toBe(
       it.demo.organization_id,
     )
@@ -166,6 +188,8 @@ test('what has expired is deleted: buckets that are full again, and sessions', a
     `SELECT bucket FROM rate_limits WHERE bucket = 'new' OR bucket LIKE 'old:%'`,
   )
   expect(rows).toEqual([{ bucket: 'new' }])
-  const { rows: sessions } = await it.postgres.query('SELECT FROM sessions WHERE expires_at <= now()')
+  const { rows: sessions } = await it.postgres.query(
+    'SELECT FROM sessions WHERE expires_at <= now()',
+  )
   expect(sessions).toEqual([])
 })

@@ -33,15 +33,22 @@ const cli = join(packageRoot, 'dist/collector/cli.js')
 
 const run = (args: string[], env: Record<string, string>) =>
   new Promise<{ code: number; output: string }>((resolve) => {
-    execFile(process.execPath, [cli, ...args], { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+    execFile(
+      process.execPath,
+      [cli, ...args],
+      { env: { ...process.env, ...env } },
+      (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     ).stdin!.end()
   })
 
 describe('a forgotten password', () => {
   test('is changed by the link of a mail, once; sessions and tokens end', async () => {
     const someone = await it.join('admin')
-    const { token: bearer } = await it.done(nobody, 'POST /auth/v1/login', { email: someone.email, password })
+    const { token: bearer } = await it.done(nobody, 'POST /auth/v1/login', {
+      email: someone.email,
+      password,
+    })
     // A token tells its second only: one of the very second of the change would live on.
     const signedInAt = Math.floor(Date.now() / 1000)
     await waitFor('the next second', () => Date.now() / 1000 > signedInAt + 1.1)
@@ -49,20 +56,30 @@ describe('a forgotten password', () => {
     const token = tokenIn((await mailTo(someone.email)).text)
     const path = `/dashboard/password-reset/${token}`
     expect(await it.done(nobody, `GET ${path}`)).toEqual({ email: someone.email })
-    const { rows } = await it.postgres.query('SELECT password_resets::text AS row FROM password_resets')
+    const { rows } = await it.postgres.query(
+      'SELECT password_resets::text AS row FROM password_resets',
+    )
     expect(rows.some(({ row }) => row.includes(sha256(token).toString('hex')))).toBe(true)
     expect(JSON.stringify(rows)).not.toContain(token)
 
-    expect(await it.ask(nobody, `POST ${path}`, { password: 'short' })).toMatchObject({ status: 400 })
+    expect(await it.ask(nobody, `POST ${path}`, { password: 'short' })).toMatchObject({
+      status: 400,
+    })
     const fresh = 'a completely new password'
-    const uses = await Promise.all([1, 2].map(() => it.ask(nobody, `POST ${path}`, { password: fresh })))
+    const uses = await Promise.all(
+      [1, 2].map(() => it.ask(nobody, `POST ${path}`, { password: fresh })),
+    )
     expect(uses.map(({ status }) => status).sort()).toEqual([204, 404])
     expect((await it.ask(nobody, `GET ${path}`)).body.error).toBe('password reset not found')
     const signIn = async (given: string) =>
-      (await it.ask(nobody, 'POST /dashboard/session', { email: someone.email, password: given })).status
+      (await it.ask(nobody, 'POST /dashboard/session', { email: someone.email, password: given }))
+        .status
     expect([await signIn(password), await signIn(fresh)]).toEqual([401, 200])
     for (const caller of [someone.session, { authorization: `Bearer ${bearer}` }]) {
-      await waitFor('the end', async () => (await it.ask(caller, 'GET /api/v1/whoami')).status === 401)
+      await waitFor(
+        'the end',
+        async () => (await it.ask(caller, 'GET /api/v1/whoami')).status === 401,
+      )
     }
     const { entries } = await it.done(it.owner, 'GET /dashboard/audit?limit=200')
     expect(entries).toContainEqual(
@@ -92,7 +109,9 @@ describe('a forgotten password', () => {
     const statusOf = async (token: string) =>
       (await it.ask(nobody, `GET /dashboard/password-reset/${token}`)).status
     expect([await statusOf(first), await statusOf(second)]).toEqual([404, 200])
-    await it.postgres.query(`UPDATE password_resets SET expires_at = expires_at - interval '60 minutes'`)
+    await it.postgres.query(
+      `UPDATE password_resets SET expires_at = expires_at - interval '60 minutes'`,
+    )
     expect(await statusOf(second)).toBe(404)
     const late = await it.ask(nobody, `POST /dashboard/password-reset/${second}`, {
       password: 'a new password',
@@ -121,16 +140,26 @@ describe('a forgotten password', () => {
     })
     expect(use.status).toBe(204)
     expect(await run(['reset-password', 'nobody@nowhere.example'], env)).toEqual({
-      ...{ code: 1, output: 'footfall: nobody here has the e-mail address nobody@nowhere.example\n' },
+      code: 1,
+      output: 'footfall: nobody here has the e-mail address nobody@nowhere.example\n',
     })
   })
 })
 
 describe('npx footfall setup', () => {
-  const flags = ['--organization', 'Example Inc', '--email', 'Olga@example.com', '--project', 'Shop']
+  const flags = [
+    '--organization',
+    'Example Inc',
+    '--email',
+    'Olga@example.com',
+    '--project',
+    'Shop',
+  ]
 
   test('makes owner, project, pixel and key in the running service; the owner chooses a password and signs in', async () => {
-    const { code, output } = await run(['setup', ...flags], { FOOTFALL_DATA_DIR: it.service.dataDir })
+    const { code, output } = await run(['setup', ...flags], {
+      FOOTFALL_DATA_DIR: it.service.dataDir,
+    })
     expect(code, output).toBe(0)
     const [, apiKey, apiSecret] = /X-Api-Key: (\S+)'[\s\S]*X-Api-Secret: (\S+)'/.exec(output)!
     const pixelId = /\/p\/([0-9a-f-]{36})\.js/.exec(output)![1]!
@@ -139,11 +168,17 @@ describe('npx footfall setup', () => {
     expect(output).toContain(pixel.snippet)
     await waitFor('the pixel', async () => (await fetch(`${it.url}/p/${pixelId}.js`)).ok)
     const token = tokenIn(output)
-    await it.done(nobody, `POST /dashboard/password-reset/${token}`, { password: 'a password of her own' })
-    const signedIn = await it.ask(nobody, 'POST /dashboard/session', {
-      ...{ email: 'olga@example.com', password: 'a password of her own' },
+    await it.done(nobody, `POST /dashboard/password-reset/${token}`, {
+      password: 'a password of her own',
     })
-    expect(signedIn.body).toMatchObject({ member: { role: 'owner' }, organization: { name: 'Example Inc' } })
+    const signedIn = await it.ask(nobody, 'POST /dashboard/session', {
+      email: 'olga@example.com',
+      password: 'a password of her own',
+    })
+    expect(signedIn.body).toMatchObject({
+      member: { role: 'owner' },
+      organization: { name: 'Example Inc' },
+    })
   })
 
   test('run again makes nothing twice, and tells no secret', async () => {
@@ -177,10 +212,12 @@ describe('npx footfall setup', () => {
   test('without a terminal says which flags are missing, or wrong', async () => {
     const env = { FOOTFALL_DATA_DIR: it.service.dataDir }
     expect(await run(['setup', ...flags.slice(0, 4)], env)).toEqual({
-      ...{ code: 1, output: 'footfall: --project is missing\n' },
+      code: 1,
+      output: 'footfall: --project is missing\n',
     })
     expect(await run(['setup'], env)).toEqual({
-      ...{ code: 1, output: 'footfall: --organization, --email, --project are missing\n' },
+      code: 1,
+      output: 'footfall: --organization, --email, --project are missing\n',
     })
     expect((await run(['setup', ...flags.with(3, 'olga')], env)).output).toContain(
       '--email must be an e-mail address',
@@ -188,7 +225,9 @@ describe('npx footfall setup', () => {
   })
 
   const atTerminal = (...args: string[]) =>
-    openTerminal([process.execPath, cli, 'setup', ...args], { FOOTFALL_DATA_DIR: it.service.dataDir })
+    openTerminal([process.execPath, cli, 'setup', ...args], {
+      FOOTFALL_DATA_DIR: it.service.dataDir,
+    })
 
   test('at a terminal asks for what the flags leave out, again where the answer will not do', async () => {
     const terminal = atTerminal('--organization', 'Example Inc')

@@ -27,7 +27,8 @@ async function logged(caller: Caller, route: string, body?: unknown): Promise<Js
   return waitFor(`the log of ${route}`, async () => {
     const { requests } = await list(it.key)
     return requests.find(
-      (request: Json) => request.method === method && request.target.split('?')[0].startsWith(pathname),
+      (request: Json) =>
+        request.method === method && request.target.split('?')[0].startsWith(pathname),
     )
   })
 }
@@ -40,10 +41,16 @@ test('a request is listed with its route, status and time, and without what may 
     at: expect.any(String),
     project_id: project,
     caller: { kind: 'key', id: expect.any(String), name: 'Demo key' },
-    ...{ mode: 'live', method: 'GET', route: '/api/v3/events/web_event' },
+    mode: 'live',
+    method: 'GET',
+    route: '/api/v3/events/web_event',
     target: `/api/v3/events/web_event?project_id=${project}&filter=…&limit=7`,
-    ...{ status: 200, error: null, latency_ms: expect.any(Number) },
-    ...{ meter: null, records: 0, amount_micros: 0 },
+    status: 200,
+    error: null,
+    latency_ms: expect.any(Number),
+    meter: null,
+    records: 0,
+    amount_micros: 0,
   })
   const lookup = await logged(it.key, 'GET /api/v1/lookup?email=ada@secret.example')
   const told = JSON.stringify(lookup).replaceAll(/[\da-f-]{36}/g, 'id')
@@ -78,7 +85,9 @@ test('a project’s key and members are told of their project alone, strangers o
   const seen = (await list(member.session)).requests
   expect(new Set(seen.map(({ project_id }: Json) => project_id))).toEqual(new Set([project]))
   expect((await list((await it.join('member')).session)).requests).toEqual([])
-  expect((await it.ask(stranger.key, `GET /api/v1/requests?project_id=${project}`)).status).toBe(404)
+  expect((await it.ask(stranger.key, `GET /api/v1/requests?project_id=${project}`)).status).toBe(
+    404,
+  )
 })
 
 test('requests are found by status, route, caller and id, and their pages have each once', async () => {
@@ -122,20 +131,41 @@ test('a charge leads to its request, what was refunded taken off, and one withou
       `INSERT INTO ledger (request_id, kind, organization_id, project_id, caller_id, meter, records, free_records,
          amount_micros, day, at) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, current_date,
          date_trunc('milliseconds', now()))`,
-      [id, kind, organization_id, project, key, id === job ? 'audience' : 'events', records, amount],
+      [
+        id,
+        kind,
+        organization_id,
+        project,
+        key,
+        id === job ? 'audience' : 'events',
+        records,
+        amount,
+      ],
     )
   }
   expect((await list(it.key, { request_id: request.request_id })).requests).toEqual([
     { ...request, meter: 'events', records: 6, amount_micros: 600 },
   ])
   const { requests } = await list(it.key, { charged: 'true' })
-  expect(requests.map(({ request_id }: Json) => request_id).sort()).toEqual([request.request_id, job].sort())
+  expect(requests.map(({ request_id }: Json) => request_id).sort()).toEqual(
+    [request.request_id, job].sort(),
+  )
   expect((await list(it.key, { meter: 'audience' })).requests).toEqual([
     {
-      ...{ request_id: job, at: expect.any(String), project_id: project, mode: 'live' },
+      request_id: job,
+      at: expect.any(String),
+      project_id: project,
+      mode: 'live',
       caller: { kind: 'key', id: key, name: 'Demo key' },
-      ...{ method: null, route: null, target: null, status: null, error: null, latency_ms: null },
-      ...{ meter: 'audience', records: 5, amount_micros: 25_000 },
+      method: null,
+      route: null,
+      target: null,
+      status: null,
+      error: null,
+      latency_ms: null,
+      meter: 'audience',
+      records: 5,
+      amount_micros: 25_000,
     },
   ])
 })

@@ -45,7 +45,8 @@ beforeAll(async () => {
   someone = await it.join('member', [{ project_id: here, role: 'member' }])
   invitee = (
     await it.done(it.owner, 'POST /api/v1/organization/user/create', {
-      ...{ email: `${randomUUID()}@example.com`, role: 'admin' },
+      email: `${randomUUID()}@example.com`,
+      role: 'admin',
     })
   ).member.member_id
 })
@@ -61,7 +62,8 @@ const noAudience = '404 audience not found'
 const anAudience = `/api/v1/audiences/${randomUUID()}`
 /** What of an audience tells who its people are. */
 const namesPeople = ['/records', '/download', '/explain', `/builds/${randomUUID()}/changes`].map(
-  (path) => `GET ${anAudience}${path}?project_id=HERE${path === '/explain' ? '&email=a@example.com' : ''}`,
+  (path) =>
+    `GET ${anAudience}${path}?project_id=HERE${path === '/explain' ? '&email=a@example.com' : ''}`,
 )
 const no = '403 forbidden'
 const refused = no
@@ -103,7 +105,11 @@ const table: [
   [
     'DELETE /api/v1/organization',
     () => ({ confirm: 'not its name', events: 'keep' }),
-    { owner: '400 invalid_parameter', key: '400 invalid_parameter', stranger: '400 invalid_parameter' },
+    {
+      owner: '400 invalid_parameter',
+      key: '400 invalid_parameter',
+      stranger: '400 invalid_parameter',
+    },
     no,
   ],
   [
@@ -167,7 +173,12 @@ const table: [
   [
     'GET /api/v1/project/user/retrieve/SOMEONE?project_id=HERE',
     () => undefined,
-    { outsider: gone, projectKey: refused, testKey: '404 project member not found', stranger: gone },
+    {
+      outsider: gone,
+      projectKey: refused,
+      testKey: '404 project member not found',
+      stranger: gone,
+    },
     ok,
   ],
   [
@@ -188,9 +199,24 @@ const table: [
     { projectMember: no, outsider: gone, testKey: no, stranger: gone },
     made,
   ],
-  ['GET /api/v1/pixel/list?project_id=HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
-  ['GET /api/v1/pixel/retrieve/PIXEL', () => undefined, { outsider: noPixel, stranger: noPixel }, ok],
-  ['GET /api/v1/pixel/activity/PIXEL', () => undefined, { outsider: noPixel, stranger: noPixel }, ok],
+  [
+    'GET /api/v1/pixel/list?project_id=HERE',
+    () => undefined,
+    { outsider: gone, stranger: gone },
+    ok,
+  ],
+  [
+    'GET /api/v1/pixel/retrieve/PIXEL',
+    () => undefined,
+    { outsider: noPixel, stranger: noPixel },
+    ok,
+  ],
+  [
+    'GET /api/v1/pixel/activity/PIXEL',
+    () => undefined,
+    { outsider: noPixel, stranger: noPixel },
+    ok,
+  ],
   [
     'GET /api/v1/pixel/identify-secrets/PIXEL',
     () => undefined,
@@ -224,7 +250,12 @@ const table: [
   ],
   ['GET /api/v1/whoami', () => undefined, {}, ok],
   // Data, read in the dashboard: members read their projects, and who visitors are as admins.
-  ['GET /api/v3/events/web_event?project_id=HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
+  [
+    'GET /api/v3/events/web_event?project_id=HERE',
+    () => undefined,
+    { outsider: gone, stranger: gone },
+    ok,
+  ],
   [
     'GET /api/v3/events/web_event/counts',
     () => undefined,
@@ -249,7 +280,12 @@ const table: [
     { projectMember: no, outsider: noPixel, stranger: noPixel },
     ok,
   ],
-  ['GET /api/v1/rejected_events?project_id=HERE', () => undefined, { outsider: gone, stranger: gone }, ok],
+  [
+    'GET /api/v1/rejected_events?project_id=HERE',
+    () => undefined,
+    { outsider: gone, stranger: gone },
+    ok,
+  ],
   [
     'GET /api/v1/resolution/statistics?project_id=HERE',
     () => undefined,
@@ -290,7 +326,10 @@ describe.each(table)('%s', (route, body, expected, others) => {
     return expected[who === 'readProjectKey' ? 'projectKey' : who] ?? others
   }
   test.each(everybody.filter((who) => expected[who] !== 'skip'))('as %s', async (who) => {
-    const path = route.replace('HERE', here).replace('PIXEL', pixel).replace('SOMEONE', someone.memberId)
+    const path = route
+      .replace('HERE', here)
+      .replace('PIXEL', pixel)
+      .replace('SOMEONE', someone.memberId)
     const answer = await it.ask(callers[who], path, body())
     const seen = answer.status < 300 ? answer.status : `${answer.status} ${answer.body.error}`
     expect(seen).toBe(expectedOf(who))
@@ -313,7 +352,9 @@ test('keys that read or write do so with data, and no more', async () => {
     ['POST /api/v1/lookup', { email: 'nobody@example.com' }],
   ] as const
   const statusesOf = async (who: Who) =>
-    Promise.all(routes.map(async ([route, body]) => (await it.ask(callers[who], route, body)).status))
+    Promise.all(
+      routes.map(async ([route, body]) => (await it.ask(callers[who], route, body)).status),
+    )
   expect(await statusesOf('readKey')).toEqual([403, 403, 403, 403, 403, 403, 403, 200, 200, 200])
   expect(await statusesOf('writeKey')).toEqual([201, 200, 200, 403, 403, 403, 403, 200, 200, 200])
   expect(await statusesOf('adminKey')).toEqual([201, 200, 200, 200, 200, 201, 200, 200, 200, 200])
@@ -324,7 +365,10 @@ test('an admin’s key makes nobody an owner, and does not delete the organizati
   const key = await it.makeKey(null, 'live', { by: admin.session })
   for (const [route, body] of [
     ['PUT /api/v1/organization/user/update', { member_id: admin.memberId, role: 'owner' }],
-    ['POST /api/v1/organization/user/create', { email: `${randomUUID()}@example.com`, role: 'owner' }],
+    [
+      'POST /api/v1/organization/user/create',
+      { email: `${randomUUID()}@example.com`, role: 'owner' },
+    ],
     ['DELETE /api/v1/organization', { confirm: 'Demo organization', events: 'keep' }],
   ] as const) {
     const answer = await it.ask(key, route, body)
@@ -334,7 +378,14 @@ test('an admin’s key makes nobody an owner, and does not delete the organizati
 
 test('nobody makes a key that may more than they may', async () => {
   const make = async (who: Who, role: string, project_id: string | null) =>
-    (await it.ask(callers[who], 'POST /dashboard/keys', { name: 'k', mode: 'live', project_id, role })).status
+    (
+      await it.ask(callers[who], 'POST /dashboard/keys', {
+        name: 'k',
+        mode: 'live',
+        project_id,
+        role,
+      })
+    ).status
   expect(await make('admin', 'owner', null)).toBe(403)
   expect(await make('projectAdmin', 'owner', here)).toBe(403)
   expect(await make('projectAdmin', 'read', null)).toBe(403)
@@ -346,14 +397,18 @@ test('nobody makes a key that may more than they may', async () => {
 
 test('who is demoted makes and invites nobody more, from that very moment', async () => {
   const { memberId, session } = await it.join('admin')
-  const make = () => it.ask(session, 'POST /dashboard/keys', { name: 'k', mode: 'live', role: 'admin' })
+  const make = () =>
+    it.ask(session, 'POST /dashboard/keys', { name: 'k', mode: 'live', role: 'admin' })
   const invite = () =>
     it.ask(session, 'POST /api/v1/organization/user/create', {
-      ...{ email: `${randomUUID()}@example.com`, role: 'admin' },
+      email: `${randomUUID()}@example.com`,
+      role: 'admin',
     })
   expect([(await make()).status, (await invite()).status]).toEqual([201, 201])
   await it.done(it.owner, 'PUT /api/v1/organization/user/update', {
-    ...{ member_id: memberId, role: 'member', api_keys: 'revoke' },
+    member_id: memberId,
+    role: 'member',
+    api_keys: 'revoke',
   })
   expect([(await make()).status, (await invite()).status]).toEqual([403, 403])
 })
@@ -369,7 +424,10 @@ test('owners, admins and keys of the organization delete projects and members', 
 
 test('only owners change and remove owners', async () => {
   const second = await it.join('owner')
-  const [change, remove] = [{ member_id: second.memberId, name: 'Second' }, { member_id: second.memberId }]
+  const [change, remove] = [
+    { member_id: second.memberId, name: 'Second' },
+    { member_id: second.memberId },
+  ]
   for (const [route, body] of [
     ['PUT /api/v1/organization/user/update', change],
     ['DELETE /api/v1/organization/user/delete', remove],
@@ -377,9 +435,9 @@ test('only owners change and remove owners', async () => {
     expect((await it.ask(callers.admin, route, body)).body.error).toBe('forbidden')
   }
   const promoted = { member_id: someone.memberId, role: 'owner' }
-  expect((await it.ask(callers.admin, 'PUT /api/v1/organization/user/update', promoted)).body.error).toBe(
-    'forbidden',
-  )
+  expect(
+    (await it.ask(callers.admin, 'PUT /api/v1/organization/user/update', promoted)).body.error,
+  ).toBe('forbidden')
   await it.done(it.owner, 'PUT /api/v1/organization/user/update', change)
   await it.done(it.owner, 'DELETE /api/v1/organization/user/delete', remove)
 })
@@ -433,7 +491,11 @@ test('a member of another organization cannot be put into a project', async () =
   const stranger = await it.openStranger()
   const answers = await Promise.all(
     [{ member_id: stranger.member }, { email: `${stranger.member}@strangers.example` }].map((who) =>
-      it.ask(it.key, 'POST /api/v1/project/user/create', { project_id: here, role: 'member', ...who }),
+      it.ask(it.key, 'POST /api/v1/project/user/create', {
+        project_id: here,
+        role: 'member',
+        ...who,
+      }),
     ),
   )
   expect(answers.map(({ body }) => body.error)).toEqual(['member not found', 'member not found'])
@@ -445,7 +507,10 @@ test('another organization’s ids answer exactly as unknown ones', async () => 
     const asked = [
       it.ask(it.key, `GET /api/v1/project/retrieve/${ids.project}`),
       it.ask(it.key, 'PUT /api/v1/project/update', { project_id: ids.project, name: 'x' }),
-      it.ask(it.key, 'DELETE /api/v1/project/delete', { project_id: ids.project, events: 'delete' }),
+      it.ask(it.key, 'DELETE /api/v1/project/delete', {
+        project_id: ids.project,
+        events: 'delete',
+      }),
       it.ask(it.key, `GET /api/v1/project/user/list?project_id=${ids.project}`),
       it.ask(it.key, `GET /api/v1/pixel/retrieve/${ids.pixel}`),
       it.ask(it.key, `GET /api/v1/pixel/activity/${ids.pixel}`),
@@ -464,8 +529,9 @@ test('another organization’s ids answer exactly as unknown ones', async () => 
   const answers = await answersOf(stranger)
   expect(answers).toEqual(await answersOf(unknown))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
-  const { rowCount } = await it.postgres.query('SELECT FROM event_deletions WHERE organization_id = $1', [
-    stranger.organization,
-  ])
+  const { rowCount } = await it.postgres.query(
+    'SELECT FROM event_deletions WHERE organization_id = $1',
+    [stranger.organization],
+  )
   expect(rowCount).toBe(0)
 })

@@ -12,7 +12,10 @@ afterAll(() => it.close())
 
 /** From an address of its own, unless it is said which. */
 const signInAs = (email: string, withPassword: string, address = randomAddress()) =>
-  it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/session', { email, password: withPassword })
+  it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/session', {
+    email,
+    password: withPassword,
+  })
 
 const randomAddress = () => `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join('.')}`
 
@@ -24,7 +27,12 @@ describe('sign-in', () => {
     const answer = await signInAs(someone.email.toUpperCase(), password)
     expect(answer.status).toBe(200)
     const signedIn = {
-      member: { member_id: someone.memberId, email: someone.email, name: 'Somebody', role: 'admin' },
+      member: {
+        member_id: someone.memberId,
+        email: someone.email,
+        name: 'Somebody',
+        role: 'admin',
+      },
       organization: { organization_id: it.demo.organization_id, name: 'Demo organization' },
       organizations: [{ organization_id: it.demo.organization_id, name: 'Demo organization' }],
     }
@@ -49,7 +57,10 @@ describe('sign-in', () => {
 
   test('a wrong password, an unknown address and an invited member answer alike', async () => {
     const invited = `${randomUUID()}@example.com`
-    await it.done(it.owner, 'POST /api/v1/organization/user/create', { email: invited, role: 'member' })
+    await it.done(it.owner, 'POST /api/v1/organization/user/create', {
+      email: invited,
+      role: 'member',
+    })
     const answers = [
       await signInAs(it.demo.admin_email, 'not the password'),
       await signInAs(`${randomUUID()}@example.com`, 'not the password'),
@@ -102,7 +113,8 @@ describe('sign-in', () => {
     expect(seconds).toBeLessThanOrEqual(30)
     // The token route is no way around it, and others sign in as ever, from there too.
     const login = await it.ask({ 'x-forwarded-for': address }, 'POST /auth/v1/login', {
-      ...{ email: someone.email, password },
+      email: someone.email,
+      password,
     })
     expect(login.status).toBe(429)
     expect((await signInAs(it.demo.admin_email, it.demo.admin_password, address)).status).toBe(200)
@@ -117,7 +129,9 @@ describe('sign-in', () => {
 
     // Tries from everywhere: only who has signed in before is let by.
     const first = await signInAs(someone.email, password)
-    const browser = first.headers.getSetCookie().find((cookie) => cookie.startsWith('footfall_browser='))!
+    const browser = first.headers
+      .getSetCookie()
+      .find((cookie) => cookie.startsWith('footfall_browser='))!
     expect(browser).toMatch(/Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax$/)
     const cookie = browser.split(';')[0]!
     await it.postgres.query(
@@ -159,7 +173,8 @@ describe('sign-in', () => {
     const someone = await it.join('member')
     const network = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:1`
     const answers = []
-    for (let n = 1; n <= 12; n++) answers.push(await signInAs(someone.email, 'wrong', `${network}::${n}`))
+    for (let n = 1; n <= 12; n++)
+      answers.push(await signInAs(someone.email, 'wrong', `${network}::${n}`))
     expect(answers.map(({ status }) => status)).toEqual([...Array(10).fill(401), 429, 429])
   })
 
@@ -190,7 +205,9 @@ describe('a session', () => {
     const { session } = await it.join('member')
     const answer = await it.ask(session, 'DELETE /dashboard/session')
     expect(answer.status).toBe(204)
-    expect(cookieOf(answer)).toMatch(/^footfall_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/)
+    expect(cookieOf(answer)).toMatch(
+      /^footfall_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/,
+    )
     const after = await waitFor('the end', async () => {
       const asked = await it.ask(session, 'GET /dashboard/session')
       return asked.status === 200 ? null : asked
@@ -208,8 +225,14 @@ describe('a session', () => {
     const gone = { member_id: removed.memberId }
     await it.done(it.owner, 'DELETE /api/v1/organization/user/delete', gone)
     for (const { session } of [late, removed]) {
-      await waitFor('the end', async () => (await it.ask(session, 'GET /dashboard/session')).status === 401)
-      await waitFor('the end', async () => (await it.ask(session, 'GET /api/v1/whoami')).status === 401)
+      await waitFor(
+        'the end',
+        async () => (await it.ask(session, 'GET /dashboard/session')).status === 401,
+      )
+      await waitFor(
+        'the end',
+        async () => (await it.ask(session, 'GET /api/v1/whoami')).status === 401,
+      )
     }
   })
 
@@ -230,7 +253,10 @@ describe('a session', () => {
     })
     try {
       const { admin_email: email, admin_password } = secure.demo
-      const answer = await secure.ask(nobody, 'POST /dashboard/session', { email, password: admin_password })
+      const answer = await secure.ask(nobody, 'POST /dashboard/session', {
+        email,
+        password: admin_password,
+      })
       expect(cookieOf(answer)).toMatch(/; Secure/)
     } finally {
       await secure.close()
@@ -241,9 +267,14 @@ describe('a session', () => {
 describe('an invitation', () => {
   const invite = async () => {
     const email = `${randomUUID()}@example.com`
-    const { member, invitation_url } = await it.done(it.owner, 'POST /api/v1/organization/user/create', {
-      ...{ email, role: 'member' },
-    })
+    const { member, invitation_url } = await it.done(
+      it.owner,
+      'POST /api/v1/organization/user/create',
+      {
+        email,
+        role: 'member',
+      },
+    )
     return { email, memberId: member.member_id, token: invitation_url.split('/').at(-1) as string }
   }
   const accept = { name: 'New Name', password }
@@ -251,7 +282,8 @@ describe('an invitation', () => {
   test('says whom it is for, is accepted once, and signs them in', async () => {
     const { email, memberId, token } = await invite()
     expect(await it.done(nobody, `GET /dashboard/invitation/${token}`)).toEqual({
-      ...{ email, organization: { name: 'Demo organization' } },
+      email,
+      organization: { name: 'Demo organization' },
     })
     const answer = await it.ask(nobody, `POST /dashboard/invitation/${token}`, accept)
     expect(answer).toMatchObject({
@@ -288,9 +320,10 @@ describe('an invitation', () => {
       [memberId],
     )
     expect(Number(rows[0].days)).toBeCloseTo(7, 2)
-    await it.postgres.query('UPDATE members SET invitation_expires_at = now() WHERE member_id = $1', [
-      memberId,
-    ])
+    await it.postgres.query(
+      'UPDATE members SET invitation_expires_at = now() WHERE member_id = $1',
+      [memberId],
+    )
     for (const [method, body] of [
       ['GET', undefined],
       ['POST', accept],
@@ -303,13 +336,20 @@ describe('an invitation', () => {
   test('renewed, is good again under a new address alone', async () => {
     const { memberId, token } = await invite()
     const renew = { member_id: memberId, renew_invitation: true }
-    const { member, invitation_url } = await it.done(it.owner, 'PUT /api/v1/organization/user/update', renew)
+    const { member, invitation_url } = await it.done(
+      it.owner,
+      'PUT /api/v1/organization/user/update',
+      renew,
+    )
     expect(member.status).toBe('invited')
     expect((await it.ask(nobody, `GET /dashboard/invitation/${token}`)).status).toBe(404)
     const renewed = invitation_url.split('/').at(-1)
     expect((await it.ask(nobody, `POST /dashboard/invitation/${renewed}`, accept)).status).toBe(200)
     const late = await it.ask(it.owner, 'PUT /api/v1/organization/user/update', renew)
-    expect(late).toMatchObject({ status: 409, body: { error: 'conflict', member: { member_id: memberId } } })
+    expect(late).toMatchObject({
+      status: 409,
+      body: { error: 'conflict', member: { member_id: memberId } },
+    })
   })
 })
 
@@ -319,7 +359,8 @@ describe('the own password', () => {
     const other = await it.signIn(someone.email, password)
     const change = { current_password: password, new_password: 'another long password' }
     const wrong = await it.ask(someone.session, 'PUT /dashboard/password', {
-      ...{ ...change, current_password: 'not it' },
+      ...change,
+      current_password: 'not it',
     })
     expect(wrong).toMatchObject({ status: 400, body: { parameter: 'current_password' } })
     expect((await it.ask(other, 'GET /dashboard/session')).status).toBe(200)
@@ -328,7 +369,10 @@ describe('the own password', () => {
     expect((await signInAs(someone.email, password)).status).toBe(401)
     expect((await signInAs(someone.email, 'another long password')).status).toBe(200)
     expect((await it.ask(someone.session, 'GET /dashboard/session')).status).toBe(200)
-    await waitFor('the end', async () => (await it.ask(other, 'GET /dashboard/session')).status === 401)
+    await waitFor(
+      'the end',
+      async () => (await it.ask(other, 'GET /dashboard/session')).status === 401,
+    )
   })
 
   test('is the same however its characters are composed', async () => {
@@ -363,21 +407,31 @@ describe('POST /auth/v1/login', () => {
   test('gives a token that serves where keys do, and says that it is deprecated', async () => {
     const someone = await it.join('admin')
     const { status, body, headers } = await it.ask(nobody, 'POST /auth/v1/login', {
-      ...{ email: someone.email, password },
+      email: someone.email,
+      password,
     })
     expect(status).toBe(200)
     expect(headers.get('deprecation')).toMatch(/^@\d+$/)
     expect(body).toEqual({
-      ...{ token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/), token_type: 'Bearer', expires_in: 3600 },
+      token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      token_type: 'Bearer',
+      expires_in: 3600,
     })
     const { iat, exp } = JSON.parse(Buffer.from(body.token.split('.')[1], 'base64url').toString())
     expect(exp - iat).toBe(3600)
     const whoami = await it.done({ authorization: `Bearer ${body.token}` }, 'GET /api/v1/whoami')
-    expect(whoami.caller).toMatchObject({ kind: 'member', member_id: someone.memberId, role: 'admin' })
+    expect(whoami.caller).toMatchObject({
+      kind: 'member',
+      member_id: someone.memberId,
+      role: 'admin',
+    })
   })
 
   test('refuses a wrong password like the dashboard does, and is deprecated then too', async () => {
-    const answer = await it.ask(nobody, 'POST /auth/v1/login', { email: it.demo.admin_email, password: 'no' })
+    const answer = await it.ask(nobody, 'POST /auth/v1/login', {
+      email: it.demo.admin_email,
+      password: 'no',
+    })
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_credentials'])
     expect(answer.headers.get('deprecation')).toMatch(/^@\d+$/)
   })

@@ -39,7 +39,9 @@ async function resetPassword(accounts: Accounts, email: string): Promise<void> {
 
 /** Turns on a second factor. */
 async function addFactor(accounts: Accounts, session: Caller): Promise<void> {
-  const begun = await accounts.done(session, 'POST /dashboard/two-factor', { current_password: password })
+  const begun = await accounts.done(session, 'POST /dashboard/two-factor', {
+    current_password: password,
+  })
   const code = codeOf(fromBase32(begun.secret), stepAt(Date.now()))
   await accounts.done(session, 'PUT /dashboard/two-factor', { code })
 }
@@ -51,12 +53,17 @@ describe('a pending change of the e-mail address', () => {
     expect((await it.ask(nobody, `POST ${path}`)).status).toBe(401)
   })
 
-  const endings: Record<string, (someone: { email: string; session: Caller }) => Promise<unknown>> = {
-    'a password reset': ({ email }) => resetPassword(it, email),
-    'a password change': ({ session }) =>
-      it.done(session, 'PUT /dashboard/password', { current_password: password, new_password: fresh }),
-    'the end of all other sessions': ({ session }) => it.done(session, 'DELETE /dashboard/sessions'),
-  }
+  const endings: Record<string, (someone: { email: string; session: Caller }) => Promise<unknown>> =
+    {
+      'a password reset': ({ email }) => resetPassword(it, email),
+      'a password change': ({ session }) =>
+        it.done(session, 'PUT /dashboard/password', {
+          current_password: password,
+          new_password: fresh,
+        }),
+      'the end of all other sessions': ({ session }) =>
+        it.done(session, 'DELETE /dashboard/sessions'),
+    }
   test.each(Object.entries(endings))('ends with %s', async (_, end) => {
     const someone = await it.join('member')
     const path = await requestChange(someone.session)
@@ -85,9 +92,10 @@ describe('an invitation', () => {
     const { member } = await it.done(it.owner, create, { email, role: 'member' })
     const shown = await withoutMail.done(withoutMail.owner, create, { email, role: 'member' })
     // As an invitation from before SMTP_URL was set.
-    const { rows } = await withoutMail.postgres.query('SELECT * FROM members WHERE member_id = $1', [
-      shown.member.member_id,
-    ])
+    const { rows } = await withoutMail.postgres.query(
+      'SELECT * FROM members WHERE member_id = $1',
+      [shown.member.member_id],
+    )
     const { invitation_sha256, invitation_by_mail } = rows[0]
     await it.postgres.query(
       'UPDATE members SET invitation_sha256 = $2, invitation_by_mail = $3 WHERE member_id = $1',
@@ -97,7 +105,9 @@ describe('an invitation', () => {
     const token = shown.invitation_url.split('/').at(-1)
     const refused = await it.ask(nobody, `POST /dashboard/invitation/${token}`, accept)
     expect([refused.status, refused.body.error]).toEqual([409, 'conflict'])
-    expect((await withoutMail.ask(nobody, `POST /dashboard/invitation/${token}`, accept)).status).toBe(200)
+    expect(
+      (await withoutMail.ask(nobody, `POST /dashboard/invitation/${token}`, accept)).status,
+    ).toBe(200)
   })
 })
 
@@ -106,15 +116,23 @@ describe('a second factor', () => {
     const { email, session } = await withoutMail.join('member')
     await addFactor(withoutMail, session)
     await resetPassword(withoutMail, email)
-    const signedIn = await withoutMail.ask(nobody, 'POST /dashboard/session', { email, password: fresh })
+    const signedIn = await withoutMail.ask(nobody, 'POST /dashboard/session', {
+      email,
+      password: fresh,
+    })
     expect(signedIn.status).toBe(200)
     // Now that the address is proven, a factor stays with the next reset.
     const owner = withoutMail.sessionOf(signedIn)
-    const begun = await withoutMail.done(owner, 'POST /dashboard/two-factor', { current_password: fresh })
+    const begun = await withoutMail.done(owner, 'POST /dashboard/two-factor', {
+      current_password: fresh,
+    })
     const code = codeOf(fromBase32(begun.secret), stepAt(Date.now()))
     await withoutMail.done(owner, 'PUT /dashboard/two-factor', { code })
     await resetPassword(withoutMail, email)
-    const again = await withoutMail.ask(nobody, 'POST /dashboard/session', { email, password: fresh })
+    const again = await withoutMail.ask(nobody, 'POST /dashboard/session', {
+      email,
+      password: fresh,
+    })
     expect([again.status, again.body.error]).toEqual([401, 'second_factor_required'])
   })
 })

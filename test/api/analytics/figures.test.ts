@@ -25,13 +25,12 @@ beforeAll(async () => {
     for (let n = 1 + below(25); n > 0; n--) {
       rows.push(
         eventOf(at, 0, {
-          ...{
-            cookie_id,
-            country,
-            event_type: step === 0 ? 'click' : types[below(4)],
-            page_path: paths[below(5)],
-          },
-          ...{ pixel_id: below(4) === 0 ? otherPixel : pixelId, event_data: '{"n":"1"}' },
+          cookie_id,
+          country,
+          event_type: step === 0 ? 'click' : types[below(4)],
+          page_path: paths[below(5)],
+          pixel_id: below(4) === 0 ? otherPixel : pixelId,
+          event_data: '{"n":"1"}',
           utm_source: null,
         }),
       )
@@ -55,7 +54,9 @@ afterAll(() => events.close())
 
 type Query = Record<string, string>
 async function analytics<T>(path: string, query: Query): Promise<T> {
-  const answer = await events.app.inject({ url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}` })
+  const answer = await events.app.inject({
+    url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}`,
+  })
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
   return answer.json()
 }
@@ -65,12 +66,22 @@ async function counts(query: Query): Promise<{ total: number; counts: Row[] }> {
   return answer.json()
 }
 const joined = (...filters: (string | undefined)[]) => filters.filter(Boolean).join(',')
-const withFilter = (query: Query, more: string): Query => ({ ...query, filter: joined(query.filter, more) })
+const withFilter = (query: Query, more: string): Query => ({
+  ...query,
+  filter: joined(query.filter, more),
+})
 
 const conditions = [
-  ...['country:eq:DE', 'country:ne:DE', 'event_type:eq:click', 'page_path:like:/%'],
-  ...['page_path:eq:/blog/ä,b', 'is_entry:eq:true', 'is_entry:eq:false', 'page_path:in:/|/docs'],
-  ...['event_data.n:eq:1', 'resolved:eq:false'],
+  'country:eq:DE',
+  'country:ne:DE',
+  'event_type:eq:click',
+  'page_path:like:/%',
+  'page_path:eq:/blog/ä,b',
+  'is_entry:eq:true',
+  'is_entry:eq:false',
+  'page_path:in:/|/docs',
+  'event_data.n:eq:1',
+  'resolved:eq:false',
 ]
 const query = fc
   .record({
@@ -82,7 +93,9 @@ const query = fc
   .map(({ first, hours, pixel, filters }): Query => {
     const start = midnight - 9 * dayMs + first * 60 * minuteMs
     return {
-      ...{ project_id: projectId, start_ms: String(start), end_ms: String(start + hours * 60 * minuteMs) },
+      project_id: projectId,
+      start_ms: String(start),
+      end_ms: String(start + hours * 60 * minuteMs),
       ...(pixel && { pixel_id: pixel }),
       ...(filters.length > 0 && { filter: filters.join(',') }),
     }
@@ -102,7 +115,8 @@ interface Overview {
 /** All rows that a query selects, with their sessions, oldest first. */
 async function rowsOf(query: Query): Promise<Row[]> {
   const page = await events.page({
-    ...{ ...query, limit: '10000' },
+    ...query,
+    limit: '10000',
     select: 'event_id,cookie_id,event_type,ts_millis,page_path,session_id,is_entry',
   })
   return page.rows.toReversed()
@@ -160,7 +174,9 @@ describe('the overview', () => {
         }
       }
       const views = selected.filter(isView).length
-      expect(overview.bounce_rate).toBe(viewing.length === 0 ? null : bounced.length / viewing.length)
+      expect(overview.bounce_rate).toBe(
+        viewing.length === 0 ? null : bounced.length / viewing.length,
+      )
       expect(overview.time_on_page_ms).toBe(views === 0 ? null : pageMs / views)
     })
   })
@@ -168,7 +184,9 @@ describe('the overview', () => {
   test('compared, tells of the period before what it tells of that period itself', async () => {
     const [start, end] = [midnight - 3 * dayMs, midnight - dayMs - 5 * minuteMs]
     const period = (from: number, to: number) => ({
-      ...{ project_id: projectId, start_ms: String(from), end_ms: String(to) },
+      project_id: projectId,
+      start_ms: String(from),
+      end_ms: String(to),
     })
     const { previous } = await analytics<{ previous: Overview }>('overview', {
       ...period(start, end),
@@ -187,13 +205,18 @@ describe('the series', () => {
   test('by day and by hour equals counts, with zeros between', async () => {
     await forAll(async (query) => {
       for (const interval of ['day', 'hour']) {
-        const { timeseries } = await analytics<{ timeseries: Row[] }>('timeseries', { ...query, interval })
+        const { timeseries } = await analytics<{ timeseries: Row[] }>('timeseries', {
+          ...query,
+          interval,
+        })
         const counted = await counts({ ...query, group_by: interval, distinct: 'cookie_id' })
         expect(
           timeseries
             .filter(({ events }) => events !== 0)
             .map(({ start_ms, events, visitors }) => [start_ms, events, visitors]),
-        ).toEqual(counted.counts.map((row) => [Date.parse(String(row[interval])), row.count, row.distinct]))
+        ).toEqual(
+          counted.counts.map((row) => [Date.parse(String(row[interval])), row.count, row.distinct]),
+        )
         const length = interval === 'day' ? dayMs : 60 * minuteMs
         for (const [index, { start_ms }] of timeseries.entries())
           expect(start_ms).toBe(Number(timeseries[0]!.start_ms) + index * length)
@@ -209,12 +232,12 @@ describe('the series', () => {
         start_ms: String(midnight - 400 * dayMs),
         end_ms: String(midnight),
       }
-      const { timeseries } = await analytics<{ timeseries: { start_ms: number; events: number }[] }>(
-        'timeseries',
-        {
-          ...{ ...query, interval },
-        },
-      )
+      const { timeseries } = await analytics<{
+        timeseries: { start_ms: number; events: number }[]
+      }>('timeseries', {
+        ...query,
+        interval,
+      })
       const startOf = (ms: number) => {
         const at = new Date(Math.floor(ms / dayMs) * dayMs)
         if (interval === 'month') at.setUTCDate(1)
@@ -235,13 +258,23 @@ describe('the series', () => {
   test('of the period before stands point for point beside this one', async () => {
     const [start, end] = [midnight - 3 * dayMs, midnight - dayMs - 5 * minuteMs]
     const query = { project_id: projectId, interval: 'day' }
-    const { timeseries, previous } = await analytics<{ timeseries: Row[]; previous: Row[] }>('timeseries', {
-      ...{ ...query, start_ms: String(start), end_ms: String(end), compare: 'previous' },
-    })
+    const { timeseries, previous } = await analytics<{ timeseries: Row[]; previous: Row[] }>(
+      'timeseries',
+      {
+        ...query,
+        start_ms: String(start),
+        end_ms: String(end),
+        compare: 'previous',
+      },
+    )
     const before = await analytics<{ timeseries: Row[] }>('timeseries', {
-      ...{ ...query, start_ms: String(start - 2 * dayMs), end_ms: String(end - 2 * dayMs) },
+      ...query,
+      start_ms: String(start - 2 * dayMs),
+      end_ms: String(end - 2 * dayMs),
     })
-    expect(previous.map(({ start_ms }) => start_ms)).toEqual(timeseries.map(({ start_ms }) => start_ms))
+    expect(previous.map(({ start_ms }) => start_ms)).toEqual(
+      timeseries.map(({ start_ms }) => start_ms),
+    )
     expect(previous.map(({ start_ms: _, ...point }) => point)).toEqual(
       before.timeseries.map(({ start_ms: _, ...point }) => point),
     )
@@ -257,7 +290,9 @@ describe('breakdowns', () => {
     await forAll(async (query) => {
       const dimensions = ['page_path', 'country', 'event_type', 'resolved', 'pixel_id']
       const { breakdowns } = await analytics<Breakdowns>('breakdown', {
-        ...{ ...query, dimensions: dimensions.join(','), limit: '1000' },
+        ...query,
+        dimensions: dimensions.join(','),
+        limit: '1000',
       })
       for (const dimension of dimensions) {
         const counted = await counts({ ...query, group_by: dimension, distinct: 'cookie_id' })
@@ -269,7 +304,9 @@ describe('breakdowns', () => {
               [events, visitors],
             ]),
           ),
-        ).toEqual(new Map(counted.counts.map((row) => [key(row[dimension]), [row.count, row.distinct]])))
+        ).toEqual(
+          new Map(counted.counts.map((row) => [key(row[dimension]), [row.count, row.distinct]])),
+        )
       }
     })
   })
@@ -277,7 +314,9 @@ describe('breakdowns', () => {
   test('of entry and exit pages are the first and last page views of the sessions that are selected', async () => {
     await forAll(async (query) => {
       const { breakdowns } = await analytics<Breakdowns>('breakdown', {
-        ...{ ...query, dimensions: 'entry_page,exit_page', limit: '1000' },
+        ...query,
+        dimensions: 'entry_page,exit_page',
+        limit: '1000',
       })
       const sessions = (await sessionsOf(await rowsOf(query), query))
         .map((session) => session.filter(isView))
@@ -302,16 +341,24 @@ describe('breakdowns', () => {
             ]),
           ),
         ).toEqual(
-          new Map([...expected].map(([path, { sessions, cookies }]) => [path, [sessions, cookies.size]])),
+          new Map(
+            [...expected].map(([path, { sessions, cookies }]) => [path, [sessions, cookies.size]]),
+          ),
         )
       }
     })
   })
 
   test('stop at the limit, those with the most visitors first, and say so', async () => {
-    const query = { project_id: projectId, start_ms: String(midnight - 9 * dayMs), end_ms: String(midnight) }
+    const query = {
+      project_id: projectId,
+      start_ms: String(midnight - 9 * dayMs),
+      end_ms: String(midnight),
+    }
     const { breakdowns } = await analytics<Breakdowns>('breakdown', {
-      ...{ ...query, dimensions: 'page_path,entry_page', limit: '2' },
+      ...query,
+      dimensions: 'page_path,entry_page',
+      limit: '2',
     })
     for (const { values, has_more } of Object.values(breakdowns)) {
       expect(values).toHaveLength(2)

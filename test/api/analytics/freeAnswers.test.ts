@@ -19,17 +19,22 @@ const gets = {
   live: {},
 } as Record<string, Record<string, string>>
 const ask = (path: string, query: Record<string, string>) =>
-  events.app.inject({ url: `/api/v1/analytics/${path}?${new URLSearchParams({ ...gets[path], ...query })}` })
+  events.app.inject({
+    url: `/api/v1/analytics/${path}?${new URLSearchParams({ ...gets[path], ...query })}`,
+  })
 
 /** A value that suits the field. */
 const sampleOf = ({ dataType, values }: Field) =>
-  values?.[0] ?? { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]
+  values?.[0] ??
+  { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]
 
 test.each(Object.keys(gets))(
   '%s refuses filters on every field that tells who a visitor is',
   async (path) => {
     for (const field of fields.filter(isIdentityField)) {
-      const answer = await ask(path, { filter: `event_type:eq:click,${field.name}:ne:${sampleOf(field)}` })
+      const answer = await ask(path, {
+        filter: `event_type:eq:click,${field.name}:ne:${sampleOf(field)}`,
+      })
       expect([field.name, answer.statusCode]).toEqual([field.name, 400])
       expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'filter' })
       expect(answer.json().message).toContain(`"${field.name}"`)
@@ -63,5 +68,10 @@ test('another organization’s events are not counted', async () => {
     url: '/api/v1/analytics/overview',
     headers: { 'x-organization': randomUUID() },
   })
-  expect(answer.json().overview).toMatchObject({ events: 0, visitors: 0, sessions: 0, bounce_rate: null })
+  expect(answer.json().overview).toMatchObject({
+    events: 0,
+    visitors: 0,
+    sessions: 0,
+    bounce_rate: null,
+  })
 })

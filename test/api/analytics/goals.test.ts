@@ -14,9 +14,10 @@ beforeAll(async () => {
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
     organizationId,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')", [
-    ...[projectId, organizationId],
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [projectId, organizationId],
+  )
   await events.insert([
     eventOf(now, 5_000, { cookie_id: ada, page_path: '/thanks' }),
     eventOf(now, 4_000, { cookie_id: ada, page_path: '/thanks' }),
@@ -71,11 +72,9 @@ test('conversions are the events and visitors of each goal, of those that a filt
   const conversionsOf = async (query: Record<string, string> = {}) => {
     const answer = await get('/api/v1/analytics/conversions', query)
     expect(answer.statusCode, answer.body).toBe(200)
-    return (answer.json() as { conversions: Row[] }).conversions.map(({ events, visitors, rate }) => [
-      events,
-      visitors,
-      rate,
-    ])
+    return (answer.json() as { conversions: Row[] }).conversions.map(
+      ({ events, visitors, rate }) => [events, visitors, rate],
+    )
   }
   expect(await conversionsOf()).toEqual([
     [2, 1, 1 / 3],
@@ -109,5 +108,7 @@ test('who reaches any goal is counted once, also of the period before', async ()
 test('another organization’s project has no goals to tell', async () => {
   const headers = { 'x-organization': randomUUID() }
   for (const url of [path, '/api/v1/analytics/conversions'])
-    expect((await events.app.inject({ url: `${url}?project_id=${projectId}`, headers })).statusCode).toBe(404)
+    expect(
+      (await events.app.inject({ url: `${url}?project_id=${projectId}`, headers })).statusCode,
+    ).toBe(404)
 })

@@ -30,7 +30,11 @@ beforeAll(async () => {
     const history: Seen[] = []
     for (let n = 1 + below(15); n > 0 && at < midnight; n--) {
       history.push(
-        eventOf(at, 0, { cookie_id, event_type: types[below(5)], page_path: paths[below(5)] }) as Seen,
+        eventOf(at, 0, {
+          cookie_id,
+          event_type: types[below(5)],
+          page_path: paths[below(5)],
+        }) as Seen,
       )
       at += [1, minuteMs, 10 * minuteMs, 45 * minuteMs, dayMs, 5 * dayMs][below(6)]! + below(1_000)
     }
@@ -41,7 +45,11 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
-async function answerOf<T>(request: { method?: 'POST'; url: string; payload?: object }): Promise<T> {
+async function answerOf<T>(request: {
+  method?: 'POST'
+  url: string
+  payload?: object
+}): Promise<T> {
   const answer = await events.app.inject(request)
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
   return answer.json()
@@ -49,7 +57,9 @@ async function answerOf<T>(request: { method?: 'POST'; url: string; payload?: ob
 const get = <T>(path: string, query: Record<string, string>) =>
   answerOf<T>({
     url: `/api/v1/analytics/${path}?${new URLSearchParams({
-      ...{ project_id: projectId, start_ms: String(start), end_ms: String(midnight) },
+      project_id: projectId,
+      start_ms: String(start),
+      end_ms: String(midnight),
       ...query,
     })}`,
   })
@@ -81,9 +91,13 @@ async function allVisitors(asked: object) {
   const found: VisitorsPage['visitors'] = []
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
     const answer = await events.app.inject({
-      ...{ method: 'POST', url: '/api/v1/analytics/visitors' },
+      method: 'POST',
+      url: '/api/v1/analytics/visitors',
       payload: {
-        ...{ project_id: projectId, start_ms: start, end_ms: midnight, limit: 17 },
+        project_id: projectId,
+        start_ms: start,
+        end_ms: midnight,
+        limit: 17,
         ...asked,
         ...(cursor && { cursor }),
       },
@@ -101,7 +115,11 @@ const cookieOf = ([event]: readonly Seen[]) => event!.cookie_id
 
 describe('funnels', () => {
   /** How many steps a visitor takes at most, tried from every event. */
-  function stepsTaken(history: readonly Seen[], steps: readonly string[], withinMs: number): number {
+  function stepsTaken(
+    history: readonly Seen[],
+    steps: readonly string[],
+    withinMs: number,
+  ): number {
     let most = 0
     for (const [from, first] of history.entries()) {
       if (!conditions[steps[0]!]!(first)) continue
@@ -123,10 +141,14 @@ describe('funnels', () => {
     await fc.assert(
       fc.asyncProperty(funnel, async ({ steps, withinMs }) => {
         const { steps: found } = await answerOf<{ steps: { visitors: number }[] }>({
-          ...{ method: 'POST', url: '/api/v1/analytics/funnel' },
+          method: 'POST',
+          url: '/api/v1/analytics/funnel',
           payload: {
-            ...{ project_id: projectId, start_ms: start, end_ms: midnight },
-            ...{ steps, within_ms: withinMs },
+            project_id: projectId,
+            start_ms: start,
+            end_ms: midnight,
+            steps,
+            within_ms: withinMs,
           },
         })
         const taken = visitors.map((history) => stepsTaken(history, steps, withinMs))
@@ -152,7 +174,9 @@ describe('funnels', () => {
         expect(wanted.length).toBeGreaterThan(0)
         expect(found.map(({ cookie_id }) => cookie_id).sort()).toEqual(wanted.map(cookieOf).sort())
         for (const { cookie_id, steps_taken } of found)
-          expect(steps_taken).toBe(taken[visitors.findIndex((history) => cookieOf(history) === cookie_id)])
+          expect(steps_taken).toBe(
+            taken[visitors.findIndex((history) => cookieOf(history) === cookie_id)],
+          )
       }
     }
   })
@@ -164,7 +188,9 @@ describe('funnels', () => {
     [{ steps: ['event_type:eq:click', 'event_type:eq:copy'], within_ms: 0 }, 'within_ms'],
   ])('%o is refused and named', async (body, parameter) => {
     const answer = await events.app.inject({
-      ...{ method: 'POST', url: '/api/v1/analytics/funnel', payload: body },
+      method: 'POST',
+      url: '/api/v1/analytics/funnel',
+      payload: body,
     })
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter })
@@ -175,14 +201,21 @@ describe('visitors', () => {
   test('behind a filter are those whom the overview counts, with what they did', async () => {
     for (const [filter, meets] of Object.entries(conditions)) {
       const found = await allVisitors({ filter })
-      const { overview } = await get<{ overview: { visitors: number; events: number } }>('overview', {
-        filter,
-      })
+      const { overview } = await get<{ overview: { visitors: number; events: number } }>(
+        'overview',
+        {
+          filter,
+        },
+      )
       expect(found).toHaveLength(overview.visitors)
       expect(found.reduce((sum, { events }) => sum + events, 0)).toBe(overview.events)
       for (const { cookie_id, steps_taken, first_ms, last_ms } of found) {
         const own = visitors.find((history) => cookieOf(history) === cookie_id)!.filter(meets)
-        expect([steps_taken, first_ms, last_ms]).toEqual([null, own[0]!.ts_millis, own.at(-1)!.ts_millis])
+        expect([steps_taken, first_ms, last_ms]).toEqual([
+          null,
+          own[0]!.ts_millis,
+          own.at(-1)!.ts_millis,
+        ])
       }
     }
   })
@@ -198,7 +231,9 @@ describe('visitors', () => {
     [{ limit: 10_001 }, 'limit'],
   ])('%o is refused and named', async (body, parameter) => {
     const answer = await events.app.inject({
-      ...{ method: 'POST', url: '/api/v1/analytics/visitors', payload: body },
+      method: 'POST',
+      url: '/api/v1/analytics/visitors',
+      payload: body,
     })
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter })
@@ -210,39 +245,41 @@ describe('retention', () => {
     ['day', undefined, undefined],
     ['week', undefined, undefined],
     ['week', 'page_path:eq:/pricing', 'event_type:eq:page_view'],
-  ])('by %s, first %s, returning %s: as a look at every visitor', async (interval, first, returning) => {
-    const { cohorts } = await get<{ cohorts: { start_ms: number; visitors: number; returned: number[] }[] }>(
-      'retention',
-      { interval, ...(first && { first }), ...(returning && { returning }) },
-    )
-    const lengthMs = interval === 'day' ? dayMs : 7 * dayMs
-    const monday = interval === 'day' ? 0 : 4 * dayMs
-    const indexOf = (ms: number) => Math.floor((ms - monday) / lengthMs)
-    const began = visitors.flatMap((history) => {
-      const from = history.find((event) => !first || conditions[first]!(event))
-      return from ? [{ cohort: indexOf(from.ts_millis), history }] : []
-    })
-    for (const { start_ms, visitors, returned } of cohorts) {
-      const cohort = indexOf(start_ms)
-      expect(start_ms).toBe(cohort * lengthMs + monday)
-      const members = began.filter((one) => one.cohort === cohort)
-      expect(visitors).toBe(members.length)
-      const expected = returned.map(
-        (_, later) =>
-          members.filter(
-            ({ history }) =>
-              later === 0 ||
-              history.some(
-                (event) =>
-                  indexOf(event.ts_millis) === cohort + later &&
-                  (!returning || conditions[returning]!(event)),
-              ),
-          ).length,
-      )
-      expect(returned).toEqual(expected)
-    }
-    expect(cohorts.reduce((sum, { visitors }) => sum + visitors, 0)).toBe(began.length)
-  })
+  ])(
+    'by %s, first %s, returning %s: as a look at every visitor',
+    async (interval, first, returning) => {
+      const { cohorts } = await get<{
+        cohorts: { start_ms: number; visitors: number; returned: number[] }[]
+      }>('retention', { interval, ...(first && { first }), ...(returning && { returning }) })
+      const lengthMs = interval === 'day' ? dayMs : 7 * dayMs
+      const monday = interval === 'day' ? 0 : 4 * dayMs
+      const indexOf = (ms: number) => Math.floor((ms - monday) / lengthMs)
+      const began = visitors.flatMap((history) => {
+        const from = history.find((event) => !first || conditions[first]!(event))
+        return from ? [{ cohort: indexOf(from.ts_millis), history }] : []
+      })
+      for (const { start_ms, visitors, returned } of cohorts) {
+        const cohort = indexOf(start_ms)
+        expect(start_ms).toBe(cohort * lengthMs + monday)
+        const members = began.filter((one) => one.cohort === cohort)
+        expect(visitors).toBe(members.length)
+        const expected = returned.map(
+          (_, later) =>
+            members.filter(
+              ({ history }) =>
+                later === 0 ||
+                history.some(
+                  (event) =>
+                    indexOf(event.ts_millis) === cohort + later &&
+                    (!returning || conditions[returning]!(event)),
+                ),
+            ).length,
+        )
+        expect(returned).toEqual(expected)
+      }
+      expect(cohorts.reduce((sum, { visitors }) => sum + visitors, 0)).toBe(began.length)
+    },
+  )
 })
 
 interface Link {
@@ -266,7 +303,8 @@ describe('journeys', () => {
           found.push(way)
         }
         before = ts_millis
-        if (event_type === 'page_view' && page_path !== null && way.at(-1) !== page_path) way.push(page_path)
+        if (event_type === 'page_view' && page_path !== null && way.at(-1) !== page_path)
+          way.push(page_path)
       }
     }
     return found.filter((way) => way.length > 0)
@@ -274,7 +312,8 @@ describe('journeys', () => {
 
   test.each([undefined, '/pricing'])('from %s are the steps of every session', async (from) => {
     const { links } = await get<{ links: Link[] }>('journeys', {
-      ...{ steps: '3', pages: '50' },
+      steps: '3',
+      pages: '50',
       ...(from && { start: from }),
     })
     const expected = new Map<string, number>()

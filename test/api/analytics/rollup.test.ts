@@ -28,7 +28,11 @@ const pixels = [randomUUID(), randomUUID()]
 const paths = ['/', '/pricing', '/docs', null]
 
 /** Visits of a project, at the odd places: around midnight, days long, and half an hour to the millisecond after the last. */
-function visits(projectId: string, below: (n: number) => number, visitors: readonly string[]): Row[] {
+function visits(
+  projectId: string,
+  below: (n: number) => number,
+  visitors: readonly string[],
+): Row[] {
   return visitors.flatMap((cookie_id) => {
     const nearMidnight = firstDay + (1 + below(daysMade)) * dayMs - below(70) * minuteMs
     let at = below(2) === 0 ? nearMidnight : firstDay + below(daysMade * 24 * 60) * minuteMs
@@ -36,8 +40,11 @@ function visits(projectId: string, below: (n: number) => number, visitors: reado
     const length = isRestless ? 110 : 1 + below(12)
     return Array.from({ length }, () => {
       const row = eventOf(at, 0, {
-        ...{ project_id: projectId, cookie_id, pixel_id: pixels[at < firstDay + 3 * dayMs ? 0 : below(2)] },
-        ...{ event_type: ['page_view', 'click'][below(2)], page_path: paths[below(4)] },
+        project_id: projectId,
+        cookie_id,
+        pixel_id: pixels[at < firstDay + 3 * dayMs ? 0 : below(2)],
+        event_type: ['page_view', 'click'][below(2)],
+        page_path: paths[below(4)],
         country: ['DE', 'US', null][below(3)],
       })
       at += isRestless
@@ -50,7 +57,9 @@ function visits(projectId: string, below: (n: number) => number, visitors: reado
 
 type Query = Record<string, string>
 async function analytics(path: string, query: Query): Promise<Row> {
-  const answer = await events.app.inject({ url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}` })
+  const answer = await events.app.inject({
+    url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}`,
+  })
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
   const { meta: _, ...figures } = answer.json()
   return figures
@@ -63,9 +72,12 @@ async function expectSame(projectId: string, below: (n: number) => number): Prom
   const start = firstDay + below(daysMade - 2) * dayMs
   // Every other one ends in the last day that has events, whose hours may be counted.
   const [days, rest] =
-    below(2) === 0 ? [lastDay - start, below(dayMs)] : [(2 + below(3)) * dayMs, below(3) * below(dayMs)]
+    below(2) === 0
+      ? [lastDay - start, below(dayMs)]
+      : [(2 + below(3)) * dayMs, below(3) * below(dayMs)]
   const query: Query = {
-    ...{ project_id: projectId, start_ms: String(start) },
+    project_id: projectId,
+    start_ms: String(start),
     end_ms: String(start + Math.max(days, 2 * dayMs) + rest),
     ...(below(3) === 0 && { pixel_id: pixels[0]! }),
   }
@@ -95,7 +107,7 @@ async function expectSameConversions(projectId: string): Promise<void> {
   const { live } = events.clickhouse
   const scope = { organizationId, projectId, pixelId: null, campaignId: null }
   const window = { startMs: firstDay + dayMs, endMs: lastDay + 23.4 * 60 * minuteMs }
-  const plan = { ...{ source: 'pixel' as const, filters: [] }, scope, window }
+  const plan = { source: 'pixel' as const, filters: [], scope, window }
   const { events: rolled } = await readRollup(live, plan)
   expect(goals.every(isRolledGoal)).toBe(true)
   expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
@@ -112,10 +124,15 @@ const count = (projectId: string, nowMs = Date.now()) =>
 /** The days of all there is that are read from counts. */
 async function daysCounted(projectId: string): Promise<{ events: number; sessions: number }> {
   const rollup = await readRollup(events.clickhouse.live, {
-    ...{ source: 'pixel', filters: [], window: { startMs: firstDay, endMs: midnight } },
+    source: 'pixel',
+    filters: [],
+    window: { startMs: firstDay, endMs: midnight },
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   })
-  return { events: rollup.events?.runIds.length ?? 0, sessions: rollup.sessions?.runIds.length ?? 0 }
+  return {
+    events: rollup.events?.runIds.length ?? 0,
+    sessions: rollup.sessions?.runIds.length ?? 0,
+  }
 }
 
 const changes = ['late', 'again', 'erase', 'retain', 'late', 'count', 'count'] as const
@@ -138,7 +155,9 @@ test('counts of days and hours equal the events to the one, through late events,
         await expectSame(projectId, below)
         for (const step of steps) {
           if (step === 'late')
-            await events.insert(visits(projectId, below, [visitors[below(30)]!, randomUUID()]).slice(0, 5))
+            await events.insert(
+              visits(projectId, below, [visitors[below(30)]!, randomUUID()]).slice(0, 5),
+            )
           if (step === 'again') await events.insert(rows.slice(below(20), 20 + below(20)))
           if (step === 'erase')
             await erase('project_id = {projectId:UUID} AND cookie_id IN {cookies:Array(UUID)}', {
@@ -210,7 +229,10 @@ test('hours are read from counts, a changed one is not; they go after a month', 
   expect(await daysCounted(projectId)).toEqual({ events: 10, sessions: 10 })
   expect(await figures(10.2)).toMatchObject({ events: 28, visitors: 2, sessions: 2 })
 
-  await erase('project_id = {projectId:UUID} AND cookie_id = {leaving:UUID}', { projectId, leaving })
+  await erase('project_id = {projectId:UUID} AND cookie_id = {leaving:UUID}', {
+    projectId,
+    leaving,
+  })
   expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
   await count(projectId, isSettled)
   expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
@@ -241,7 +263,9 @@ test('a changed day is read from its events until it is counted anew; who is era
   const cookie = randomUUID()
   const day = firstDay + 2 * dayMs
   await events.insert(
-    [0, 1, 2, 3, 4].map((n) => eventOf(firstDay + n * dayMs + minuteMs, 0, { project_id: projectId })),
+    [0, 1, 2, 3, 4].map((n) =>
+      eventOf(firstDay + n * dayMs + minuteMs, 0, { project_id: projectId }),
+    ),
   )
   await count(projectId)
   expect(await daysCounted(projectId)).toEqual({ events: 5, sessions: 5 })
@@ -261,9 +285,10 @@ test('a changed day is read from its events until it is counted anew; who is era
     return row
   }
   expect(await left()).toEqual({ numbers: 1, runs: 12, are_own: 1 })
-  await events.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
-    organizationId,
-  ])
+  await events.postgres.query(
+    "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
+    [organizationId],
+  )
   await requestErasure(events.postgres, organizationId, { cookieId: cookie })
   await expect
     .poll(async () => {
@@ -293,10 +318,17 @@ test('the background work counts the days of large projects that are over, and l
     await stale!.run({ ...job, send: async (_, key) => void sent.push(key) })
     return sent.filter((key) => key === projectId)
   }
-  const job = { key: null, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
+  const job = {
+    key: null,
+    isLastTry: false,
+    signal: new AbortController().signal,
+    send: async () => {},
+  }
   const insert = (rows: number, at: number) => {
     const { event_data: _, ...columns } = eventOf(at, 0, { project_id: projectId })
-    return events.insert(Array.from({ length: rows }, () => ({ ...columns, event_id: randomUUID() })))
+    return events.insert(
+      Array.from({ length: rows }, () => ({ ...columns, event_id: randomUUID() })),
+    )
   }
   await insert(eventsWorthCounting - 1, midnight - dayMs)
   // Of the hour under way; once it is over it is stale, as the day would be.

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../../collector/accounts/keys/apiKeys.ts'
 import { type Field, fields } from '../../../schemas/fields.ts'
 import { waitFor } from '../../harness/service.ts'
-import { eventOf, openEvents, organizationId, pixelId, projectId, type Row } from '../events/harness.ts'
+import {
+  eventOf,
+  openEvents,
+  organizationId,
+  pixelId,
+  projectId,
+  type Row,
+} from '../events/harness.ts'
 
 /** Share links: figures for whoever has one, until it ends, and never who somebody is. */
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -45,15 +52,18 @@ beforeAll(async () => {
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
     organizationId,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')", [
-    ...[projectId, organizationId],
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [projectId, organizationId],
+  )
   for (const [id, name] of [
     [pixelId, 'Main'],
     [otherPixel, 'Blog'],
   ])
     await postgres.query('INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, $3)', [
-      ...[id, projectId, name],
+      id,
+      projectId,
+      name,
     ])
   const owner = { organizationId, projectId: null }
   await storeApiKey(postgres, owner, 'live', 'admin', keys.admin, madeAs('admin'))
@@ -75,7 +85,9 @@ afterAll(() => events.close())
 
 const make = (body: Row = {}, headers = withKey(keys.admin)) =>
   events.app.inject({
-    ...{ method: 'POST', url: path, headers },
+    method: 'POST',
+    url: path,
+    headers,
     payload: { project_id: projectId, name: 'For the agency', expires_at: inDays(30), ...body },
   })
 const made = async (body: Row = {}) => {
@@ -93,15 +105,27 @@ describe('a share link', () => {
     expect((await make({}, withKey(keys.write))).statusCode).toBe(403)
     for (const expires_at of [undefined, inDays(-1), inDays(367), 'tomorrow'])
       expect((await make({ expires_at })).json()).toMatchObject({ error: 'invalid_parameter' })
-    expect((await make({ pixel_id: randomUUID() })).json()).toMatchObject({ error: 'pixel not found' })
-    expect((await make({ project_id: randomUUID() })).json()).toMatchObject({ error: 'project not found' })
+    expect((await make({ pixel_id: randomUUID() })).json()).toMatchObject({
+      error: 'pixel not found',
+    })
+    expect((await make({ project_id: randomUUID() })).json()).toMatchObject({
+      error: 'project not found',
+    })
 
     const { share_link, url, secret } = await made({ pixel_id: otherPixel })
     expect(share_link).toMatchObject({
-      ...{ name: 'For the agency', project_name: 'Shop', pixel_id: otherPixel, pixel_name: 'Blog' },
-      ...{ created_by: 'admin', expires_at: inDays(30), last_used_at: null },
+      name: 'For the agency',
+      project_name: 'Shop',
+      pixel_id: otherPixel,
+      pixel_name: 'Blog',
+      created_by: 'admin',
+      expires_at: inDays(30),
+      last_used_at: null,
     })
-    expect(new URL(url)).toMatchObject({ pathname: `/share/${share_link.share_id}`, hash: `#${secret}` })
+    expect(new URL(url)).toMatchObject({
+      pathname: `/share/${share_link.share_id}`,
+      hash: `#${secret}`,
+    })
     const listed = await read('shares', { project_id: projectId }, withKey(keys.admin))
     expect(listed.json().share_links[0]).toEqual(share_link)
     const { rows } = await events.postgres.query(
@@ -112,7 +136,10 @@ describe('a share link', () => {
       {
         object_id: share_link.share_id,
         details: {
-          ...{ name: 'For the agency', project_id: projectId, pixel_id: otherPixel, expires_at: inDays(30) },
+          name: 'For the agency',
+          project_id: projectId,
+          pixel_id: otherPixel,
+          expires_at: inDays(30),
         },
       },
     ])
@@ -144,11 +171,17 @@ describe('a share link', () => {
       }
     }
     expect((await read('overview', asked, withShare(whole.secret))).json().overview.events).toBe(15)
-    expect((await read('overview', asked, withShare(ofPixel.secret))).json().overview.events).toBe(5)
+    expect((await read('overview', asked, withShare(ofPixel.secret))).json().overview.events).toBe(
+      5,
+    )
     const other = await read('overview', { ...asked, pixel_id: pixelId }, withShare(ofPixel.secret))
     expect(other.json()).toMatchObject({ error: 'pixel not found' })
     const own = await read(`shares/${whole.share_link.share_id}`, {}, withShare(whole.secret))
-    expect(own.json().share_link).toEqual({ ...whole.share_link, created_by: null, last_used_at: null })
+    expect(own.json().share_link).toEqual({
+      ...whole.share_link,
+      created_by: null,
+      last_used_at: null,
+    })
     const another = await read(`shares/${ofPixel.share_link.share_id}`, {}, withShare(whole.secret))
     expect(another.statusCode).toBe(404)
     const used = await read(`shares/${whole.share_link.share_id}`, {}, withKey(keys.admin))
@@ -157,7 +190,8 @@ describe('a share link', () => {
 
   test('tells no address, parameter or source that may tell of a person', async () => {
     const { secret } = await made()
-    const dimensions = 'page_path,entry_page,exit_page,page_host,referrer_host,utm_source,utm_medium,country'
+    const dimensions =
+      'page_path,entry_page,exit_page,page_host,referrer_host,utm_source,utm_medium,country'
     const query = { ...asked, dimensions, limit: '1000' }
     const own = await read('breakdown', query, withKey(keys.admin))
     for (const text of [...personal, ...harmless]) expect(own.body).toContain(text)
@@ -166,7 +200,8 @@ describe('a share link', () => {
     for (const body of [seen.body, live.body]) {
       // Any three of its digits may stand in a random id.
       const told = body.replace(/"request_id":"[\da-f-]{36}"/, '')
-      for (const text of [...personal, 'ada', '@', '%40', 'email=', 'q=']) expect(told).not.toContain(text)
+      for (const text of [...personal, 'ada', '@', '%40', 'email=', 'q='])
+        expect(told).not.toContain(text)
     }
     const values = (name: string) =>
       seen.json().breakdowns[name].values.map(({ value }: { value: string }) => value)
@@ -177,8 +212,23 @@ describe('a share link', () => {
 
   test('asks by nothing that tells of a person: fields, operators, values', async () => {
     let { secret } = await made()
-    const shared = ['event_type', 'page_path', 'page_host', 'is_entry', 'referrer_host', 'utm_source']
-    shared.push('utm_medium', 'utm_campaign', 'country', 'region', 'city', 'language', 'device_type')
+    const shared = [
+      'event_type',
+      'page_path',
+      'page_host',
+      'is_entry',
+      'referrer_host',
+      'utm_source',
+    ]
+    shared.push(
+      'utm_medium',
+      'utm_campaign',
+      'country',
+      'region',
+      'city',
+      'language',
+      'device_type',
+    )
     shared.push('browser', 'os')
     const sampleOf = ({ dataType, values }: Field) =>
       values?.[0] ??
@@ -200,17 +250,25 @@ describe('a share link', () => {
       const { statusCode } = await ask({ filter: `${field.name}:ne:${value}` })
       const isOpen = shared.includes(field.name)
       expect([field.name, isOpen ? statusCode === 200 : [400, 403].includes(statusCode)]).toEqual([
-        ...[field.name, true],
+        field.name,
+        true,
       ])
     }
     for (const filter of [
-      ...['page_path:like:/u/ada%', 'page_path:gt:/u', 'country:lte:DE', 'event_data.url:eq:x'],
-      ...['page_path:eq:/u/ada@customers.example/orders', 'page_path:in:/|/u/ben%40customers.example'],
+      'page_path:like:/u/ada%',
+      'page_path:gt:/u',
+      'country:lte:DE',
+      'event_data.url:eq:x',
+      'page_path:eq:/u/ada@customers.example/orders',
+      'page_path:in:/|/u/ben%40customers.example',
     ])
-      expect([filter, [400, 403].includes((await ask({ filter })).statusCode)]).toEqual([filter, true])
-    expect((await ask({ filter: 'page_path:in:/|/pricing' })).json().breakdowns.country.values).toHaveLength(
-      2,
-    )
+      expect([filter, [400, 403].includes((await ask({ filter })).statusCode)]).toEqual([
+        filter,
+        true,
+      ])
+    expect(
+      (await ask({ filter: 'page_path:in:/|/pricing' })).json().breakdowns.country.values,
+    ).toHaveLength(2)
     for (const dimensions of [
       'page_url',
       'resolved',
@@ -251,7 +309,9 @@ describe('a share link', () => {
   test('has a limit of its own, which takes nothing from the organization’s keys', async () => {
     const { secret, share_link } = await made()
     const one = `shares/${share_link.share_id}`
-    const answers = await Promise.all(Array.from({ length: 120 }, () => read(one, {}, withShare(secret))))
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, () => read(one, {}, withShare(secret))),
+    )
     const refused = answers.filter(({ statusCode }) => statusCode === 429)
     expect(refused.length).toBeGreaterThan(0)
     expect(refused[0]!.json()).toMatchObject({

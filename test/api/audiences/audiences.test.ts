@@ -14,7 +14,10 @@ import { fileQueues } from '../../../collector/audiences/files/jobs.ts'
 import { openDirectoryStore } from '../../../collector/audiences/files/store.ts'
 import { templates } from '../../../collector/audiences/templates.ts'
 import { hemOf } from '../../../collector/identity/store/hem.ts'
-import { ensureSampleAudiences, sampleAudiences } from '../../../collector/ops/sandbox/sampleAudiences.ts'
+import {
+  ensureSampleAudiences,
+  sampleAudiences,
+} from '../../../collector/ops/sandbox/sampleAudiences.ts'
 import type { Tenant } from '../../spec/tenant.ts'
 import { openTenants, withKey } from '../../spec/tenants.ts'
 
@@ -54,7 +57,11 @@ async function ask(path: string, { method = 'GET', project, key, query = {}, bod
   return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() }
 }
 
-async function create(definition: unknown = visitors, more: object = {}, asked: Asked = {}): Promise<any> {
+async function create(
+  definition: unknown = visitors,
+  more: object = {},
+  asked: Asked = {},
+): Promise<any> {
   const { status, body } = await ask('', {
     method: 'POST',
     body: { name: 'New', definition, ...more },
@@ -75,9 +82,18 @@ describe('an audience', () => {
     expect(audience).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       project_id: ours.projects[0],
-      ...{ name: 'New', entity: 'people', definition: visitors, intent_window_days: 14, refresh: 'daily' },
+      name: 'New',
+      entity: 'people',
+      definition: visitors,
+      intent_window_days: 14,
+      refresh: 'daily',
       bucket_counts: { low: 0, medium: 0, high: 0 },
-      ...{ count: null, meter: 'audience', status: 'pending', build_id: null, built_at: null, version: 1 },
+      count: null,
+      meter: 'audience',
+      status: 'pending',
+      build_id: null,
+      built_at: null,
+      version: 1,
       created_at: expect.any(String),
       updated_at: expect.any(String),
     })
@@ -124,7 +140,10 @@ describe('an audience', () => {
       ['', 'POST'],
       ['/sample', 'POST'],
     ] as const) {
-      const answer = await ask(path, { method, body: { ...(path === '' && { name: 'New' }), definition } })
+      const answer = await ask(path, {
+        method,
+        body: { ...(path === '' && { name: 'New' }), definition },
+      })
       expect(answer).toMatchObject({
         status: 400,
         body: { error: 'invalid_parameter', pointer: '/definition/include/all/1/profile/field' },
@@ -149,7 +168,10 @@ describe('an audience', () => {
   test('that does not exist, or is another organization’s, is not found', async () => {
     for (const id of [randomUUID(), 'mine', theirs.audiences[0]]) {
       for (const method of ['GET', 'DELETE', 'PATCH'] as const) {
-        const answer = await ask(`/${id}`, { method, ...(method === 'PATCH' && { body: { name: 'Mine' } }) })
+        const answer = await ask(`/${id}`, {
+          method,
+          ...(method === 'PATCH' && { body: { name: 'Mine' } }),
+        })
         expect(answer).toMatchObject({ status: 404, body: { error: 'audience not found' } })
       }
     }
@@ -167,21 +189,34 @@ describe('a change', () => {
   test.each([
     ['definition', { definition: { ...interested, limit: 5 } }],
     ['window of an intent leaf', { intent_window_days: 90 }],
-  ])('of the %s has it built anew, and the build before is served until then', async (_, change) => {
-    const { id } = await create(interested)
-    const built = await pretendBuilt(id)
-    const { body } = await ask(`/${id}`, { method: 'PATCH', body: change })
-    expect(body.audience).toMatchObject({ ...change, status: 'pending', build_id: built, count: null })
-    expect(await buildsOf(id)).toHaveLength(2)
-    // One that waits becomes the newest.
-    await ask(`/${id}`, { method: 'PATCH', body: { intent_window_days: 91 } })
-    expect((await buildsOf(id)).map(({ intent_window_days }) => intent_window_days)).toEqual([30, 91])
-  })
+  ])(
+    'of the %s has it built anew, and the build before is served until then',
+    async (_, change) => {
+      const { id } = await create(interested)
+      const built = await pretendBuilt(id)
+      const { body } = await ask(`/${id}`, { method: 'PATCH', body: change })
+      expect(body.audience).toMatchObject({
+        ...change,
+        status: 'pending',
+        build_id: built,
+        count: null,
+      })
+      expect(await buildsOf(id)).toHaveLength(2)
+      // One that waits becomes the newest.
+      await ask(`/${id}`, { method: 'PATCH', body: { intent_window_days: 91 } })
+      expect((await buildsOf(id)).map(({ intent_window_days }) => intent_window_days)).toEqual([
+        30, 91,
+      ])
+    },
+  )
 
   test('of an earlier version is a conflict that shows the audience as it is', async () => {
     const audience = await create()
     await ask(`/${audience.id}`, { method: 'PATCH', body: { name: 'First' } })
-    const answer = await ask(`/${audience.id}`, { method: 'PATCH', body: { name: 'Second', version: 1 } })
+    const answer = await ask(`/${audience.id}`, {
+      method: 'PATCH',
+      body: { name: 'Second', version: 1 },
+    })
     expect(answer).toMatchObject({
       status: 409,
       body: { error: 'conflict', audience: { id: audience.id, name: 'First', version: 2 } },
@@ -199,7 +234,10 @@ describe('a change', () => {
 })
 
 describe('what a definition names', () => {
-  const using = (audience_id: string) => ({ entity: 'people', include: { audience: { audience_id } } })
+  const using = (audience_id: string) => ({
+    entity: 'people',
+    include: { audience: { audience_id } },
+  })
   const pointer = '/definition/include/audience/audience_id'
 
   test('is an audience of the project, of the same entity', async () => {
@@ -253,7 +291,10 @@ describe('what a definition names', () => {
     await create(event(ours.pixels[0].toUpperCase()))
     for (const id of [ours.pixels[1], theirs.pixels[0], randomUUID()]) {
       const answer = await ask('', { method: 'POST', body: { name: 'New', definition: event(id) } })
-      expect(answer).toMatchObject({ status: 400, body: { pointer: '/definition/include/event/pixel_id' } })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { pointer: '/definition/include/event/pixel_id' },
+      })
     }
   })
 })
@@ -265,7 +306,12 @@ describe('a clone', () => {
     expect(same).toMatchObject({
       status: 201,
       body: {
-        audience: { name: 'First (copy)', project_id: ours.projects[0], intent_window_days: 9, version: 1 },
+        audience: {
+          name: 'First (copy)',
+          project_id: ours.projects[0],
+          intent_window_days: 9,
+          version: 1,
+        },
       },
     })
     expect(same.body.audience.id).not.toBe(original.id)
@@ -282,7 +328,10 @@ describe('a clone', () => {
   test('into another project is refused where the definition names what is not there', async () => {
     const used = await create()
     const user = await create({ entity: 'people', include: { audience: { audience_id: used.id } } })
-    const answer = await ask(`/${user.id}/clone`, { method: 'POST', body: { project_id: ours.projects[1] } })
+    const answer = await ask(`/${user.id}/clone`, {
+      method: 'POST',
+      body: { project_id: ours.projects[1] },
+    })
     expect(answer).toMatchObject({
       status: 400,
       body: { pointer: '/definition/include/audience/audience_id' },
@@ -293,7 +342,9 @@ describe('a clone', () => {
     const original = await create(visitors, {}, { project: ours.projects[1] })
     for (const project of [ours.projects[1], null]) {
       const answer = await ask(`/${original.id}/clone`, {
-        ...{ method: 'POST', key: ours.projectKey, project },
+        method: 'POST',
+        key: ours.projectKey,
+        project,
         body: { project_id: ours.projects[0] },
       })
       expect(answer).toMatchObject({ status: 403, body: { error: 'access denied' } })
@@ -326,7 +377,9 @@ describe('the project', () => {
       { body: { ...body, project_id: project } },
       { body: { ...body, project_id: project }, query: { project_id: project.toUpperCase() } },
     ]) {
-      expect(await ask('', { method: 'POST', project: null, ...asked })).toMatchObject({ status: 201 })
+      expect(await ask('', { method: 'POST', project: null, ...asked })).toMatchObject({
+        status: 201,
+      })
     }
     expect(
       await ask('', { method: 'POST', project: other, body: { ...body, project_id: project } }),
@@ -364,7 +417,9 @@ describe('the project', () => {
         status: 400,
         body: { parameter: 'project_id' },
       })
-      expect((await ask(path, { ...asked, key, project: ours.projects[1] })).status).toBeLessThan(300)
+      expect((await ask(path, { ...asked, key, project: ours.projects[1] })).status).toBeLessThan(
+        300,
+      )
     }
     for (const path of ['/schema', '/templates'])
       expect(await ask(path, { key, project: null })).toMatchObject({ status: 200 })
@@ -377,9 +432,15 @@ describe('the project', () => {
       [project, ours.organizationId],
     )
     const used = await create(visitors, {}, { project })
-    await create({ entity: 'people', include: { audience: { audience_id: used.id } } }, {}, { project })
+    await create(
+      { entity: 'people', include: { audience: { audience_id: used.id } } },
+      {},
+      { project },
+    )
     const answer = await service.app.inject({
-      ...{ method: 'DELETE', url: '/api/v1/project/delete', headers: withKey(ours.key) },
+      method: 'DELETE',
+      url: '/api/v1/project/delete',
+      headers: withKey(ours.key),
       payload: { project_id: project, events: 'keep' },
     })
     expect(answer.statusCode).toBe(200)
@@ -393,7 +454,9 @@ test('a key that may only read changes nothing', async () => {
     [theirs.organizationId],
   )
   const answer = await ask('', {
-    ...{ method: 'POST', key: theirs.key, project: theirs.projects[0] },
+    method: 'POST',
+    key: theirs.key,
+    project: theirs.projects[0],
     body: { name: 'New', definition: visitors },
   })
   expect(answer).toMatchObject({ status: 403, body: { error: 'forbidden' } })
@@ -410,8 +473,16 @@ test('every change is in the audit log', async () => {
   )
   expect(rows).toEqual([
     { action: 'audience.create', object_id: id, details: { name: 'Logged' } },
-    { action: 'audience.update', object_id: id, details: { name: { from: 'Logged', to: 'Relogged' } } },
-    { action: 'audience.clone', object_id: body.audience.id, details: { name: 'Relogged (copy)', of: id } },
+    {
+      action: 'audience.update',
+      object_id: id,
+      details: { name: { from: 'Logged', to: 'Relogged' } },
+    },
+    {
+      action: 'audience.clone',
+      object_id: body.audience.id,
+      details: { name: 'Relogged (copy)', of: id },
+    },
     { action: 'audience.delete', object_id: id, details: { name: 'Relogged' } },
   ])
 })
@@ -426,9 +497,14 @@ describe('a sample', () => {
   beforeAll(async () => {
     const profilesOf = (company_domain: string, count: number) =>
       Array.from({ length: count }, (_, index) => ({
-        ...{ hem: hemOf(`${index}@${company_domain}`), first_name: `Somebody ${index}`, company_domain },
-        ...{ email: `${index}@known.example`, mobile_phone: `+49${index}`, birth_year: 1950 + (index % 40) },
-        ...{ job_title: index < 5 ? 'CEO' : 'Potter', job_seniority: 'manager' },
+        hem: hemOf(`${index}@${company_domain}`),
+        first_name: `Somebody ${index}`,
+        company_domain,
+        email: `${index}@known.example`,
+        mobile_phone: `+49${index}`,
+        birth_year: 1950 + (index % 40),
+        job_title: index < 5 ? 'CEO' : 'Potter',
+        job_seniority: 'manager',
       }))
     const profiles = [...profilesOf('small.example', 6), ...profilesOf('large.example', 1_200)]
     const lines = profiles.map((profile) => `${JSON.stringify(profile)}\n`).join('')
@@ -470,7 +546,10 @@ describe('a sample', () => {
   })
 
   test('of fewer members counts them exactly and shows none', async () => {
-    expect((await sampleOf(at('small.example'))).body).toMatchObject({ sample: [], estimate: { count: 6 } })
+    expect((await sampleOf(at('small.example'))).body).toMatchObject({
+      sample: [],
+      estimate: { count: 6 },
+    })
   })
 
   test('shows nobody whom a definition tells apart from others', async () => {
@@ -482,7 +561,9 @@ describe('a sample', () => {
   test('of people who are named has neither rows nor an estimate', async () => {
     const named = { profile: { field: 'first_name', op: 'eq', value: 'Somebody 7' } }
     expect((await sampleOf({ any: [at('large.example'), named] })).body).toMatchObject({
-      ...{ sample: [], estimate: null, records_to_charge: null },
+      sample: [],
+      estimate: null,
+      records_to_charge: null,
     })
   })
 
@@ -500,7 +581,10 @@ describe('a sample', () => {
     async (_, definition) => {
       for (const project of [sampleIdentity.projectId, ours.projects[0]]) {
         const { status, body } = await ask('/sample', {
-          ...{ method: 'POST', key: ours.testKey, project, body: { definition } },
+          method: 'POST',
+          key: ours.testKey,
+          project,
+          body: { definition },
         })
         expect({ status, body }).toMatchObject({ status: 200 })
         expect(body.estimate.count).toBeGreaterThan(0)
@@ -519,7 +603,11 @@ test('a test key reads three audiences that are built from the sample data, the 
   const now = Date.now()
   const build = async () => {
     for (const { audienceId } of sampleAudiences)
-      await buildNow({ postgres, clickhouse: stores }, await requestBuild(postgres, audienceId), now)
+      await buildNow(
+        { postgres, clickhouse: stores },
+        await requestBuild(postgres, audienceId),
+        now,
+      )
     return (await ask('', asked)).body.audiences
   }
   const audiences = await build()
@@ -527,7 +615,11 @@ test('a test key reads three audiences that are built from the sample data, the 
     sampleAudiences.map(({ audienceId }) => audienceId),
   )
   for (const audience of audiences) {
-    expect(audience).toMatchObject({ status: 'completed', project_id: ours.projects[0], refresh: 'daily' })
+    expect(audience).toMatchObject({
+      status: 'completed',
+      project_id: ours.projects[0],
+      refresh: 'daily',
+    })
     expect(audience.count).toBeGreaterThan(0)
   }
   const counts = (await build()).map(({ count }: { count: number }) => count)
@@ -538,26 +630,37 @@ test('a test key reads three audiences that are built from the sample data, the 
   expect((await download()).body.status).toBe('pending')
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
   const files = fileQueues({
-    ...{ postgres, clickhouse: stores, temporaryDirectory: directory },
+    postgres,
+    clickhouse: stores,
+    temporaryDirectory: directory,
     store: openDirectoryStore(directory, 'http://127.0.0.1', openCursors(randomBytes(32))),
   })
   const { rows } = await postgres.query<{ file_id: string }>('SELECT file_id FROM audience_files')
   const write = files.find(({ name }) => name === 'audiences.file')!
   for (const { file_id: key } of rows)
-    await write.run({ key, signal: AbortSignal.timeout(60_000), isLastTry: true, send: async () => {} })
+    await write.run({
+      key,
+      signal: AbortSignal.timeout(60_000),
+      isLastTry: true,
+      send: async () => {},
+    })
   expect((await download()).body).toMatchObject({ status: 'ready', count: counts[0], charged: 0 })
   rmSync(directory, { recursive: true })
 })
 
 test('a test key changes nothing', async () => {
   const answer = await ask('', {
-    ...{ method: 'POST', key: ours.testKey, project: sampleIdentity.projectId },
+    method: 'POST',
+    key: ours.testKey,
+    project: sampleIdentity.projectId,
     body: { name: 'New', definition: visitors },
   })
   expect(answer).toMatchObject({ status: 403, body: { error: 'forbidden' } })
 })
 
-const buildsOf = async (audienceId: string): Promise<{ build_id: string; intent_window_days: number }[]> =>
+const buildsOf = async (
+  audienceId: string,
+): Promise<{ build_id: string; intent_window_days: number }[]> =>
   (
     await service.postgres.query(
       'SELECT build_id, intent_window_days FROM audience_builds WHERE audience_id = $1 ORDER BY number',
@@ -572,9 +675,9 @@ async function pretendBuilt(audienceId: string): Promise<string> {
     `UPDATE audience_builds SET status = 'completed', count = 7, completed_at = now() WHERE build_id = $1`,
     [build_id],
   )
-  await service.postgres.query('UPDATE audiences SET current_build_id = $2 WHERE audience_id = $1', [
-    audienceId,
-    build_id,
-  ])
+  await service.postgres.query(
+    'UPDATE audiences SET current_build_id = $2 WHERE audience_id = $1',
+    [audienceId, build_id],
+  )
   return build_id
 }

@@ -49,7 +49,9 @@ async function ask(path: string, options: { method?: string; body?: unknown } = 
   const answer = await fetch(`${service.url}/api/v1/audiences${path}`, {
     method: options.method ?? 'GET',
     headers: {
-      ...{ 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id },
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+      'x-project-id': project_id,
       ...(options.body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
@@ -75,7 +77,10 @@ const completed = (id: string) =>
 test('a new audience is built at once; its status tells how far', async () => {
   const id = await create()
   expect(await completed(id)).toEqual({
-    ...{ id, status: 'completed', progress: 1, updated_at: expect.stringMatching(/^2.*Z$/) },
+    id,
+    status: 'completed',
+    progress: 1,
+    updated_at: expect.stringMatching(/^2.*Z$/),
   })
   expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'completed' })
 })
@@ -85,7 +90,10 @@ test('a changed definition is built anew; until then the build before is served'
   await completed(id)
   const before = (await ask(`/${id}`)).audience
   const include = { profile: { field: 'company_domain', op: 'eq', value: 'other.example' } }
-  const changed = await ask(`/${id}`, { method: 'PATCH', body: { definition: { ...definition, include } } })
+  const changed = await ask(`/${id}`, {
+    method: 'PATCH',
+    body: { definition: { ...definition, include } },
+  })
   expect(changed.audience).toMatchObject({ count: 2, build_id: before.build_id })
   await waitFor('the new build', async () => (await ask(`/${id}`)).audience.count === 1, 60_000)
 })
@@ -99,13 +107,17 @@ test('npx footfall audiences build ID builds and says how many there are', async
         process.execPath,
         [join(packageRoot, 'dist/collector/cli.js'), 'audiences', 'build', audienceId],
         { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-        (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stderr + stdout }),
+        (error, stdout, stderr) =>
+          resolve({ code: Number(error?.code ?? 0), output: stderr + stdout }),
       )
     })
   const { code, output } = await run(id)
   expect(code).toBe(0)
   expect(output).toMatch(/2 members: build [0-9a-f-]{36}\n$/)
-  expect(await run('nothing')).toEqual({ code: 1, output: 'footfall: there is no audience nothing\n' })
+  expect(await run('nothing')).toEqual({
+    code: 1,
+    output: 'footfall: there is no audience nothing\n',
+  })
 })
 
 test('a build that was asked for several times at once is one; two that run it at once store its members once', async () => {
@@ -135,9 +147,10 @@ test('a build that was asked for several times at once is one; two that run it a
 
 const stateOf = async (buildId: string): Promise<string> =>
   (
-    await postgres.query<{ status: string }>('SELECT status FROM audience_builds WHERE build_id = $1', [
-      buildId,
-    ])
+    await postgres.query<{ status: string }>(
+      'SELECT status FROM audience_builds WHERE build_id = $1',
+      [buildId],
+    )
   ).rows[0]!.status
 
 const membersOf = async (buildId: string): Promise<number> =>
@@ -197,7 +210,12 @@ async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean
     clickhouse: { live: other, test: other },
     log: { warn: () => {} },
   }).find(({ name }) => name === 'audiences.build')!
-  const job = { key: buildId, isLastTry, signal: new AbortController().signal, send: async () => {} }
+  const job = {
+    key: buildId,
+    isLastTry,
+    signal: new AbortController().signal,
+    send: async () => {},
+  }
   try {
     await queue.run(job)
   } finally {
@@ -206,7 +224,10 @@ async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean
 }
 
 test('audiences are refreshed when an hour or a day has begun, once', async () => {
-  const ids = { hourly: await create({ refresh: 'hourly' }), daily: await create({ refresh: 'daily' }) }
+  const ids = {
+    hourly: await create({ refresh: 'hourly' }),
+    daily: await create({ refresh: 'daily' }),
+  }
   const manual = await create()
   for (const id of [...Object.values(ids), manual]) await completed(id)
   const builds = async (id: string) =>

@@ -41,7 +41,9 @@ async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
   const answer = await fetch(`${service.url}/api/v1/${path}`, {
     method,
     headers: {
-      ...{ 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id },
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+      'x-project-id': project_id,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -103,8 +105,13 @@ test('an audience is downloaded in three formats with the same rows, and charged
   const before = await used()
   const csv = await ready(id, 'csv')
   expect(csv).toMatchObject({
-    ...{ audience_id: id, format: 'csv', count: people, meter: 'audience', charged: people },
-    ...{ build_id: expect.any(String), expires_at: expect.stringMatching(/^2/) },
+    audience_id: id,
+    format: 'csv',
+    count: people,
+    meter: 'audience',
+    charged: people,
+    build_id: expect.any(String),
+    expires_at: expect.stringMatching(/^2/),
     files: [{ name: 'part-0001.csv', rows: people }],
   })
   const [part] = csv.files
@@ -128,11 +135,14 @@ test('an audience is downloaded in three formats with the same rows, and charged
   const parquet = await ready(id, 'parquet')
   const file = await fetchPart(parquet.files[0].url)
   const read = await parquetReadObjects({ file: new Uint8Array(file).buffer })
-  const text = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value)
+  const text = (value: unknown) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString() : value
   expect(read.map((row) => text(row.first_name))).toEqual(rows.map(({ first_name }) => first_name))
-  expect([ndjson.charged, parquet.charged, (await ask(`audiences/${id}/download`)).charged]).toEqual([
-    0, 0, 0,
-  ])
+  expect([
+    ndjson.charged,
+    parquet.charged,
+    (await ask(`audiences/${id}/download`)).charged,
+  ]).toEqual([0, 0, 0])
   expect((await used()) - before).toBe(people)
 })
 
@@ -147,7 +157,10 @@ test('a download of a later build that day is charged for new people only, and t
   expect((await ready(id)).charged).toBe(people - 1)
   const { build_id } = (await ask(`audiences/${id}`)).audience
   await ask(`audiences/${id}`, 'PATCH', { definition })
-  await waitFor('the new build', async () => (await ask(`audiences/${id}`)).audience.build_id !== build_id)
+  await waitFor(
+    'the new build',
+    async () => (await ask(`audiences/${id}`)).audience.build_id !== build_id,
+  )
   expect((await ready(id)).charged).toBe(1)
   expect((await ask(`audiences/${id}/records`)).results).toHaveLength(people)
   expect((await used()) - before).toBe(people)
@@ -157,13 +170,19 @@ test('addresses are signed anew at each call, take Range, and are nothing once a
   const id = await create()
   const [first] = (await ready(id)).files
   const whole = await fetchPart(first.url)
-  const ranged = await fetch(first.url, { headers: { range: 'bytes=2-9', 'accept-encoding': 'gzip' } })
-  expect([ranged.status, ranged.headers.get('content-range')]).toEqual([206, `bytes 2-9/${whole.length}`])
+  const ranged = await fetch(first.url, {
+    headers: { range: 'bytes=2-9', 'accept-encoding': 'gzip' },
+  })
+  expect([ranged.status, ranged.headers.get('content-range')]).toEqual([
+    206,
+    `bytes 2-9/${whole.length}`,
+  ])
   expect(Buffer.from(await ranged.arrayBuffer())).toEqual(whole.subarray(2, 10))
   await new Promise((resolve) => setTimeout(resolve, 5))
   expect((await ready(id)).files[0].url).not.toBe(first.url)
   const at = first.url.length - 3
-  const changed = first.url.slice(0, at) + (first.url[at] === 'A' ? 'B' : 'A') + first.url.slice(at + 1)
+  const changed =
+    first.url.slice(0, at) + (first.url[at] === 'A' ? 'B' : 'A') + first.url.slice(at + 1)
   expect((await fetch(changed)).status).toBe(404)
   expect((await fetch(first.url.replace('part-0001', 'part-0002'))).status).toBe(404)
 })
@@ -191,7 +210,8 @@ test('the bytes of an audience’s files are deleted with it', async () => {
   await ask(`audiences/${id}`, 'DELETE')
   expect((await fetch(files[0].url)).status).toBe(410)
   await waitFor('the bytes to go', () => !existsSync(directory), 30_000)
-  const leftovers = async () => (await postgres.query('SELECT FROM audience_file_leftovers')).rowCount
+  const leftovers = async () =>
+    (await postgres.query('SELECT FROM audience_file_leftovers')).rowCount
   await waitFor('the note of them to go', async () => (await leftovers()) === 0, 30_000)
 })
 

@@ -33,20 +33,31 @@ beforeAll(async () => {
 })
 
 const visit = (times: number) =>
-  it.insert(Array.from({ length: times }, (_, n) => eventOf(Date.now(), 60_000 + n, { cookie_id: cookie })))
+  it.insert(
+    Array.from({ length: times }, (_, n) => eventOf(Date.now(), 60_000 + n, { cookie_id: cookie })),
+  )
 
 async function explain(query: Record<string, string>) {
   const answer = await it.app.inject({
     url: `/api/v1/audiences/${audienceId}/explain`,
     query: { project_id: projectId, ...query },
   })
-  return { status: answer.statusCode, charged: answer.headers['x-footfall-charged'], body: answer.json() }
+  return {
+    status: answer.statusCode,
+    charged: answer.headers['x-footfall-charged'],
+    body: answer.json(),
+  }
 }
 
 test('leaf by leaf, with how many events were counted; charged as one lookup', async () => {
   const asked = await explain({ email: ` ${email.toUpperCase()}`.trim() })
   expect(asked).toMatchObject({ status: 200, charged: '1' })
-  expect(asked.body).toMatchObject({ audience_id: audienceId, known: true, in_build: false, matches: false })
+  expect(asked.body).toMatchObject({
+    audience_id: audienceId,
+    known: true,
+    in_build: false,
+    matches: false,
+  })
   expect(asked.body.leaves).toEqual([
     { pointer: '/definition/include/all/0/profile', met: true },
     { pointer: '/definition/include/all/1/event', met: false, events: 2 },
@@ -64,19 +75,28 @@ test('what happened since the build shows, until the next one', async () => {
     matches: true,
     reason: expect.stringContaining('next build'),
   })
-  expect(before.body.leaves[1]).toEqual({ pointer: '/definition/include/all/1/event', met: true, events: 3 })
+  expect(before.body.leaves[1]).toEqual({
+    pointer: '/definition/include/all/1/event',
+    met: true,
+    events: 3,
+  })
   await it.build(audienceId)
   expect((await explain({ hem: ann })).body).toMatchObject({ in_build: true, matches: true })
 })
 
 test('nobody that is known costs nothing, and whoever opted out is nobody', async () => {
   expect(await explain({ hem: 'f'.repeat(64) })).toMatchObject({
-    ...{ status: 200, charged: '0', body: { known: false, matches: false } },
+    status: 200,
+    charged: '0',
+    body: { known: false, matches: false },
   })
   await addOptOut(it.postgres, organizationId, { hem: ann })
   await syncToClickHouse(it.postgres, it.clickhouse.live)
   const hidden = await explain({ hem: ann })
-  expect(hidden).toMatchObject({ charged: '0', body: { known: false, in_build: false, matches: false } })
+  expect(hidden).toMatchObject({
+    charged: '0',
+    body: { known: false, in_build: false, matches: false },
+  })
   expect(hidden.body.leaves.some(({ met }: { met: boolean }) => met)).toBe(false)
   await it.postgres.query('UPDATE opt_outs SET removed_at = now(), is_known_to_clickhouse = false')
   await syncToClickHouse(it.postgres, it.clickhouse.live)
@@ -95,22 +115,29 @@ test('linkage-usage tells what audiences cost, by project and meter; a project k
     query: { project_id: projectId },
   })
   expect(read.statusCode).toBe(200)
-  const usage = async (query: Record<string, string> = {}, headers: Record<string, string> = {}) => {
+  const usage = async (
+    query: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ) => {
     const answer = await it.app.inject({ url: '/api/v1/audiences/linkage-usage', query, headers })
     return { status: answer.statusCode, body: answer.json() }
   }
   const records = read.json().results.length
   const own = {
-    projects: [{ project_id: projectId, records, by_meter: { audience: records, audience_predictive: 0 } }],
+    projects: [
+      { project_id: projectId, records, by_meter: { audience: records, audience_predictive: 0 } },
+    ],
   }
   expect(await usage()).toEqual({ status: 200, body: own })
   expect(await usage({ project_id: projectId })).toEqual({ status: 200, body: own })
   expect(await usage({ start_date: '2026-01-01', end_date: '2026-01-02' })).toEqual({
-    ...{ status: 200, body: { projects: [] } },
+    status: 200,
+    body: { projects: [] },
   })
   expect(await usage({}, { 'x-project-key': projectId })).toEqual({ status: 200, body: own })
   expect(await usage({ project_id: projectId }, { 'x-project-key': randomUUID() })).toMatchObject({
-    ...{ status: 403, body: { error: 'project_id does not match API key scope' } },
+    status: 403,
+    body: { error: 'project_id does not match API key scope' },
   })
   expect((await usage({ start_date: 'yesterday' })).status).toBe(400)
 })

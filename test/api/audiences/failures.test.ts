@@ -31,7 +31,9 @@ afterAll(async () => {
 
 const people = 12
 const partRows = 5
-const hems = Array.from({ length: people }, (_, n) => createHash('sha256').update(`p${n}`).digest('hex'))
+const hems = Array.from({ length: people }, (_, n) =>
+  createHash('sha256').update(`p${n}`).digest('hex'),
+)
 /** Two leaves of events that cannot be counted by one scan, so that a build has several steps. */
 const definition = {
   entity: 'people',
@@ -47,7 +49,11 @@ beforeAll(async () => {
   const cookies = hems.map((_, n) => `c00c1e00-0000-4000-8000-${String(n).padStart(12, '0')}`)
   await it.know({
     links: hems.map((hem, n) => linkOf(cookies[n], hem)),
-    profiles: hems.map((hem, n) => ({ hem, company_domain: 'acme.example', job_title: `Title ${n}` })),
+    profiles: hems.map((hem, n) => ({
+      hem,
+      company_domain: 'acme.example',
+      job_title: `Title ${n}`,
+    })),
   })
   await it.insert(cookies.map((cookie_id) => eventOf(Date.now(), 60_000, { cookie_id })))
 })
@@ -154,7 +160,8 @@ test('a file that two jobs write at once is written by one of them', async () =>
   const { buildId } = await built()
   const fileId = await askFile(buildId)
   const ended = await Promise.allSettled([1, 2, 3].map(() => writeFile(depsOf(), fileId, signal())))
-  for (const one of ended) if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(UnderWayElsewhere)
+  for (const one of ended)
+    if (one.status === 'rejected') expect(one.reason).toBeInstanceOf(UnderWayElsewhere)
   expect(ended.some(({ status }) => status === 'fulfilled')).toBe(true)
   await expectWhole(fileId)
 })
@@ -208,12 +215,18 @@ test('what is answered in each state of a build and of a file', async () => {
   const fileId = await askFile(buildId)
   await writeFile(depsOf(), fileId, signal())
   const state = (status: string) =>
-    it.postgres.query('UPDATE audience_files SET status = $2, updated_at = now() WHERE file_id = $1', [
-      ...[fileId, status],
-    ])
+    it.postgres.query(
+      'UPDATE audience_files SET status = $2, updated_at = now() WHERE file_id = $1',
+      [fileId, status],
+    )
   for (const status of ['pending', 'unloading', 'failed']) {
     await state(status)
-    expect(await download(audienceId)).toMatchObject({ status, build_id: buildId, files: [], charged: 0 })
+    expect(await download(audienceId)).toMatchObject({
+      status,
+      build_id: buildId,
+      files: [],
+      charged: 0,
+    })
   }
   // What has expired is written anew, as another file.
   await state('expired')
@@ -223,7 +236,10 @@ test('what is answered in each state of a build and of a file', async () => {
   // The build that is served stays, whatever becomes of those after it.
   const later = await requestBuild(it.postgres, audienceId)
   for (const status of ['pending', 'unloading', 'failed']) {
-    await it.postgres.query('UPDATE audience_builds SET status = $2 WHERE build_id = $1', [later, status])
+    await it.postgres.query('UPDATE audience_builds SET status = $2 WHERE build_id = $1', [
+      later,
+      status,
+    ])
     expect((await ask(`${audienceId}/status`)).status).toBe(status)
     expect((await page(audienceId)).results.length).toBe(people)
   }
@@ -231,7 +247,8 @@ test('what is answered in each state of a build and of a file', async () => {
   const unbuilt = await it.create(definition)
   for (const status of ['pending', 'unloading', 'failed']) {
     await it.postgres.query('UPDATE audience_builds SET status = $2 WHERE audience_id = $1', [
-      ...[unbuilt, status],
+      unbuilt,
+      status,
     ])
     expect((await ask(`${unbuilt}/status`)).status).toBe(status)
     expect(await page(unbuilt)).toMatchObject({ error: 'not_ready' })
@@ -268,13 +285,19 @@ describe('where there is no room', () => {
       [buildId],
     )
     await write(deps, rows[0]!.file_id)
-    expect(await download(audienceId)).toMatchObject({ status: 'ready', count: people, charged: people })
+    expect(await download(audienceId)).toMatchObject({
+      status: 'ready',
+      count: people,
+      charged: people,
+    })
   }
 
   test('as a directory that cannot be written to, a file fails, and is written when there is', async () => {
     const temporaryDirectory = join(directory, 'unwritable')
     writeFileSync(temporaryDirectory, '')
-    await expectFailedThenWritten({ ...depsOf(), temporaryDirectory }, () => rmSync(temporaryDirectory))
+    await expectFailedThenWritten({ ...depsOf(), temporaryDirectory }, () =>
+      rmSync(temporaryDirectory),
+    )
   })
 
   test.skipIf(mountRefusal() !== null)(
@@ -286,8 +309,9 @@ describe('where there is no room', () => {
         const ballast = fillDisk(join(disk, 'ballast'))
         const onDisk = openDirectoryStore(disk, 'http://127.0.0.1', cursors)
         const temporary = join(disk, 'temporary')
-        await expectFailedThenWritten({ ...depsOf(), store: onDisk, temporaryDirectory: temporary }, () =>
-          ballast.remove(),
+        await expectFailedThenWritten(
+          { ...depsOf(), store: onDisk, temporaryDirectory: temporary },
+          () => ballast.remove(),
         )
         expect(readdirSync(temporary)).toEqual([])
       } finally {
@@ -301,8 +325,11 @@ const cursors = openCursors(randomBytes(32))
 const store = openDirectoryStore(directory, 'http://127.0.0.1', cursors)
 const temporaryDirectory = join(directory, 'temporary')
 const depsOf = (stores: Pick<WriteDeps, 'postgres' | 'clickhouse'> = it): WriteDeps => ({
-  ...{ postgres: stores.postgres, clickhouse: stores.clickhouse },
-  ...{ store, temporaryDirectory, partRows },
+  postgres: stores.postgres,
+  clickhouse: stores.clickhouse,
+  store,
+  temporaryDirectory,
+  partRows,
 })
 const signal = () => AbortSignal.timeout(60_000)
 
@@ -312,7 +339,10 @@ async function built(): Promise<{ audienceId: string; buildId: string }> {
 }
 
 /** A new file of a build, in the place of one that was there. */
-async function askFile(buildId: string, format: 'csv' | 'ndjson' | 'parquet' = 'csv'): Promise<string> {
+async function askFile(
+  buildId: string,
+  format: 'csv' | 'ndjson' | 'parquet' = 'csv',
+): Promise<string> {
   await it.postgres.query('DELETE FROM audience_files WHERE build_id = $1', [buildId])
   await requestFile(it.postgres, buildId, format)
   const { rows } = await it.postgres.query<{ file_id: string }>(
@@ -328,8 +358,12 @@ interface FileRow {
 }
 
 const fileOf = async (fileId: string): Promise<FileRow> =>
-  (await it.postgres.query<FileRow>('SELECT status, parts FROM audience_files WHERE file_id = $1', [fileId]))
-    .rows[0]!
+  (
+    await it.postgres.query<FileRow>(
+      'SELECT status, parts FROM audience_files WHERE file_id = $1',
+      [fileId],
+    )
+  ).rows[0]!
 
 const filesOf = async (buildId: string) =>
   (await it.postgres.query('SELECT FROM audience_files WHERE build_id = $1', [buildId])).rowCount
@@ -342,13 +376,18 @@ async function expectWhole(fileId: string, format = 'csv'): Promise<void> {
   expect(readdirSync(join(directory, fileId)).sort()).toEqual(parts.map(({ name }) => name))
   for (const { name, bytes, sha256 } of parts) {
     const content = readFileSync(join(directory, fileId, name))
-    expect([content.length, createHash('sha256').update(content).digest('hex')]).toEqual([bytes, sha256])
+    expect([content.length, createHash('sha256').update(content).digest('hex')]).toEqual([
+      bytes,
+      sha256,
+    ])
   }
   expect(readdirSync(temporaryDirectory)).toEqual([])
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
 const ask = async (path: string): Promise<any> =>
-  (await it.app.inject({ url: `/api/v1/audiences/${path}`, query: { project_id: projectId } })).json()
+  (
+    await it.app.inject({ url: `/api/v1/audiences/${path}`, query: { project_id: projectId } })
+  ).json()
 const page = (audienceId: string) => ask(`${audienceId}/records`)
 const download = (audienceId: string) => ask(`${audienceId}/download`)

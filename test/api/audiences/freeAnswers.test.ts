@@ -29,7 +29,11 @@ beforeAll(async () => {
   await intent.know({ links: hems.map((hem, n) => linkOf(cookies[n]!, hem)) })
   await intent.insert(
     cookies.map((cookie_id) =>
-      eventOf(Date.now(), 60_000, { cookie_id, page_url: `https://shop.example${path}`, page_path: path }),
+      eventOf(Date.now(), 60_000, {
+        cookie_id,
+        page_url: `https://shop.example${path}`,
+        page_path: path,
+      }),
     ),
   )
 })
@@ -58,7 +62,9 @@ async function make({ title, birthYear, isOnePerson, score }: World): Promise<vo
   version += 1_000
   await intent.know({
     profiles: hems.map((hem, n) => ({
-      ...{ hem, first_name: `Prospect ${n}`, company_domain: 'chosen.example' },
+      hem,
+      first_name: `Prospect ${n}`,
+      company_domain: 'chosen.example',
       pte_person_id: isOnePerson && n === 25 ? 'person 24' : `person ${n}`,
       job_title: n >= 24 ? title : 'Potter',
       birth_year: n >= 24 ? birthYear : 1980,
@@ -66,7 +72,10 @@ async function make({ title, birthYear, isOnePerson, score }: World): Promise<vo
     })),
   })
   await intent.clickhouse.live.command({ sql: 'TRUNCATE TABLE intent_signals', params: {} })
-  await intent.clickhouse.live.command({ sql: 'TRUNCATE TABLE intent_signals_by_person', params: {} })
+  await intent.clickhouse.live.command({
+    sql: 'TRUNCATE TABLE intent_signals_by_person',
+    params: {},
+  })
   const signal = { topic, daysAgo: 1, source: 'x' }
   await intent.signal([
     ...addresses.slice(0, 24).map((email) => ({ ...signal, email, score: 50 })),
@@ -96,7 +105,9 @@ const api = async (method: 'GET' | 'POST', url: string, payload?: object) => {
     headers,
     ...(payload && { payload }),
   })
-  expect({ url, status: answer.statusCode, body: answer.body.slice(0, 300) }).toMatchObject({ status: 200 })
+  expect({ url, status: answer.statusCode, body: answer.body.slice(0, 300) }).toMatchObject({
+    status: 200,
+  })
   return answer.json()
 }
 
@@ -139,12 +150,17 @@ test(
       }
     }
     await fc.assert(
-      fc.asyncProperty(worlds, worlds, fc.nat(definitions.length - 1), async (one, other, index) => {
-        await make(one)
-        const before = await freeAnswers([definitions[index]!])
-        await make(other)
-        expect(await freeAnswers([definitions[index]!])).toEqual(before)
-      }),
+      fc.asyncProperty(
+        worlds,
+        worlds,
+        fc.nat(definitions.length - 1),
+        async (one, other, index) => {
+          await make(one)
+          const before = await freeAnswers([definitions[index]!])
+          await make(other)
+          expect(await freeAnswers([definitions[index]!])).toEqual(before)
+        },
+      ),
       { numRuns: runs, endOnFailure: true },
     )
     expect((await intent.charged()).audience ?? 0).toBe(0)
@@ -165,14 +181,25 @@ test('once an organization has intent rules, interest that it can forge is not c
   const rule = { rules: [{ topic: 'wine', path: `${path}%` }] }
   const put = await intent.app.inject({ method: 'PUT', url: '/api/v1/intent/rules', payload: rule })
   expect(put.statusCode).toBe(200)
-  await countOwnEvents({ postgres: intent.postgres, clickhouse: intent.clickhouse.live }, organizationId)
+  await countOwnEvents(
+    { postgres: intent.postgres, clickhouse: intent.clickhouse.live },
+    organizationId,
+  )
   const wine = { topic: 'wine', filter: 'job_title:eq:CEO' }
   // The live route counts their interest, so a free answer about it would tell their title.
   expect((await api('POST', '/intent/people', wine)).results).toHaveLength(2)
   expect(await api('POST', '/intent/people/preview', wine)).toMatchObject({ results: [], count: 0 })
-  expect(await api('POST', '/intent/people', { ...wine, dry_run: true })).toMatchObject({ exact: false })
-  const definition = { entity: 'people', include: { all: [{ intent: { topics: ['wine'] } }, asking[1]!] } }
-  expect(await api('POST', '/audiences/sample', { definition })).toMatchObject({ sample: [], estimate: null })
+  expect(await api('POST', '/intent/people', { ...wine, dry_run: true })).toMatchObject({
+    exact: false,
+  })
+  const definition = {
+    entity: 'people',
+    include: { all: [{ intent: { topics: ['wine'] } }, asking[1]!] },
+  }
+  expect(await api('POST', '/audiences/sample', { definition })).toMatchObject({
+    sample: [],
+    estimate: null,
+  })
 })
 
 test('an audience of another project than the key’s is not found by intent routes', async () => {

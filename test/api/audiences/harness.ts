@@ -11,10 +11,10 @@ export async function openAudiences(options: Parameters<typeof openEvents>[0] = 
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Builder')", [
     organizationId,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')", [
-    projectId,
-    organizationId,
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [projectId, organizationId],
+  )
 
   /** Builds the audience as it is now; the id of the build. */
   const build = async (audienceId: string, nowMs = Date.now()): Promise<string> => {

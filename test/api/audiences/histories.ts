@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { dayMs } from '../../../collector/events/query/window.ts'
 import { type Random, seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { eventOf } from '../events/harness.ts'
-import { type Event, everywhere, hemNumbered, type Link, type Profile, type World } from './naive.ts'
+import {
+  type Event,
+  everywhere,
+  hemNumbered,
+  type Link,
+  type Profile,
+  type World,
+} from './naive.ts'
 import type { Node } from './randomDefinitions.ts'
 
 const people = 12
@@ -31,13 +38,27 @@ export type Rows = Record<string, object[]>
 /** What a history is before anything has happened. */
 export function newHistory(seed: number, isSettled: boolean): History {
   const world: World = {
-    ...{ organizationId: randomUUID(), events: [], links: [], profiles: [], companies: [], optOuts: [] },
-    ...{ erased: new Map(), built: new Map() },
+    organizationId: randomUUID(),
+    events: [],
+    links: [],
+    profiles: [],
+    companies: [],
+    optOuts: [],
+    erased: new Map(),
+    built: new Map(),
   }
-  const hems = new Set(Array.from({ length: people }, (_, index) => hemNumbered(seed * 1_000 + index + 1)))
+  const hems = new Set(
+    Array.from({ length: people }, (_, index) => hemNumbered(seed * 1_000 + index + 1)),
+  )
   return {
-    ...{ seed, random: seededRandom(seed), world, projectId: randomUUID(), hems, made: [] },
-    ...{ isSettled, nowMs: Date.now() },
+    seed,
+    random: seededRandom(seed),
+    world,
+    projectId: randomUUID(),
+    hems,
+    made: [],
+    isSettled,
+    nowMs: Date.now(),
   }
 }
 
@@ -48,7 +69,8 @@ export const hemOf = ({ seed, random }: History): string =>
 /** Whether somebody is of this history: profiles and companies are everybody's, so definitions find those of others. */
 export const isOf = ({ seed, hems }: History, member: string): boolean =>
   hems.has(member) || member.endsWith(`.history${seed}.example`)
-const domainOf = ({ seed, random }: History): string => `${random.pick(domains)}.history${seed}.example`
+const domainOf = ({ seed, random }: History): string =>
+  `${random.pick(domains)}.history${seed}.example`
 
 function eventsOf(history: History, count: number, agoMs: () => number): Rows {
   const { random, world, projectId, nowMs } = history
@@ -83,7 +105,9 @@ function eventsOf(history: History, count: number, agoMs: () => number): Rows {
 
 export const eventsOfToday = (history: History): Rows => {
   const { random, nowMs } = history
-  return eventsOf(history, random.integer(1, 10), () => random.integer(1, Math.max(1, nowMs % dayMs)))
+  return eventsOf(history, random.integer(1, 10), () =>
+    random.integer(1, Math.max(1, nowMs % dayMs)),
+  )
 }
 
 /** What may happen: the world is told at once, the tables by the rows. */
@@ -98,7 +122,11 @@ const happen: Record<string, (history: History) => Rows> = {
     const links = Array.from({ length: random.integer(1, 8) }, (_, index): Link => {
       const isOfGraph = random.chance(0.35)
       return {
-        organization_id: isOfGraph ? everywhere : random.chance(0.1) ? randomUUID() : world.organizationId,
+        organization_id: isOfGraph
+          ? everywhere
+          : random.chance(0.1)
+            ? randomUUID()
+            : world.organizationId,
         cookie_id: cookieOf(history),
         hem: hemOf(history),
         source: isOfGraph ? 'loaded' : random.pick(['identify', 'identify', 'signed', 'loaded']),
@@ -108,7 +136,9 @@ const happen: Record<string, (history: History) => Rows> = {
       }
     })
     world.links.push(...links)
-    const stored = history.isSettled ? { stored_at: new Date(nowMs - 2 * 3_600_000).toISOString() } : {}
+    const stored = history.isSettled
+      ? { stored_at: new Date(nowMs - 2 * 3_600_000).toISOString() }
+      : {}
     return { identity_links: links.map((link) => ({ ...link, ...stored })) }
   },
 
@@ -156,7 +186,17 @@ const happen: Record<string, (history: History) => Rows> = {
   },
 }
 
-const often = ['events', 'events', 'events', 'links', 'links', 'profiles', 'profiles', 'companies', 'optOut']
+const often = [
+  'events',
+  'events',
+  'events',
+  'links',
+  'links',
+  'profiles',
+  'profiles',
+  'companies',
+  'optOut',
+]
 
 /** Something of what happens often, as it happens to this history. */
 export const goOn = (history: History): Rows => happen[history.random.pick(often)]!(history)

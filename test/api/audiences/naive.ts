@@ -71,8 +71,12 @@ export interface World {
 function hemsOf(world: World, hem: string): string[] {
   const person = profileOf(world, hem)?.pte_person_id
   if (!person) return [hem]
-  const loaded = world.profiles.toReversed().filter((profile) => profileOf(world, profile.hem) === profile)
-  return loaded.filter(({ pte_person_id }) => pte_person_id === person).map((profile) => profile.hem)
+  const loaded = world.profiles
+    .toReversed()
+    .filter((profile) => profileOf(world, profile.hem) === profile)
+  return loaded
+    .filter(({ pte_person_id }) => pte_person_id === person)
+    .map((profile) => profile.hem)
 }
 
 /** The members of a definition, in no order. */
@@ -91,7 +95,9 @@ export function evaluate(world: World, definition: any, nowMs: number): Set<stri
           ...all(world.built),
         ],
   )
-  const people = new Map(world.events.map(({ cookie_id }) => [cookie_id, personOf(world, cookie_id)]))
+  const people = new Map(
+    world.events.map(({ cookie_id }) => [cookie_id, personOf(world, cookie_id)]),
+  )
   const seen = { world, nowMs, people, isOfPeople }
   const members = [...candidates].filter((member) => {
     const isHidden = (hem: string) => isOptedOut(world, hem) || world.erased.has(hem)
@@ -102,7 +108,8 @@ export function evaluate(world: World, definition: any, nowMs: number): Set<stri
   return new Set(members)
 }
 
-const all = (sets: Map<string, Set<string>>): string[] => [...sets.values()].flatMap((set) => [...set])
+const all = (sets: Map<string, Set<string>>): string[] =>
+  [...sets.values()].flatMap((set) => [...set])
 
 interface Seen {
   world: World
@@ -117,7 +124,9 @@ function meets(seen: Seen, member: string, node: any): boolean {
   if (node.not) return !meets(seen, member, node.not)
   if (node.audience) {
     const built = seen.world.built.get(node.audience.audience_id)!
-    return seen.isOfPeople ? hemsOf(seen.world, member).some((hem) => built.has(hem)) : built.has(member)
+    return seen.isOfPeople
+      ? hemsOf(seen.world, member).some((hem) => built.has(hem))
+      : built.has(member)
   }
   if (node.profile)
     return profilesOf(seen, member, node.profile.field).some((row) =>
@@ -138,7 +147,9 @@ function meets(seen: Seen, member: string, node: any): boolean {
 /** Whether somebody is the member, or works for it. */
 const isOf = ({ world, isOfPeople }: Seen, hem: string | null, member: string): boolean =>
   hem !== null &&
-  (isOfPeople ? hemsOf(world, member).includes(hem) : profileOf(world, hem)?.company_domain === member)
+  (isOfPeople
+    ? hemsOf(world, member).includes(hem)
+    : profileOf(world, hem)?.company_domain === member)
 
 const profileOf = ({ profiles }: World, hem: string): Profile | undefined =>
   profiles.findLast((profile) => profile.hem === hem)
@@ -243,7 +254,13 @@ const best = (links: Link[]): string =>
   links.toSorted(
     (a, b) =>
       b.confidence - a.confidence ||
-      (a.observed_at < b.observed_at ? 1 : a.observed_at > b.observed_at ? -1 : a.hem < b.hem ? -1 : 1),
+      (a.observed_at < b.observed_at
+        ? 1
+        : a.observed_at > b.observed_at
+          ? -1
+          : a.hem < b.hem
+            ? -1
+            : 1),
   )[0]!.hem
 
 /** A person of the world. */

@@ -12,7 +12,15 @@ import { carryOutErasures, requestErasure } from '../../../collector/identity/pr
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openAudiences } from './harness.ts'
-import { eventsOfToday, goOn, type History, hemOf, isOf, newHistory, type Rows } from './histories.ts'
+import {
+  eventsOfToday,
+  goOn,
+  type History,
+  hemOf,
+  isOf,
+  newHistory,
+  type Rows,
+} from './histories.ts'
 import { evaluate, everywhere, type Link, type World } from './naive.ts'
 import { definitionOf } from './randomDefinitions.ts'
 
@@ -32,7 +40,10 @@ afterAll(() => audiences?.close())
 async function insert(told: readonly Rows[]): Promise<void> {
   const lines = new Map<string, string[]>()
   for (const [table, rows] of told.flatMap((each) => Object.entries(each)))
-    lines.set(table, [...(lines.get(table) ?? []), ...rows.map((row) => `${JSON.stringify(row)}\n`)])
+    lines.set(table, [
+      ...(lines.get(table) ?? []),
+      ...rows.map((row) => `${JSON.stringify(row)}\n`),
+    ])
   await Promise.all(
     [...lines].map(([table, some]) =>
       audiences.clickhouse.live.insertLines(
@@ -46,7 +57,14 @@ async function insert(told: readonly Rows[]): Promise<void> {
 
 /** Everything of the histories before is gone. */
 async function beginAnew(): Promise<void> {
-  for (const table of ['events', 'identity_links', 'profiles', 'profile_rows', 'companies', 'opt_outs'])
+  for (const table of [
+    'events',
+    'identity_links',
+    'profiles',
+    'profile_rows',
+    'companies',
+    'opt_outs',
+  ])
     await audiences.clickhouse.live.command({ sql: `TRUNCATE TABLE ${table}`, params: {} })
   for (const table of ['audience_leaf_days', 'audience_members'])
     await audiences.clickhouse.live.command({ sql: `TRUNCATE TABLE ${table}`, params: {} })
@@ -59,11 +77,13 @@ async function beginHistory(seed: number, isSettled: boolean): Promise<History> 
   const { organizationId } = history.world
   const { postgres } = audiences
   await postgres.query('INSERT INTO organizations (organization_id, name) VALUES ($1, $2)', [
-    ...[organizationId, `History ${seed}`],
+    organizationId,
+    `History ${seed}`,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')", [
-    ...[projectId, organizationId],
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [projectId, organizationId],
+  )
   for (const entity of ['people', 'people', 'companies']) {
     const used = made.filter(({ definition }) => definition.entity === entity).map(({ id }) => id)
     const definition = { entity, ...definitionOf(random, used) }
@@ -161,7 +181,9 @@ async function settle(isSettled: boolean): Promise<void> {
   const { postgres, clickhouse } = audiences
   const isDone = async () => {
     await reloadIdentity(clickhouse.live)
-    return !isSettled || (await readIdentityState({ postgres, clickhouse: clickhouse.live })) !== null
+    return (
+      !isSettled || (await readIdentityState({ postgres, clickhouse: clickhouse.live })) !== null
+    )
   }
   await waitFor('the dictionaries', isDone, 120_000)
 }

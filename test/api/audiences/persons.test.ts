@@ -17,7 +17,12 @@ let clock = Date.now()
 const load = (hem: string, person: string, more: Row = {}) =>
   it.know({
     profiles: [
-      { hem, pte_person_id: `${title} ${person}`, updated_at: new Date(clock++).toISOString(), ...more },
+      {
+        hem,
+        pte_person_id: `${title} ${person}`,
+        updated_at: new Date(clock++).toISOString(),
+        ...more,
+      },
     ],
   })
 
@@ -42,7 +47,11 @@ async function recordsOf(audienceId: string) {
   const answer = await ask(audienceId, 'records')
   expect(answer.statusCode).toBe(200)
   const { results, count } = answer.json<{ results: Row[]; count: number }>()
-  return { hems: results.map(({ hem }) => hem), count, charged: Number(answer.headers['x-footfall-charged']) }
+  return {
+    hems: results.map(({ hem }) => hem),
+    count,
+    charged: Number(answer.headers['x-footfall-charged']),
+  }
 }
 async function build(include: object, more: object = {}) {
   const audienceId = await it.create({ entity: 'people', include, ...more })
@@ -67,12 +76,16 @@ test('events of all browsers of a person count together', async () => {
   const cookies = ann.map(() => randomUUID())
   await it.know({ links: ann.map((hem, index) => linkOf(cookies[index], hem)) })
   const now = Date.now()
-  await it.insert(cookies.map((cookie_id) => eventOf(now, 1_000, { cookie_id, page_path: `/${title}` })))
+  await it.insert(
+    cookies.map((cookie_id) => eventOf(now, 1_000, { cookie_id, page_path: `/${title}` })),
+  )
   const event = { within_days: 2, at_least: 2, filter: `page_path:eq:/${title}` }
   const { audienceId, members } = await build({ event })
   expect(members).toEqual([ann[1]])
   // The next build stands on this one, and looks only at people whose events of today have changed.
-  await it.insert(cookies.map((cookie_id) => eventOf(now, 500, { cookie_id, page_path: `/${title}` })))
+  await it.insert(
+    cookies.map((cookie_id) => eventOf(now, 500, { cookie_id, page_path: `/${title}` })),
+  )
   expect(await it.membersOf(await it.build(audienceId))).toEqual([ann[1]])
 })
 

@@ -48,7 +48,8 @@ function treeOf(random: Random, depth: number, used: readonly string[]): Node {
         ? eventLeaf(random)
         : profileLeaf(random)
   if (depth === 0 || random.chance(0.3)) return leaf()
-  const children = () => Array.from({ length: random.integer(1, 3) }, () => treeOf(random, depth - 1, used))
+  const children = () =>
+    Array.from({ length: random.integer(1, 3) }, () => treeOf(random, depth - 1, used))
   if (random.chance(0.2)) return { not: treeOf(random, depth - 1, used) }
   return random.chance(0.5) ? { all: children() } : { any: children() }
 }
@@ -56,7 +57,12 @@ function treeOf(random: Random, depth: number, used: readonly string[]): Node {
 /** A definition that names whom it is about, so that it is no "everybody but". */
 export const definitionOf = (random: Random, used: readonly string[]): Node => ({
   include: random.chance(0.6)
-    ? { all: [random.chance(0.7) ? eventLeaf(random) : profileLeaf(random), treeOf(random, 2, used)] }
+    ? {
+        all: [
+          random.chance(0.7) ? eventLeaf(random) : profileLeaf(random),
+          treeOf(random, 2, used),
+        ],
+      }
     : { any: [eventLeaf(random), profileLeaf(random)] },
   ...(random.chance(0.4) && { exclude: treeOf(random, 2, used) }),
 })

@@ -17,7 +17,8 @@ afterAll(() => it.close())
 const people = 230
 beforeAll(async () => {
   const profiles = Array.from({ length: people }, (_, n) => ({
-    ...{ hem: ((n + 1) * 2_654_435_761).toString(16).padStart(64, '0'), first_name: 'Ann' },
+    hem: ((n + 1) * 2_654_435_761).toString(16).padStart(64, '0'),
+    first_name: 'Ann',
   }))
   await it.know({ profiles })
   url = await it.app.listen({ port: 0, host: '127.0.0.1' })
@@ -156,12 +157,10 @@ describe('a new build of the same audience on the same day', () => {
   const know = (from: number, count: number, job_title: string | null = title) =>
     it.know({
       profiles: Array.from({ length: count }, (_, n) => ({
-        ...{
-          hem: createHash('sha256')
-            .update(`${title} ${from + n}`)
-            .digest('hex'),
-          job_title,
-        },
+        hem: createHash('sha256')
+          .update(`${title} ${from + n}`)
+          .digest('hex'),
+        job_title,
       })),
     })
   const next = async () => {
@@ -201,19 +200,18 @@ describe('a new build of the same audience on the same day', () => {
 
 test('an edit that cannot change who is in it starts no build', async () => {
   const builds = async () => {
-    const { rows } = await it.postgres.query('SELECT build_id FROM audience_builds WHERE audience_id = $1', [
-      audienceId,
-    ])
+    const { rows } = await it.postgres.query(
+      'SELECT build_id FROM audience_builds WHERE audience_id = $1',
+      [audienceId],
+    )
     return rows.length
   }
   const edit = async (payload: object) => {
     const answer = await it.app.inject({
-      ...{
-        method: 'PATCH',
-        url: `/api/v1/audiences/${audienceId}`,
-        query: { project_id: projectId },
-        payload,
-      },
+      method: 'PATCH',
+      url: `/api/v1/audiences/${audienceId}`,
+      query: { project_id: projectId },
+      payload,
     })
     expect(answer.statusCode).toBe(200)
   }

@@ -11,12 +11,17 @@ afterAll(() => it.close())
 
 const people = 47
 const hemOf = (n: number) => ((n + 1) * 2_654_435_761).toString(16).padStart(64, '0')
-const everybody = { entity: 'people', include: { profile: { field: 'first_name', op: 'eq', value: 'Ann' } } }
+const everybody = {
+  entity: 'people',
+  include: { profile: { field: 'first_name', op: 'eq', value: 'Ann' } },
+}
 
 let audienceId: string
 beforeAll(async () => {
   const profiles = Array.from({ length: people }, (_, n) => ({
-    ...{ hem: hemOf(n), first_name: 'Ann', job_title: n % 3 === 0 ? null : `Title ${n}` },
+    hem: hemOf(n),
+    first_name: 'Ann',
+    job_title: n % 3 === 0 ? null : `Title ${n}`,
   }))
   await it.know({ profiles })
   audienceId = await it.create(everybody)
@@ -25,7 +30,11 @@ beforeAll(async () => {
 
 const path = (id = audienceId) => `/api/v1/audiences/${id}/records`
 
-async function ask(query: Record<string, string> = {}, headers: Record<string, string> = {}, url = path()) {
+async function ask(
+  query: Record<string, string> = {},
+  headers: Record<string, string> = {},
+  url = path(),
+) {
   const project = headers['x-project-id'] ? {} : { project_id: projectId }
   const answer = await it.app.inject({ url, query: { ...project, ...query }, headers })
   return { status: answer.statusCode, headers: answer.headers, body: answer.json() }
@@ -49,7 +58,9 @@ test.each([1, 7, 46, 47, 48, 5_000])(
     const found = await pages({ page_size: String(size) })
     const members = await it.membersOf(await servedBuild())
     expect(members).toHaveLength(people)
-    expect(found.flatMap(({ results }) => results.map(({ hem }: { hem: string }) => hem))).toEqual(members)
+    expect(found.flatMap(({ results }) => results.map(({ hem }: { hem: string }) => hem))).toEqual(
+      members,
+    )
     expect(found).toHaveLength(Math.ceil(people / size))
     for (const page of found) expect(page).toMatchObject({ audience_id: audienceId, count: people })
   },
@@ -87,32 +98,49 @@ test.each([
 test('400 without a project, 404 for no audience, 403 for the project key of another project', async () => {
   expect((await it.app.inject({ url: path() })).json()).toMatchObject({ parameter: 'project_id' })
   expect(await ask({}, {}, path(randomUUID()))).toMatchObject({
-    ...{ status: 404, body: { error: 'audience not found' } },
+    status: 404,
+    body: { error: 'audience not found' },
   })
   expect(await ask({}, { 'x-project-key': randomUUID() })).toMatchObject({
-    ...{ status: 403, body: { error: 'access denied' } },
+    status: 403,
+    body: { error: 'access denied' },
   })
   expect((await ask({}, { 'x-project-key': projectId })).status).toBe(200)
 })
 
 test('409 not_ready before the first build, 422 for companies', async () => {
   const unbuilt = await it.create(everybody, 'Unbuilt')
-  expect(await ask({}, {}, path(unbuilt))).toMatchObject({ status: 409, body: { error: 'not_ready' } })
+  expect(await ask({}, {}, path(unbuilt))).toMatchObject({
+    status: 409,
+    body: { error: 'not_ready' },
+  })
   const companies = await it.create(
-    { entity: 'companies', include: { profile: { field: 'company_domain', op: 'is_set', value: true } } },
+    {
+      entity: 'companies',
+      include: { profile: { field: 'company_domain', op: 'is_set', value: true } },
+    },
     'Companies',
   )
   await it.build(companies)
-  expect(await ask({}, {}, path(companies))).toMatchObject({ status: 422, body: { error: 'use_download' } })
+  expect(await ask({}, {}, path(companies))).toMatchObject({
+    status: 422,
+    body: { error: 'use_download' },
+  })
 })
 
 test('a cursor is stale once the audience was built anew, and another audience’s is none', async () => {
-  const [another, third] = [await it.create(everybody, 'Another'), await it.create(everybody, 'Third')]
+  const [another, third] = [
+    await it.create(everybody, 'Another'),
+    await it.create(everybody, 'Third'),
+  ]
   for (const id of [another, third]) await it.build(id)
   const { body } = await ask({ page_size: '10' }, {}, path(another))
   const cursor = body.next_cursor
   expect((await ask({ cursor }, {}, path(another))).status).toBe(200)
-  expect(await ask({ cursor }, {}, path(third))).toMatchObject({ status: 400, body: { parameter: 'cursor' } })
+  expect(await ask({ cursor }, {}, path(third))).toMatchObject({
+    status: 400,
+    body: { parameter: 'cursor' },
+  })
   await it.build(another)
   expect(await ask({ cursor }, {}, path(another))).toMatchObject({
     status: 409,
@@ -144,7 +172,9 @@ test('builds are listed, the newest first, without the number of people whom a n
     ask({ limit: '2' }, {}, `/api/v1/audiences/${id}/builds`),
     ask({}, {}, `/api/v1/audiences/${id}/builds`),
   ])
-  expect(second.body.builds.map(({ build_id }: { build_id: string }) => build_id)).toEqual(built.toReversed())
+  expect(second.body.builds.map(({ build_id }: { build_id: string }) => build_id)).toEqual(
+    built.toReversed(),
+  )
   expect(second.body.builds.map(({ is_served }: { is_served: boolean }) => is_served)).toEqual([
     true,
     false,
@@ -160,9 +190,15 @@ test('changes are who entered and who left since the build before', async () => 
     entity: 'people',
     include: { profile: { field: 'last_name', op: 'eq', value: name } },
   })
-  const [stays, enters, leaves] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [string, string, string]
+  const [stays, enters, leaves] = ['a', 'b', 'c'].map((digit) => digit.repeat(64)) as [
+    string,
+    string,
+    string,
+  ]
   const profile = (hem: string, last_name: string) => ({ hem, last_name })
-  await it.know({ profiles: [profile(stays, 'Lee'), profile(leaves, 'Lee'), profile(enters, 'Kim')] })
+  await it.know({
+    profiles: [profile(stays, 'Lee'), profile(leaves, 'Lee'), profile(enters, 'Kim')],
+  })
   const id = await it.create(named('Lee'), 'Lees')
   const first = await it.build(id)
   await it.know({ profiles: [profile(leaves, 'Kim'), profile(enters, 'Lee')] })
@@ -170,7 +206,9 @@ test('changes are who entered and who left since the build before', async () => 
   const changes = (buildId: string) => `/api/v1/audiences/${id}/builds/${buildId}/changes`
   const found = await pages({ page_size: '1' }, changes(second))
   expect(
-    found.flatMap(({ results }) => results.map(({ change, hem }: Record<string, string>) => [change, hem])),
+    found.flatMap(({ results }) =>
+      results.map(({ change, hem }: Record<string, string>) => [change, hem]),
+    ),
   ).toEqual([
     ['entered', enters],
     ['left', leaves],

@@ -18,7 +18,10 @@ let service: Service
 beforeAll(async () => {
   const port = await freePort()
   s3 = new S3rver({
-    ...{ port, address: '127.0.0.1', silent: true, directory },
+    port,
+    address: '127.0.0.1',
+    silent: true,
+    directory,
     configureBuckets: [{ name: 'files', configs: [] }],
   })
   await s3.run()
@@ -26,8 +29,10 @@ beforeAll(async () => {
   service = await startService({
     env: {
       ...env,
-      ...{ FOOTFALL_S3_ENDPOINT: `http://127.0.0.1:${port}`, FOOTFALL_S3_BUCKET: 'files' },
-      ...{ FOOTFALL_S3_REGION: 'us-east-1', FOOTFALL_S3_ACCESS_KEY_ID: 'S3RVER' },
+      FOOTFALL_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+      FOOTFALL_S3_BUCKET: 'files',
+      FOOTFALL_S3_REGION: 'us-east-1',
+      FOOTFALL_S3_ACCESS_KEY_ID: 'S3RVER',
       FOOTFALL_S3_SECRET_ACCESS_KEY: 'S3RVER',
     },
   })
@@ -50,7 +55,9 @@ async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
   const answer = await fetch(`${service.url}/api/v1/audiences${path}`, {
     method,
     headers: {
-      ...{ 'x-api-key': api_key, 'x-api-secret': api_secret, 'x-project-id': project_id },
+      'x-api-key': api_key,
+      'x-api-secret': api_secret,
+      'x-project-id': project_id,
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -61,7 +68,10 @@ async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
 
 test('files are written there, fetched by signed addresses, and deleted with their audience', async () => {
   const include = { profile: { field: 'first_name', op: 'eq', value: 'Ann' } }
-  const { audience } = await ask('', 'POST', { name: 'Ann', definition: { entity: 'people', include } })
+  const { audience } = await ask('', 'POST', {
+    name: 'Ann',
+    definition: { entity: 'people', include },
+  })
   const ready = (format: string) =>
     waitFor(
       `the ${format}`,

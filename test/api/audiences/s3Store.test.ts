@@ -13,13 +13,19 @@ let store: FileStore
 beforeAll(async () => {
   const port = await freePort()
   server = new S3rver({
-    ...{ port, address: '127.0.0.1', silent: true, directory },
+    port,
+    address: '127.0.0.1',
+    silent: true,
+    directory,
     configureBuckets: [{ name: 'files', configs: [] }],
   })
   await server.run()
   store = openS3Store({
-    ...{ endpoint: `http://127.0.0.1:${port}`, bucket: 'files', region: 'us-east-1' },
-    ...{ accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    endpoint: `http://127.0.0.1:${port}`,
+    bucket: 'files',
+    region: 'us-east-1',
+    accessKeyId: 'S3RVER',
+    secretAccessKey: 'S3RVER',
   })
 })
 afterAll(async () => {

@@ -28,7 +28,8 @@ beforeAll(async () => {
   await it.know({
     links: cookies.map((cookie, n) => linkOf(cookie, hemNumbered(1 + (n % people)), { stored_at })),
     profiles: Array.from({ length: people }, (_, n) => ({
-      ...{ hem: hemNumbered(n + 1), job_title: n % 3 === 0 ? 'CEO' : 'Potter' },
+      hem: hemNumbered(n + 1),
+      job_title: n % 3 === 0 ? 'CEO' : 'Potter',
     })),
   })
   await it.insert(cookies.map((cookie_id) => eventOf(now, 2 * dayMs, { cookie_id })))
@@ -82,7 +83,9 @@ async function plant(buildId: string): Promise<void> {
           SELECT {buildId:UUID}, {organizationId:UUID}, count() + 1, 77, '' FROM audience_members WHERE build_id = {buildId:UUID}`,
     params: { buildId, organizationId },
   })
-  await it.postgres.query('UPDATE audience_builds SET count = count + 1 WHERE build_id = $1', [buildId])
+  await it.postgres.query('UPDATE audience_builds SET count = count + 1 WHERE build_id = $1', [
+    buildId,
+  ])
 }
 const planted = '4d'.padEnd(64, '0')
 
@@ -110,9 +113,9 @@ test('it looks at nobody else; an earlier day, a link, a profile, another defini
   expect(await buildAfter(() => it.insert(visits(3)))).toContain(planted)
   expect(await buildAfter(async () => {})).toContain(planted)
 
-  expect(await buildAfter(() => it.insert([eventOf(now, dayMs, { cookie_id: cookies[0] })]))).not.toContain(
-    planted,
-  )
+  expect(
+    await buildAfter(() => it.insert([eventOf(now, dayMs, { cookie_id: cookies[0] })])),
+  ).not.toContain(planted)
   expect(
     await buildAfter(() =>
       it.postgres.query(

@@ -65,7 +65,11 @@ export async function openApi({
     }),
   )
   const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  await clickhouse.insertLines('events', Readable.from([lines], { objectMode: false }), randomUUID())
+  await clickhouse.insertLines(
+    'events',
+    Readable.from([lines], { objectMode: false }),
+    randomUUID(),
+  )
 
   const postgresProxy = await startPostgresProxy(accounts.databaseUrl, 'charge_responses')
   const ledgerPool = openPostgres(postgresProxy.url, () => {})
@@ -74,9 +78,17 @@ export async function openApi({
   const clock = () => accounts.clock.now
   const billing = createBilling({ postgres: ledgerPool, log, now: clock, ...options })
   const app = await createApp({
-    ...{ config, log, notReady: () => null, metrics: async () => '', idleConnectionMs },
+    config,
+    log,
+    notReady: () => null,
+    metrics: async () => '',
+    idleConnectionMs,
     guard: {
-      authenticate: createAuthenticate(accounts.postgres, createTokens(accounts.postgres), config.publicUrl),
+      authenticate: createAuthenticate(
+        accounts.postgres,
+        createTokens(accounts.postgres),
+        config.publicUrl,
+      ),
       takeTokens: null,
       wrongKeys: null,
       noteKeyUse: () => {},
@@ -86,13 +98,22 @@ export async function openApi({
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
       scopeOf: createScopeOf(accounts.postgres),
-      ...{ billing, postgres: accounts.postgres, cursors: openCursors(randomBytes(32)), now: clock },
+      billing,
+      postgres: accounts.postgres,
+      cursors: openCursors(randomBytes(32)),
+      now: clock,
     },
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
 
   return {
-    ...{ accounts, organization, keys, url, billing, postgresProxy, server: app.server },
+    accounts,
+    organization,
+    keys,
+    url,
+    billing,
+    postgresProxy,
+    server: app.server,
     /** What becomes of the pages that ClickHouse answers. */
     /** How many pages ClickHouse has given up, as nobody took them. */
     pagesGivenUp: () => clickhouseProxy.givenUp,
@@ -115,7 +136,8 @@ export async function openApi({
 }
 
 /** Text that compression makes a quarter smaller and no less. */
-const textOf = (length: number): string => randomBytes(length).toString('base64url').slice(0, length)
+const textOf = (length: number): string =>
+  randomBytes(length).toString('base64url').slice(0, length)
 
 export const headersOf = ({ apiKey, apiSecret }: ApiCredentials) => ({
   'x-api-key': apiKey,

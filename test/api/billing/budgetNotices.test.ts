@@ -17,7 +17,9 @@ async function told({ organizationId }: Organization) {
   const { rows: events } = await it.postgres.query<{
     project_id: string | null
     data: Record<string, unknown>
-  }>('DELETE FROM outbox_messages WHERE organization_id = $1 RETURNING project_id, data', [organizationId])
+  }>('DELETE FROM outbox_messages WHERE organization_id = $1 RETURNING project_id, data', [
+    organizationId,
+  ])
   const { rows: mails } = await it.postgres.query<{ recipient: string; subject: string }>(
     'DELETE FROM outbox_mails RETURNING recipient, subject',
   )
@@ -27,8 +29,11 @@ async function told({ organizationId }: Organization) {
 async function newOrganization(name: string) {
   const organization = await it.newOrganization()
   await storeMember(it.postgres, {
-    ...{ memberId: randomUUID(), organizationId: organization.organizationId },
-    ...{ email: `${name}@owner.example`, role: 'owner', passwordHash: 'none' },
+    memberId: randomUUID(),
+    organizationId: organization.organizationId,
+    email: `${name}@owner.example`,
+    role: 'owner',
+    passwordHash: 'none',
   })
   return organization
 }
@@ -37,7 +42,8 @@ async function newOrganization(name: string) {
 async function spend(organization: Organization, lookups: number, projectKey = false) {
   const [billing] = it.billings(1)
   const charge = await billing!.admit(requestOf(organization, { projectKey }), {
-    ...{ meter: 'lookup', projectId: organization.projectId },
+    meter: 'lookup',
+    projectId: organization.projectId,
   })
   await charge.settle(lookups)
 }
@@ -56,8 +62,13 @@ test('of an organization: each threshold once, by mail the highest, and anew in 
       {
         project_id: null,
         data: {
-          ...{ budget: 'organization', project_id: null, month: '2026-01', threshold: 50, currency: 'usd' },
-          ...{ monthly_micros: 1_000_000, spent_micros: 500_000 },
+          budget: 'organization',
+          project_id: null,
+          month: '2026-01',
+          threshold: 50,
+          currency: 'usd',
+          monthly_micros: 1_000_000,
+          spent_micros: 500_000,
         },
       },
     ],
@@ -72,21 +83,32 @@ test('of an organization: each threshold once, by mail the highest, and anew in 
   expect(await told(organization)).toEqual({ events: [], mails: [] })
   it.clock.now = Date.UTC(2026, 1, 15)
   await spend(organization, 60)
-  expect((await told(organization)).events).toMatchObject([{ data: { month: '2026-02', threshold: 50 } }])
+  expect((await told(organization)).events).toMatchObject([
+    { data: { month: '2026-02', threshold: 50 } },
+  ])
 })
 
 test('of a project, and 100 % when not one record more may be had', async () => {
   const organization = await newOrganization('project')
   // Ten lookups cost ten cents; of what is left none can be had.
-  await it.postgres.query('INSERT INTO project_budgets VALUES ($1, 105000)', [organization.projectId])
+  await it.postgres.query('INSERT INTO project_budgets VALUES ($1, 105000)', [
+    organization.projectId,
+  ])
   await spend(organization, 10, true)
-  expect((await told(organization)).events.map(({ data }) => data.threshold).sort()).toEqual([50, 80])
+  expect((await told(organization)).events.map(({ data }) => data.threshold).sort()).toEqual([
+    50, 80,
+  ])
   for (let n = 0; n < 2; n++)
     await expect(spend(organization, 1, true)).rejects.toMatchObject({ status: 402 })
   expect((await told(organization)).events).toMatchObject([
     {
       project_id: organization.projectId,
-      data: { budget: 'project', project_id: organization.projectId, threshold: 100, spent_micros: 100_000 },
+      data: {
+        budget: 'project',
+        project_id: organization.projectId,
+        threshold: 100,
+        spent_micros: 100_000,
+      },
     },
   ])
 })

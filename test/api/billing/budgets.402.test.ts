@@ -19,7 +19,10 @@ beforeAll(async () => {
 afterAll(() => accounts.close())
 
 /** An organization where a lookup costs a cent, with this budget and perhaps one of its project. */
-async function withBudgets(organizationCents: number | null, projectCents?: number): Promise<Organization> {
+async function withBudgets(
+  organizationCents: number | null,
+  projectCents?: number,
+): Promise<Organization> {
   const organization = await accounts.newOrganization()
   await setPrice(accounts, organization, 'lookup', 10_000_000)
   await accounts.postgres.query(
@@ -39,7 +42,9 @@ test('what the budget covers to the last record is had, and not one record more'
   const organization = await withBudgets(10)
   const [billing] = accounts.billings(1)
   expect(await take(billing!, requestOf(organization), 6, 'lookup')).toBe(6)
-  expect(await refusal(take(billing!, requestOf(organization), 5, 'lookup'))).toMatchObject({ status: 402 })
+  expect(await refusal(take(billing!, requestOf(organization), 5, 'lookup'))).toMatchObject({
+    status: 402,
+  })
   expect(await take(billing!, requestOf(organization), 4, 'lookup')).toBe(4)
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, micros: 100_000 })
 })
@@ -75,7 +80,10 @@ test('a project key is bound by its project’s budget as well as the organizati
   const request = () => requestOf(organization, { projectKey: true })
   await take(billing!, request(), 2, 'lookup')
   expect(await refusal(take(billing!, request(), 2, 'lookup'))).toMatchObject({
-    ...{ status: 402, budget: 'project', monthly_micros: 30_000, spent_micros: 20_000 },
+    status: 402,
+    budget: 'project',
+    monthly_micros: 30_000,
+    spent_micros: 20_000,
   })
   // The organization's own keys are not bound by it, also where they read this project.
   expect(await take(billing!, requestOf(organization), 7, 'lookup', organization.projectId)).toBe(7)
@@ -85,7 +93,9 @@ test('a project key’s 402 by the organization’s budget omits the organizatio
   const organization = await withBudgets(10, 50)
   const [billing] = accounts.billings(1)
   await take(billing!, requestOf(organization), 9, 'lookup')
-  const told = await refusal(take(billing!, requestOf(organization, { projectKey: true }), 2, 'lookup'))
+  const told = await refusal(
+    take(billing!, requestOf(organization, { projectKey: true }), 2, 'lookup'),
+  )
   expect(told).toEqual({
     status: 402,
     error: 'budget_exceeded',
@@ -133,7 +143,9 @@ test.each([
         }),
       ),
     )
-    const outcomes = await Promise.allSettled(charges.map((charge, n) => charge.settle(1 + (n % 5))))
+    const outcomes = await Promise.allSettled(
+      charges.map((charge, n) => charge.settle(1 + (n % 5))),
+    )
     const charged = outcomes.reduce(
       (sum, outcome) => sum + (outcome.status === 'fulfilled' ? outcome.value : 0),
       0,

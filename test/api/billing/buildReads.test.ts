@@ -61,7 +61,10 @@ const partOf = (buildId: string, keys?: KeySpan): BuildPart => ({
   async findMembers(fromBuildId, spans) {
     const by = personAt(fromBuildId, 0) - personAt(buildId, 0)
     return spans
-      .map(({ after, upTo }) => ({ after: Math.max(after + by, 0), upTo: Math.min(upTo + by, members) }))
+      .map(({ after, upTo }) => ({
+        after: Math.max(after + by, 0),
+        upTo: Math.min(upTo + by, members),
+      }))
       .filter(({ after, upTo }) => after < upTo)
   },
 })
@@ -74,7 +77,11 @@ async function page(
   upTo: number,
   billing = billings[0]!,
 ) {
-  const usage = { meter: 'audience', projectId: null, build: partOf(buildId, { after, upTo }) } as const
+  const usage = {
+    meter: 'audience',
+    projectId: null,
+    build: partOf(buildId, { after, upTo }),
+  } as const
   const charge = await billing.admit(requestOf(organization), usage)
   const hashes = Array.from({ length: upTo - after }, (_, index) => String(after + 1 + index))
   return { charge, charged: await charge.settle(hashes.length, { hashes }) }
@@ -154,14 +161,20 @@ test('of a page that breaks off only what nobody else was given is refunded', as
 test.each([
   ['the first, then the second', [0, 1]],
   ['the second, then the first', [1, 0]],
-] as const)('two pages that lie across each other and both break off cost nothing: %s', async (_, order) => {
-  const organization = await accounts.newOrganization()
-  const buildId = await newBuild(organization)
-  const pages = [await page(organization, buildId, 0, 30), await page(organization, buildId, 20, 40)]
-  for (const at of order) await pages[at]!.charge.refund()
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 0, micros: 0 })
-  expect((await page(organization, buildId, 0, 40)).charged).toBe(40)
-})
+] as const)(
+  'two pages that lie across each other and both break off cost nothing: %s',
+  async (_, order) => {
+    const organization = await accounts.newOrganization()
+    const buildId = await newBuild(organization)
+    const pages = [
+      await page(organization, buildId, 0, 30),
+      await page(organization, buildId, 20, 40),
+    ]
+    for (const at of order) await pages[at]!.charge.refund()
+    expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 0, micros: 0 })
+    expect((await page(organization, buildId, 0, 40)).charged).toBe(40)
+  },
+)
 
 test('a new build charges that day only for whom no build of the audience was charged for', async () => {
   const organization = await accounts.newOrganization()
@@ -169,7 +182,9 @@ test('a new build charges that day only for whom no build of the audience was ch
   expect((await page(organization, first, 0, 30)).charged).toBe(30)
   const second = await newBuild(organization, first)
   expect((await page(organization, second, 0, 40)).charged).toBe(40 - (30 - shift))
-  expect((await page(organization, first, 0, members)).charged).toBe(members - 30 - (40 + shift - 30))
+  expect((await page(organization, first, 0, members)).charged).toBe(
+    members - 30 - (40 + shift - 30),
+  )
   // Paging and then downloading costs no more than the download alone.
   expect((await download(organization, second)).charged).toBe(shift)
   accounts.clock.now += dayMs
@@ -248,7 +263,11 @@ test('charged are the records that were given, each once a day: whatever is read
     },
     {
       weight: 1,
-      arbitrary: fc.record({ do: fc.constant('together' as const), page: fc.nat(5), breaks: fc.boolean() }),
+      arbitrary: fc.record({
+        do: fc.constant('together' as const),
+        page: fc.nat(5),
+        breaks: fc.boolean(),
+      }),
     },
     {
       weight: 2,
@@ -294,7 +313,8 @@ test('charged are the records that were given, each once a day: whatever is read
               charges.push((await page(organization, buildId, from, to)).charge)
             // In the order in which they are named.
             for (const at of one.breaks) await charges[at]!.refund()
-            for (const [at, range] of ranges.entries()) if (!one.breaks.includes(at)) deliver(...range)
+            for (const [at, range] of ranges.entries())
+              if (!one.breaks.includes(at)) deliver(...range)
           }
           if (one.do !== 'read' && one.do !== 'together') continue
           const after = (one.page * size) % members

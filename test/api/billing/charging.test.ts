@@ -137,7 +137,9 @@ test('a download that the reader breaks off is charged whole, and its repeat wit
     })
   const change = await added(async () => {
     expect(await leave()).toBe(String(rowsStored))
-    const again = await api.ask(`${path}?limit=${rowsStored}`, { headers: { 'idempotency-key': 'left' } })
+    const again = await api.ask(`${path}?limit=${rowsStored}`, {
+      headers: { 'idempotency-key': 'left' },
+    })
     expect((await bodyOf(again)).meta).toMatchObject({
       records: rowsStored,
       charged: 0,
@@ -147,9 +149,10 @@ test('a download that the reader breaks off is charged whole, and its repeat wit
 })
 
 test('a refused page lets go of what ClickHouse sent', async () => {
-  await api.accounts.postgres.query(`INSERT INTO usage_limits VALUES ($1, 'events', 100000, NULL)`, [
-    api.organization.organizationId,
-  ])
+  await api.accounts.postgres.query(
+    `INSERT INTO usage_limits VALUES ($1, 'events', 100000, NULL)`,
+    [api.organization.organizationId],
+  )
   const setLimit = (daily: number) =>
     api.accounts.postgres.query('UPDATE usage_limits SET daily_records = $1', [daily])
   const { records } = await ledger()

@@ -39,7 +39,8 @@ const footfall = (...args: string[]) =>
       process.execPath,
       [join(packageRoot, 'dist/collector/cli.js'), 'billing', ...args],
       { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+      (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     )
   })
 
@@ -64,7 +65,9 @@ test('operators shut an account off and let it go on; prices and customers are s
 
   expect(await footfall('price', organization_id, 'events', '5000', '0')).toMatchObject({ code: 0 })
   await (await read()).text()
-  const usage = (await (await ask(service, '/api/v1/billing/usage')).json()) as { amount_micros: number }
+  const usage = (await (await ask(service, '/api/v1/billing/usage')).json()) as {
+    amount_micros: number
+  }
   expect(usage.amount_micros).toBe(5)
   expect((await footfall('check')).output).toContain('all totals are the sums of the ledger')
 })
@@ -120,9 +123,13 @@ test('usage reaches Stripe after a restart, and no log holds a secret, whatever 
     return false
   })
   output.push(service.output(), (await footfall('reports')).output)
-  expect([...stripe.taken.values()]).toMatchObject([{ event_name: 'footfall_events', customer: 'cus_1' }])
+  expect([...stripe.taken.values()]).toMatchObject([
+    { event_name: 'footfall_events', customer: 'cus_1' },
+  ])
   // What is printed to welcome whoever started the demo is not a log.
-  const logged = output.flatMap((text) => text.split('\n')).filter((line) => /^(\{|\d{4}-)/.test(line))
+  const logged = output
+    .flatMap((text) => text.split('\n'))
+    .filter((line) => /^(\{|\d{4}-)/.test(line))
   expect(logged.join('\n')).toMatch(
     /"meter":"events","reason":"401 \w+","msg":"Stripe did not accept a report"/,
   )

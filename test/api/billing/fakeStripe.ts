@@ -41,13 +41,15 @@ export async function startFakeStripe() {
     if (request.method !== 'POST' || request.url !== '/v1/billing/meter_events')
       return refuse(404, 'no such thing')
     const treatment = fake.treat()
-    if (treatment === 'fail') return answer(500, { error: { type: 'api_error', message: 'try again' } })
+    if (treatment === 'fail')
+      return answer(500, { error: { type: 'api_error', message: 'try again' } })
     if (treatment === 'busy') return refuse(429, 'too many concurrent requests')
     // An error as careless as can be: it repeats the key it was asked with.
     if (treatment === 'refuse')
       return refuse(401, `Invalid API Key provided: ${request.headers.authorization}`)
     if (treatment === 'hang') return
-    if (taken.has(identifier)) return refuse(400, `An event already exists with identifier ${identifier}.`)
+    if (taken.has(identifier))
+      return refuse(400, `An event already exists with identifier ${identifier}.`)
     taken.set(identifier, {
       event_name: form.get('event_name')!,
       customer: form.get('payload[stripe_customer_id]')!,

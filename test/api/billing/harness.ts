@@ -44,10 +44,10 @@ export async function openAccounts(now = Date.UTC(2026, 0, 15, 12)): Promise<Acc
       await postgres.query(`INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')`, [
         organizationId,
       ])
-      await postgres.query(`INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')`, [
-        projectId,
-        organizationId,
-      ])
+      await postgres.query(
+        `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')`,
+        [projectId, organizationId],
+      )
       return { organizationId, projectId }
     },
     async close() {
@@ -136,7 +136,12 @@ export async function setPrice(
 
 /** The organization's records, amount and entries in the ledger. */
 export async function ledgerOf({ postgres }: Accounts, { organizationId }: Organization) {
-  const { rows } = await postgres.query<{ entries: number; records: number; free: number; micros: number }>(
+  const { rows } = await postgres.query<{
+    entries: number
+    records: number
+    free: number
+    micros: number
+  }>(
     `SELECT count(*)::float8 AS entries, coalesce(sum(records), 0)::float8 AS records,
        coalesce(sum(free_records), 0)::float8 AS free, coalesce(sum(amount_micros), 0)::float8 AS micros
      FROM ledger WHERE organization_id = $1`,

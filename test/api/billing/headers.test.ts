@@ -35,21 +35,38 @@ const routes: [InjectOptions, number][] = [
   [{ url: `/api/v2/events?${query}` }, 2],
   [{ url: `/api/v1/lookup?hem=${hem}` }, 1],
   [{ method: 'POST', url: '/api/v1/lookup', payload: { hem } }, 1],
-  [{ method: 'POST', url: '/api/v1/lookup/batch', payload: { items: [{ hem }, { hem: 'none' }] } }, 1],
-  [{ method: 'POST', url: '/api/v1/contact/query', payload: { filter: `company_domain:eq:${domain}` } }, 1],
+  [
+    { method: 'POST', url: '/api/v1/lookup/batch', payload: { items: [{ hem }, { hem: 'none' }] } },
+    1,
+  ],
+  [
+    {
+      method: 'POST',
+      url: '/api/v1/contact/query',
+      payload: { filter: `company_domain:eq:${domain}` },
+    },
+    1,
+  ],
 ]
 
-test.each(routes)('%j says how many records were charged, and under which id', async (options, records) => {
-  const { statusCode, headers } = await events.app.inject(options)
-  expect(statusCode).toBe(200)
-  expect(headers['x-footfall-charged']).toBe(String(records))
-  const { rows } = await events.postgres.query('SELECT records::int FROM ledger WHERE request_id = $1', [
-    headers['x-footfall-request-id'],
-  ])
-  expect(rows).toEqual([{ records }])
-})
+test.each(routes)(
+  '%j says how many records were charged, and under which id',
+  async (options, records) => {
+    const { statusCode, headers } = await events.app.inject(options)
+    expect(statusCode).toBe(200)
+    expect(headers['x-footfall-charged']).toBe(String(records))
+    const { rows } = await events.postgres.query(
+      'SELECT records::int FROM ledger WHERE request_id = $1',
+      [headers['x-footfall-request-id']],
+    )
+    expect(rows).toEqual([{ records }])
+  },
+)
 
 test.each(routes)('%j says of a test key’s answer that nothing was charged', async (options) => {
-  const { statusCode, headers } = await events.app.inject({ ...options, headers: { 'x-test-mode': 'test' } })
+  const { statusCode, headers } = await events.app.inject({
+    ...options,
+    headers: { 'x-test-mode': 'test' },
+  })
   expect([statusCode, headers['x-footfall-charged']]).toEqual([200, '0'])
 })

@@ -43,7 +43,9 @@ test('another key, another address or another caller’s scope is another reques
   const [billing] = accounts.billings(1)
   await take(billing!, repeatOf('a'), 1)
   expect(await take(billing!, repeatOf('b'), 1)).toBe(1)
-  expect(await take(billing!, repeatOf('a', { url: '/api/v3/events/web_event?limit=5' }), 1)).toBe(1)
+  expect(await take(billing!, repeatOf('a', { url: '/api/v3/events/web_event?limit=5' }), 1)).toBe(
+    1,
+  )
   expect(await take(billing!, repeatOf('a', { projectKey: true }), 1)).toBe(1)
   expect(await take(billing!, repeatOf('a', { body: { email: 'one' } }), 1)).toBe(1)
   expect(await take(billing!, repeatOf('a', { body: { email: 'two' } }), 1)).toBe(1)
@@ -61,7 +63,9 @@ test('only what is more than was paid for is charged', async () => {
 
 test('of parallel repeats one is charged', async () => {
   organization = await accounts.newOrganization()
-  const charged = await Promise.all(accounts.billings(8).map((billing) => take(billing, repeatOf('a'), 10)))
+  const charged = await Promise.all(
+    accounts.billings(8).map((billing) => take(billing, repeatOf('a'), 10)),
+  )
   expect(charged.sort((a, b) => b - a)).toEqual([10, 0, 0, 0, 0, 0, 0, 0])
 })
 
@@ -79,11 +83,13 @@ test('what was given back is not paid for: the repeat is charged', async () => {
 test('what a repeat has had meanwhile is not given back, until that breaks off as well', async () => {
   organization = await accounts.newOrganization()
   const [billing, another] = accounts.billings(2)
-  const admit = (from: typeof billing) => from!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+  const admit = (from: typeof billing) =>
+    from!.admit(repeatOf('a'), { meter: 'events', projectId: null })
   const [first, second] = [await admit(billing), await admit(another)]
-  expect([await first.settle(10, firstRecords(10)), await second.settle(12, firstRecords(12))]).toEqual([
-    10, 2,
-  ])
+  expect([
+    await first.settle(10, firstRecords(10)),
+    await second.settle(12, firstRecords(12)),
+  ]).toEqual([10, 2])
   await first.refund()
   await first.refund()
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 12 })

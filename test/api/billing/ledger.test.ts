@@ -70,7 +70,16 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
         for (const together of rounds) {
           await Promise.all(
             together.map(
-              async ({ billing, organization, records, meter, projectKey, inProject, key, refund }) => {
+              async ({
+                billing,
+                organization,
+                records,
+                meter,
+                projectKey,
+                inProject,
+                key,
+                refund,
+              }) => {
                 const owner = organizations[organization]!
                 const request = requestOf(owner, {
                   projectKey,
@@ -95,7 +104,9 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
     ),
     { numRuns: 15 },
   )
-  const sums = await Promise.all(organizations.map((organization) => ledgerOf(accounts, organization)))
+  const sums = await Promise.all(
+    organizations.map((organization) => ledgerOf(accounts, organization)),
+  )
   expect(sums.reduce((entries, sum) => entries + sum.entries, 0)).toBeGreaterThan(20)
   accounts.clock.now = start
 })
@@ -142,7 +153,11 @@ test('the same request_id is charged once, through however many processes, and a
   )
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 1, records: 5 })
   await Promise.all(charges.map((charge) => charge.refund()))
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 2, records: 0, micros: 0 })
+  expect(await ledgerOf(accounts, organization)).toMatchObject({
+    entries: 2,
+    records: 0,
+    micros: 0,
+  })
   expect(await differences(accounts.postgres)).toEqual([])
 })
 
@@ -158,7 +173,11 @@ test('what an error or an answer that breaks off on our side never handed over i
   const organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   const admit = (signal?: AbortSignal) =>
-    billing!.admit(requestOf(organization), { meter: 'events', projectId: null, ...(signal && { signal }) })
+    billing!.admit(requestOf(organization), {
+      meter: 'events',
+      projectId: null,
+      ...(signal && { signal }),
+    })
   async function* breakingOff() {
     yield { bytes: Buffer.from('one,two,'), records: 2 }
     yield { bytes: Buffer.from('three,'), records: 1 }
@@ -198,7 +217,10 @@ test('a partial refund is what the fewer records would have cost: the free ones 
     [4, { records: 4, free: 4, micros: 0 }],
     [25, { records: 25, free: 10, micros: 45 }],
   ] as const) {
-    const charge = await billing!.admit(requestOf(organization), { meter: 'events', projectId: null })
+    const charge = await billing!.admit(requestOf(organization), {
+      meter: 'events',
+      projectId: null,
+    })
     await charge.settle(25)
     await charge.refund(handed)
     expect(await ledgerOf(accounts, organization)).toMatchObject(left)
@@ -241,10 +263,18 @@ test('free allowances are used up first, each month anew, and what is above cost
   await take(billing!, requestOf(organization), 60, 'lookup')
   expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 60, free: 60, micros: 0 })
   await take(billing!, requestOf(organization), 60, 'lookup')
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 120, free: 100, micros: 20 * 7 })
+  expect(await ledgerOf(accounts, organization)).toMatchObject({
+    records: 120,
+    free: 100,
+    micros: 20 * 7,
+  })
   accounts.clock.now = Date.UTC(2026, 1, 1)
   await take(billing!, requestOf(organization), 60, 'lookup')
-  expect(await ledgerOf(accounts, organization)).toMatchObject({ records: 180, free: 160, micros: 20 * 7 })
+  expect(await ledgerOf(accounts, organization)).toMatchObject({
+    records: 180,
+    free: 160,
+    micros: 20 * 7,
+  })
   accounts.clock.now = before
 })
 

@@ -21,7 +21,9 @@ afterAll(() => accounts.close())
 async function withLimits(daily: number | null, monthly: number | null): Promise<Organization> {
   const organization = await accounts.newOrganization()
   await accounts.postgres.query(`INSERT INTO usage_limits VALUES ($1, 'events', $2, $3)`, [
-    ...[organization.organizationId, daily, monthly],
+    organization.organizationId,
+    daily,
+    monthly,
   ])
   return organization
 }
@@ -63,8 +65,12 @@ test('limit_reached of a month: again from the 1st of next month UTC', async () 
   await take(billing!, requestOf(organization), 2)
   // The day has room, the month has not.
   expect(await refusal(take(billing!, requestOf(organization), 1))).toMatchObject({
-    ...{ status: 429, kind: 'limit_reached', period: 'month', used_records: 10 },
-    ...{ resets_at: '2026-02-01T00:00:00.000Z', headers: { 'retry-after': '30' } },
+    status: 429,
+    kind: 'limit_reached',
+    period: 'month',
+    used_records: 10,
+    resets_at: '2026-02-01T00:00:00.000Z',
+    headers: { 'retry-after': '30' },
   })
   accounts.clock.now = Date.UTC(2026, 1, 1)
   expect(await take(billing!, requestOf(organization), 8)).toBe(8)
@@ -75,7 +81,9 @@ test('where day and month are used up, the month is told: midnight would not hel
   const organization = await withLimits(5, 5)
   const [billing] = accounts.billings(1)
   await take(billing!, requestOf(organization), 5)
-  expect(await refusal(take(billing!, requestOf(organization), 1))).toMatchObject({ period: 'month' })
+  expect(await refusal(take(billing!, requestOf(organization), 1))).toMatchObject({
+    period: 'month',
+  })
 })
 
 test('request_too_large: this request alone is above the limit, and no time is told', async () => {
@@ -109,9 +117,10 @@ test('shut_off: usage is paused for the account, until it is not', async () => {
   const [billing] = accounts.billings(1)
   await take(billing!, requestOf(organization), 1)
   const pause = (at: string | null) =>
-    accounts.postgres.query('UPDATE billing_accounts SET shut_off_at = $2 WHERE organization_id = $1', [
-      ...[organization.organizationId, at],
-    ])
+    accounts.postgres.query(
+      'UPDATE billing_accounts SET shut_off_at = $2 WHERE organization_id = $1',
+      [organization.organizationId, at],
+    )
   await pause('2026-01-15')
   // Whatever was remembered of earlier requests, nothing is charged from now on.
   expect(await refusal(take(billing!, requestOf(organization), 1))).toEqual({

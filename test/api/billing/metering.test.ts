@@ -13,7 +13,14 @@ import {
   profileFields,
   tiers,
 } from '../../../schemas/fields.ts'
-import { eventOf, linkOf, openEvents, organizationId, projectId, type Row } from '../events/harness.ts'
+import {
+  eventOf,
+  linkOf,
+  openEvents,
+  organizationId,
+  projectId,
+  type Row,
+} from '../events/harness.ts'
 
 /*
  * Metering rules 4 to 7 as a model of their own: whatever is asked of whatever route, what the ledger gains is what
@@ -28,12 +35,19 @@ const cookies = Array.from({ length: 6 }, () => randomUUID())
 /** Of six browsers three are known, one of them by nothing but a hem; one person has no business e-mail. */
 const profiles: Row[] = [
   {
-    ...{ hem: hemOf(1), pte_person_id: 'one', first_name: 'Ada', company_domain: 'acme.example' },
+    hem: hemOf(1),
+    pte_person_id: 'one',
+    first_name: 'Ada',
+    company_domain: 'acme.example',
     business_email: 'ada@acme.example',
   },
   {
-    ...{ hem: hemOf(2), pte_person_id: 'two', first_name: 'Ben', company_domain: 'acme.example' },
-    ...{ business_email: null, email: 'ben@gmail.com' },
+    hem: hemOf(2),
+    pte_person_id: 'two',
+    first_name: 'Ben',
+    company_domain: 'acme.example',
+    business_email: null,
+    email: 'ben@gmail.com',
   },
   { hem: hemOf(4), pte_person_id: 'four', first_name: 'Dee', business_email: 'dee@other.example' },
 ]
@@ -50,7 +64,11 @@ beforeAll(async () => {
     ),
   )
   await events.know({
-    links: [linkOf(cookies[0], hemOf(1)), linkOf(cookies[1], hemOf(2)), linkOf(cookies[2], hemOf(3))],
+    links: [
+      linkOf(cookies[0], hemOf(1)),
+      linkOf(cookies[1], hemOf(2)),
+      linkOf(cookies[2], hemOf(3)),
+    ],
     profiles,
   })
   await events.clickhouse.live.command({
@@ -78,7 +96,11 @@ const meterOfHighest = (ranks: readonly number[]) => meterNames[Math.max(0, ...r
 
 const listOf = (of: readonly Field[]) =>
   fc.option(
-    fc.uniqueArray(fc.constantFrom(...of), { minLength: 1, maxLength: 3, selector: ({ name }) => name }),
+    fc.uniqueArray(fc.constantFrom(...of), {
+      minLength: 1,
+      maxLength: 3,
+      selector: ({ name }) => name,
+    }),
     { nil: undefined },
   )
 /** Filters that keep something, nothing, or what is known. */
@@ -100,7 +122,11 @@ const namesOf = (list: readonly Field[]) => list.map(({ name }) => name).join(',
 const isAt = (rank: number) => (field: Field) => rankOf(field) <= rank
 const limit = fc.integer({ min: 1, max: 40 })
 const accept = fc.constantFrom(...Object.values(formats))
-const queryOf = (select?: readonly Field[], distinct?: readonly Field[], filter: readonly string[] = []) => ({
+const queryOf = (
+  select?: readonly Field[],
+  distinct?: readonly Field[],
+  filter: readonly string[] = [],
+) => ({
   ...(select && { select: namesOf(select) }),
   ...(distinct && { distinct: namesOf(distinct) }),
   ...(filter.length > 0 && { filter: filter.join(',') }),
@@ -110,7 +136,13 @@ const queryOf = (select?: readonly Field[], distinct?: readonly Field[], filter:
 const tierPage = (rank: number) => {
   const allowed = fieldsAt(tiers[rank]!)
   return fc
-    .record({ limit, accept, select: listOf(allowed), distinct: listOf(allowed), filter: chosenFilters })
+    .record({
+      limit,
+      accept,
+      select: listOf(allowed),
+      distinct: listOf(allowed),
+      filter: chosenFilters,
+    })
     .map(
       ({ limit, accept, select, distinct, filter }): Asked => ({
         method: 'GET',
@@ -172,8 +204,11 @@ const earlierPage = fc
       meter: ({ rows }) =>
         meterOfHighest([
           ...filter.map((one) => rankOf(fieldOf(one))),
-          ...[...(select ?? []), ...(distinct ?? [])].map(rankOf),
-          ...(select ? [] : fields.filter(({ name }) => rows.some((row) => row[name] != null)).map(rankOf)),
+          ...(select ?? []).map(rankOf),
+          ...(distinct ?? []).map(rankOf),
+          ...(select
+            ? []
+            : fields.filter(({ name }) => rows.some((row) => row[name] != null)).map(rankOf)),
         ]),
       records: ({ rows }) => rows.length,
     }),
@@ -214,7 +249,11 @@ const company = fc.constantFrom('acme.example', 'nobody.example').map(
 /** Rule 4: of a contact query those with a business e-mail. */
 const contact = fc
   .record({
-    filter: fc.constantFrom('first_name:like:%', 'company_domain:eq:acme.example', 'first_name:eq:Nobody'),
+    filter: fc.constantFrom(
+      'first_name:like:%',
+      'company_domain:eq:acme.example',
+      'first_name:eq:Nobody',
+    ),
     limit: fc.integer({ min: 1, max: 5 }),
   })
   .map(
@@ -224,7 +263,8 @@ const contact = fc
       body,
       meter: () => 'contact',
       records: ({ body }) =>
-        JSON.parse(body).results.filter(({ hem }: { hem: string }) => businessEmails.has(hem)).length,
+        JSON.parse(body).results.filter(({ hem }: { hem: string }) => businessEmails.has(hem))
+          .length,
     }),
   )
 
@@ -268,7 +308,8 @@ async function ledger(): Promise<Record<string, number>> {
 /** The rows of an answer, in whatever form they came; of CSV how many. */
 async function rowsOf(bytes: Buffer, contentType: string): Promise<Row[]> {
   if (contentType === formats.arrow) return tableFromIPC(bytes).toArray()
-  if (contentType === formats.parquet) return parquetReadObjects({ file: new Uint8Array(bytes).buffer })
+  if (contentType === formats.parquet)
+    return parquetReadObjects({ file: new Uint8Array(bytes).buffer })
   const body = bytes.toString()
   const lines = body.split('\n').slice(0, -1)
   // A row of CSV whose only value is null is an empty line.
@@ -279,7 +320,10 @@ async function rowsOf(bytes: Buffer, contentType: string): Promise<Row[]> {
 }
 
 /** Returns how many records were delivered. */
-async function expectChargedAsDelivered(asked: Asked, headers: Record<string, string> = {}): Promise<number> {
+async function expectChargedAsDelivered(
+  asked: Asked,
+  headers: Record<string, string> = {},
+): Promise<number> {
   const { method, path, query = {}, body, accept = formats.json } = asked
   const before = await ledger()
   const answer = await events.app.inject({
@@ -295,11 +339,15 @@ async function expectChargedAsDelivered(asked: Asked, headers: Record<string, st
       .filter(([, records]) => records !== 0),
   )
   const isAnswered = answer.statusCode === 200
-  const rows = isAnswered ? await rowsOf(answer.rawPayload, String(answer.headers['content-type'])) : []
+  const rows = isAnswered
+    ? await rowsOf(answer.rawPayload, String(answer.headers['content-type']))
+    : []
   const records = isAnswered ? asked.records({ body: answer.body, rows }) : 0
   const isTest = headers['x-test-mode'] === 'test'
   expect({ path, query, body, added }).toEqual({
-    ...{ path, query, body },
+    path,
+    query,
+    body,
     added: records === 0 || isTest ? {} : { [asked.meter({ body: answer.body, rows })]: records },
   })
   return records
@@ -307,9 +355,14 @@ async function expectChargedAsDelivered(asked: Asked, headers: Record<string, st
 
 const kinds: Record<string, fc.Arbitrary<Asked>> = {
   ...Object.fromEntries(tiers.map((tier, rank) => [`pages of ${tier}`, tierPage(rank)])),
-  ...Object.fromEntries(tiers.slice(1).map((tier, index) => [`visitors of ${tier}`, visitors(index + 1)])),
-  ...{ 'pages of versions 1 and 2': earlierPage, lookups: lookup, batches: batch },
-  ...{ 'company lookups': company, 'contact queries': contact },
+  ...Object.fromEntries(
+    tiers.slice(1).map((tier, index) => [`visitors of ${tier}`, visitors(index + 1)]),
+  ),
+  'pages of versions 1 and 2': earlierPage,
+  lookups: lookup,
+  batches: batch,
+  'company lookups': company,
+  'contact queries': contact,
 }
 
 test.each(Object.entries(kinds))(

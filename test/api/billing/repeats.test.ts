@@ -102,26 +102,29 @@ test.each([
   ['/api/v3/events/web_event', {}],
   ['/api/v1/events', { select: 'event_id,ts_millis' }],
   ['/api/v2/events', { select: 'event_id,ts_millis' }],
-])('of %s rows that came late, between those that were charged, are charged', async (path, more) => {
-  const { pixelId } = pixelOf()
-  const now = Date.now()
-  const agesMs = Array.from({ length: 100 }, (_, index) => 60_000 + 10 * index)
-  const insertAt = (ages: number[]) =>
-    events.insert(ages.map((ago) => eventOf(now, ago, { pixel_id: pixelId })))
-  await insertAt(agesMs)
-  const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
-  const query = { pixel_id: pixelId, ...window, limit: '20', ...(more as Record<string, string>) }
-  const first = await get(path, query)
-  expect(first.cost).toEqual({ events: 20 })
-  await insertAt(Array.from({ length: 50 }, (_, index) => agesMs[4]! + index))
-  const charged = new Set(idsOf(first.body.rows))
-  const second = await get(path, query)
-  const uncharged = idsOf(second.body.rows).filter((id) => !charged.has(id))
-  expect(uncharged.length).toBeGreaterThan(0)
-  expect(second.cost).toEqual({ events: uncharged.length })
-  expect(second.body.meta.charged).toBe(uncharged.length)
-  expect((await get(path, query)).cost).toEqual({})
-})
+])(
+  'of %s rows that came late, between those that were charged, are charged',
+  async (path, more) => {
+    const { pixelId } = pixelOf()
+    const now = Date.now()
+    const agesMs = Array.from({ length: 100 }, (_, index) => 60_000 + 10 * index)
+    const insertAt = (ages: number[]) =>
+      events.insert(ages.map((ago) => eventOf(now, ago, { pixel_id: pixelId })))
+    await insertAt(agesMs)
+    const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
+    const query = { pixel_id: pixelId, ...window, limit: '20', ...(more as Record<string, string>) }
+    const first = await get(path, query)
+    expect(first.cost).toEqual({ events: 20 })
+    await insertAt(Array.from({ length: 50 }, (_, index) => agesMs[4]! + index))
+    const charged = new Set(idsOf(first.body.rows))
+    const second = await get(path, query)
+    const uncharged = idsOf(second.body.rows).filter((id) => !charged.has(id))
+    expect(uncharged.length).toBeGreaterThan(0)
+    expect(second.cost).toEqual({ events: uncharged.length })
+    expect(second.body.meta.charged).toBe(uncharged.length)
+    expect((await get(path, query)).cost).toEqual({})
+  },
+)
 
 test('rows that came late between the first and the last of a whole answer are charged', async () => {
   const { pixelId, insert } = pixelOf()
@@ -207,7 +210,11 @@ test('visitors whose events came late, between those that were charged, are char
 test('people who have become known since are charged, of lookups and contact queries', async () => {
   const hems = [hemOf(), hemOf(), hemOf()].sort()
   const domain = `${randomUUID()}.example`
-  const person = (hem: string) => ({ hem, company_domain: domain, business_email: `${hem}@${domain}` })
+  const person = (hem: string) => ({
+    hem,
+    company_domain: domain,
+    business_email: `${hem}@${domain}`,
+  })
   const batch = {
     method: 'POST',
     url: '/api/v1/lookup/batch',

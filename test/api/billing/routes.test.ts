@@ -61,7 +61,11 @@ test('usage: this month of the organization, when nothing else is asked for', as
 
 test('usage by meter, in a window that includes both of its days', async () => {
   expect(await get('usage/by-meter?start_date=2025-12-31&end_date=2026-01-14')).toEqual({
-    ...{ status: 200, project_id: null, start_date: '2025-12-31', end_date: '2026-01-14', currency: 'usd' },
+    status: 200,
+    project_id: null,
+    start_date: '2025-12-31',
+    end_date: '2026-01-14',
+    currency: 'usd',
     meters: [{ meter: 'events', records: 207, free_records: 203, amount_micros: 4_000 }],
   })
 })
@@ -83,7 +87,8 @@ test.each(['usage', 'usage/by-meter', 'usage/daily-by-meter'])(
     expect(own).toEqual(await get(`${path}?project_id=${organization.projectId}`))
     expect(JSON.stringify(own)).toContain('"records":2,')
     expect(await get(`${path}?project_id=${otherProjectId}`, keys.project)).toMatchObject({
-      ...{ status: 403, error: 'project_id does not match API key scope' },
+      status: 403,
+      error: 'project_id does not match API key scope',
     })
   },
 )
@@ -97,7 +102,8 @@ test('usage by key: who read, what it cost, the dearest first; of a project what
   const whole = (await get('usage')) as unknown as { records: number; amount_micros: number }
   expect(found.reduce((sum, { records }) => sum + records, 0)).toBe(whole.records)
   expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBe(whole.amount_micros)
-  const ofProject = (await get(`usage/by-key?project_id=${organization.projectId}`)).callers as Answer[]
+  const ofProject = (await get(`usage/by-key?project_id=${organization.projectId}`))
+    .callers as Answer[]
   expect(ofProject).toEqual([
     expect.objectContaining({ meter: 'lookup', records: 2, free_records: 0, amount_micros: 4_000 }),
   ])
@@ -111,13 +117,22 @@ test('the forecast goes on as the last week did', async () => {
   )) as unknown as Record<string, number>
   const usage = (await get('usage')) as unknown as { amount_micros: number }
   expect(more).toEqual({
-    ...{ status: 200, project_id: null, month: '2026-01', currency: 'usd', budget_micros: null },
+    status: 200,
+    project_id: null,
+    month: '2026-01',
+    currency: 'usd',
+    budget_micros: null,
   })
   expect(spent_micros).toBe(usage.amount_micros)
   const before = spent_micros! - 11_000
   expect(daily_average_micros).toBe(Math.round(before / 7))
-  expect(forecast_micros).toBe(Math.round(before + Math.max(11_000, before / 7) + (before / 7) * 16))
-  expect(await get('usage/forecast', keys.test)).toMatchObject({ spent_micros: 0, forecast_micros: 0 })
+  expect(forecast_micros).toBe(
+    Math.round(before + Math.max(11_000, before / 7) + (before / 7) * 16),
+  )
+  expect(await get('usage/forecast', keys.test)).toMatchObject({
+    spent_micros: 0,
+    forecast_micros: 0,
+  })
 })
 
 test('a project without usage has none; one of nobody’s is not found', async () => {
@@ -141,12 +156,17 @@ test('an owner gets the organization’s usage; a plain member that of their pro
   const asMember = async (role: 'owner' | 'member') => {
     const memberId = randomUUID()
     await storeMember(accounts.postgres, {
-      ...{ memberId, organizationId: organization.organizationId, email: `${memberId}@one.example`, role },
+      memberId,
+      organizationId: organization.organizationId,
+      email: `${memberId}@one.example`,
+      role,
       passwordHash: 'x',
     })
     const authorization = `Bearer ${await tokens.sign(memberId)}`
     const ask = async (path: string) => {
-      const answer = await fetch(`${api.url}/api/v1/billing/${path}`, { headers: { authorization } })
+      const answer = await fetch(`${api.url}/api/v1/billing/${path}`, {
+        headers: { authorization },
+      })
       return { status: answer.status, ...((await answer.json()) as Answer) }
     }
     return { memberId, ask }
@@ -163,7 +183,9 @@ test('an owner gets the organization’s usage; a plain member that of their pro
   expect(await member.ask('usage')).toMatchObject({ status: 403 })
   expect(await member.ask('limits')).toMatchObject({ status: 403 })
   expect(await member.ask(`usage?project_id=${otherProjectId}`)).toMatchObject({ status: 404 })
-  expect(await member.ask(`usage?project_id=${organization.projectId}`)).toMatchObject({ records: 2 })
+  expect(await member.ask(`usage?project_id=${organization.projectId}`)).toMatchObject({
+    records: 2,
+  })
 })
 
 test.each([
@@ -204,10 +226,21 @@ test('budgets and limits are set as a whole, shown with what is used, and bind f
     shut_off: false,
     budgets: [
       { project_id: null, monthly_micros: 1_000_000, spent_micros: 15_000, alerts: [] },
-      { project_id: organization.projectId, monthly_micros: 4_000, spent_micros: 4_000, alerts: [] },
+      {
+        project_id: organization.projectId,
+        monthly_micros: 4_000,
+        spent_micros: 4_000,
+        alerts: [],
+      },
     ],
     limits: [
-      { meter: 'events', daily_records: 5, monthly_records: null, used_today: 5, used_this_month: 112 },
+      {
+        meter: 'events',
+        daily_records: 5,
+        monthly_records: null,
+        used_today: 5,
+        used_this_month: 112,
+      },
     ],
   })
   expect(await get('limits')).toEqual(set)
@@ -215,9 +248,16 @@ test('budgets and limits are set as a whole, shown with what is used, and bind f
   const { billing } = api
   await expect(take(billing, requestOf(organization), 1)).rejects.toMatchObject({ status: 429 })
   const byProject = take(billing, requestOf(organization, { projectKey: true }), 1, 'lookup')
-  await expect(byProject).rejects.toMatchObject({ status: 402, extra: { body: { budget: 'project' } } })
+  await expect(byProject).rejects.toMatchObject({
+    status: 402,
+    extra: { body: { budget: 'project' } },
+  })
 
-  expect(await put({ budgets: [], limits: [] })).toMatchObject({ status: 200, budgets: [], limits: [] })
+  expect(await put({ budgets: [], limits: [] })).toMatchObject({
+    status: 200,
+    budgets: [],
+    limits: [],
+  })
   const { rows } = await api.accounts.postgres.query(
     `SELECT details FROM audit_log WHERE organization_id = $1 AND action = 'organization.limits'
      ORDER BY entry_id DESC LIMIT 1`,
@@ -239,8 +279,14 @@ test('budgets and limits are set as a whole, shown with what is used, and bind f
 test.each([
   [{ budgets: [] }, 'limits'],
   [{ budgets: [{ project_id: null, monthly_micros: -1 }], limits: [] }, 'budgets.0.monthly_micros'],
-  [{ budgets: [{ project_id: null, monthly_micros: 1.5 }], limits: [] }, 'budgets.0.monthly_micros'],
-  [{ budgets: [{ project_id: null, monthly_micros: 2 ** 60 }], limits: [] }, 'budgets.0.monthly_micros'],
+  [
+    { budgets: [{ project_id: null, monthly_micros: 1.5 }], limits: [] },
+    'budgets.0.monthly_micros',
+  ],
+  [
+    { budgets: [{ project_id: null, monthly_micros: 2 ** 60 }], limits: [] },
+    'budgets.0.monthly_micros',
+  ],
   [
     {
       budgets: [
@@ -251,7 +297,10 @@ test.each([
     },
     'budgets',
   ],
-  [{ budgets: [], limits: [{ meter: 'cats', daily_records: 1, monthly_records: 1 }] }, 'limits.0.meter'],
+  [
+    { budgets: [], limits: [{ meter: 'cats', daily_records: 1, monthly_records: 1 }] },
+    'limits.0.meter',
+  ],
 ])('limits that are none are refused by their name: %j', async (body, parameter) => {
   expect(await put(body)).toMatchObject({ status: 400, parameter })
 })
@@ -279,7 +328,12 @@ test('the documentation tells of 402, usage limits and Idempotency-Key where rec
   const { paths } = (await (await api.ask('/openapi.json')).json()) as {
     paths: Record<
       string,
-      { get?: { responses: Record<string, { description: string }>; parameters?: { name: string }[] } }
+      {
+        get?: {
+          responses: Record<string, { description: string }>
+          parameters?: { name: string }[]
+        }
+      }
     >
   }
   const charged = Object.entries(paths)

@@ -46,7 +46,9 @@ async function stall(
   let closed = false
   socket.on('error', () => {}).on('close', () => (closed = true))
   const headers = Object.entries({
-    ...{ host: hostname, accept, 'accept-encoding': encoding },
+    host: hostname,
+    accept,
+    'accept-encoding': encoding,
     ...headersOf(api.keys.organization),
   })
   const lines = headers.map(([name, value]) => `${name}: ${value}`)
@@ -101,7 +103,11 @@ test.each([
     const connections = () =>
       new Promise<number>((resolve) => api.server.getConnections((_, count) => resolve(count)))
     const open = await connections()
-    await waitFor('the connection to be given up', async () => (await connections()) < open, 120_000)
+    await waitFor(
+      'the connection to be given up',
+      async () => (await connections()) < open,
+      120_000,
+    )
     expect(await gained()).toEqual({ entries: 1, records: rowsStored })
     socket.destroy()
   },
@@ -113,7 +119,9 @@ async function readUntilBroken(accept: string, encoding: string): Promise<Buffer
   const headers = { accept, 'accept-encoding': encoding, ...headersOf(api.keys.organization) }
   const answer = await new Promise<AsyncIterable<Buffer> & { headers: Record<string, unknown> }>(
     (resolve) => {
-      get(`${api.url}${path}?limit=${rowsStored}`, { headers }, (incoming) => resolve(incoming as never))
+      get(`${api.url}${path}?limit=${rowsStored}`, { headers }, (incoming) =>
+        resolve(incoming as never),
+      )
     },
   )
   expect(answer.headers['content-encoding'] ?? 'identity').toBe(encoding)
@@ -152,7 +160,8 @@ test.each(ways)(
     expect(await gained()).toEqual({ entries: 2, records: delivered })
     // Only whole rows are handed over, and what joins the next to them.
     if (accept === 'application/x-ndjson') {
-      for (const line of text.split('\n').slice(0, -1)) expect(JSON.parse(line)).toHaveProperty('event_id')
+      for (const line of text.split('\n').slice(0, -1))
+        expect(JSON.parse(line)).toHaveProperty('event_id')
       expect(text.endsWith('\n{')).toBe(true)
     }
   },

@@ -65,7 +65,9 @@ test('what was used beyond the free allowance is told once, by meter, with the t
   ])
   await use(3)
   await report()
-  expect(events()).toContainEqual(expect.objectContaining({ event_name: 'footfall_lookup', value: 3 }))
+  expect(events()).toContainEqual(
+    expect.objectContaining({ event_name: 'footfall_lookup', value: 3 }),
+  )
   expect(stripe.asked).toHaveLength(3)
 })
 
@@ -75,7 +77,9 @@ test('usage of the last minutes of a month is told as of that month', async () =
   accounts.clock.now = Date.UTC(2026, 1, 1, 0, 0, 30)
   await use(6)
   await report()
-  expect(events().map(({ value, timestamp }) => [value, new Date(timestamp * 1000).toISOString()])).toEqual([
+  expect(
+    events().map(({ value, timestamp }) => [value, new Date(timestamp * 1000).toISOString()]),
+  ).toEqual([
     [4, '2026-01-31T23:59:59.000Z'],
     [6, '2026-02-01T00:00:30.000Z'],
   ])
@@ -88,7 +92,7 @@ test('an organization without a customer is not told of until it has one, then w
   expect(stripe.asked).toEqual([])
   await accounts.postgres.query(
     'UPDATE billing_accounts SET stripe_customer_id = $2 WHERE organization_id = $1',
-    [...[organization.organizationId, 'cus_late']],
+    [organization.organizationId, 'cus_late'],
   )
   await report()
   expect(events()).toMatchObject([{ customer: 'cus_late', value: 5 }])
@@ -163,7 +167,9 @@ test('a process that dies between Stripe’s answer and its own note changes not
     await tell(what)
     throw new Error('killed')
   }
-  await expect(sendReports(accounts.postgres, dies, now, { warn: () => {} })).rejects.toThrow('killed')
+  await expect(sendReports(accounts.postgres, dies, now, { warn: () => {} })).rejects.toThrow(
+    'killed',
+  )
   await report()
   expect(stripe.asked).toHaveLength(1)
   accounts.clock.now += 61_000
@@ -212,12 +218,20 @@ test('without a key nothing is noted or sent; requests are forgotten after their
   await take(billing!, requestOf(organization, { idempotencyKey: 'b' }), 5)
   accounts.clock.now += 1
   const queues = billingQueues({
-    ...{ postgres: accounts.postgres, tell: null, now },
+    postgres: accounts.postgres,
+    tell: null,
+    now,
     log: { warn: (_fields, message) => expect.unreachable(message) },
   })
-  const job = { key: null, isLastTry: false, signal: new AbortController().signal, send: async () => {} }
+  const job = {
+    key: null,
+    isLastTry: false,
+    signal: new AbortController().signal,
+    send: async () => {},
+  }
   for (const queue of queues) await queue.run(job)
-  const count = async (table: string) => (await accounts.postgres.query(`SELECT 1 FROM ${table}`)).rowCount
+  const count = async (table: string) =>
+    (await accounts.postgres.query(`SELECT 1 FROM ${table}`)).rowCount
   expect([await count('usage_reports'), await count('idempotent_charges')]).toEqual([0, 1])
   expect(stripe.asked).toEqual([])
 })

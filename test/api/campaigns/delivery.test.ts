@@ -27,8 +27,12 @@ async function newCampaign(of: 'first' | 'second' | 'foreign'): Promise<string> 
 }
 
 const impression = (more: Row = {}): Row => ({
-  ...{ event_id: randomUUID(), event_type: 'impression', campaign_id: campaigns.first },
-  ...{ ts: Date.now() - 1000, spend: 0.0025, ...more },
+  event_id: randomUUID(),
+  event_type: 'impression',
+  campaign_id: campaigns.first,
+  ts: Date.now() - 1000,
+  spend: 0.0025,
+  ...more,
 })
 const deliver = (events: unknown, key?: Headers) =>
   tenants.ask('/api/v1/campaigns/events', {}, key, { method: 'POST', json: { events } })
@@ -47,50 +51,63 @@ describe('a delivery', () => {
   test('is read back as DSP events of the campaign, with what they cost', async () => {
     const campaign_id = await newCampaign('first')
     const known = {
-      ...{ cookie_id: randomUUID(), client_ip: '81.2.69.142', page_url: 'https://news.example/a?b' },
+      cookie_id: randomUUID(),
+      client_ip: '81.2.69.142',
+      page_url: 'https://news.example/a?b',
       user_agent:
         'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
     }
     const shown = impression({ campaign_id, ...known })
     const clicked = impression({
-      ...{ campaign_id, event_type: 'click', spend: 1.5 },
-      ...{ event_id: randomUUID().toUpperCase(), ts: new Date(Date.now() - 500).toISOString() },
+      campaign_id,
+      event_type: 'click',
+      spend: 1.5,
+      event_id: randomUUID().toUpperCase(),
+      ts: new Date(Date.now() - 500).toISOString(),
     })
     const { status, body } = await deliver([shown, clicked])
     expect([status, body]).toEqual([200, { accepted: 2, rejected: [] }])
 
     const [second, first] = (await stored(campaign_id, 2)) as [Row, Row]
     expect(first).toMatchObject({
-      ...{ event_id: shown.event_id, event_type: 'impression', ts_millis: shown.ts, source: 'svcdsp' },
-      ...{ campaign_id, spend: 0.0025, project_id: tenants.first.projectId, resolved: false, is_bot: false },
+      event_id: shown.event_id,
+      event_type: 'impression',
+      ts_millis: shown.ts,
+      source: 'svcdsp',
+      campaign_id,
+      spend: 0.0025,
+      project_id: tenants.first.projectId,
+      resolved: false,
+      is_bot: false,
       // The country is that of the whole address, of which the network is stored.
-      ...{
-        ...known,
-        client_ip: '81.2.69.0',
-        page_host: 'news.example',
-        page_path: '/a',
-        browser: 'Chrome',
-        device_type: 'desktop',
-      },
+      ...known,
+      client_ip: '81.2.69.0',
+      page_host: 'news.example',
+      page_path: '/a',
+      browser: 'Chrome',
+      device_type: 'desktop',
       country: 'GB',
     })
     expect(JSON.parse(String(first.event_data))).toEqual({
-      ...{ url: known.page_url, campaign_id, spend: 0.0025 },
+      url: known.page_url,
+      campaign_id,
+      spend: 0.0025,
       timestamp: new Date(Number(shown.ts)).toISOString(),
     })
     // Nothing is known of the browser: the event's visitor is nobody else's.
     expect(second).toMatchObject({
-      ...{
-        event_id: String(clicked.event_id).toLowerCase(),
-        cookie_id: String(clicked.event_id).toLowerCase(),
-      },
-      ...{ event_type: 'click', spend: 1.5, is_bot: false },
+      event_id: String(clicked.event_id).toLowerCase(),
+      cookie_id: String(clicked.event_id).toLowerCase(),
+      event_type: 'click',
+      spend: 1.5,
+      is_bot: false,
     })
     expect(JSON.parse(String(second.event_data)).url).toBeNull()
     for (const row of [first, second]) {
       const event_data = JSON.parse(String(row.event_data))
       expect(storedTypes).toContainEqual({
-        ...{ source: row.source, event_type: row.event_type },
+        source: row.source,
+        event_type: row.event_type,
         event_data: expect.toSatisfy((schema) => Check(schema as TSchema, event_data)),
       })
     }
@@ -103,7 +120,8 @@ describe('a delivery', () => {
     const campaign_id = await newCampaign('first')
     await deliver([impression({ campaign_id, ...unknown })])
     const [row] = (await stored(campaign_id, 1)) as [Row]
-    const nulls = 'user_agent,client_ip,page_url,page_host,page_path,device_type,browser,country,language'
+    const nulls =
+      'user_agent,client_ip,page_url,page_host,page_path,device_type,browser,country,language'
     expect(row).toMatchObject(Object.fromEntries(nulls.split(',').map((name) => [name, null])))
     expect(Object.entries(row).filter(([, value]) => value === '')).toEqual([])
     expect(row.is_bot).toBe(false)
@@ -129,10 +147,17 @@ describe('a delivery', () => {
   test('of 10,000 events is taken, of one more is not', async () => {
     const campaign_id = await newCampaign('first')
     const batch = Array.from({ length: 10_000 }, (_, index) =>
-      impression({ campaign_id, event_type: index % 100 === 0 ? 'click' : 'impression', spend: 0.000001 }),
+      impression({
+        campaign_id,
+        event_type: index % 100 === 0 ? 'click' : 'impression',
+        spend: 0.000001,
+      }),
     )
     expect((await deliver(batch)).body).toEqual({ accepted: 10_000, rejected: [] })
-    await waitFor('all of them', async () => (await performance(campaign_id)).metrics.impressions === 9_900)
+    await waitFor(
+      'all of them',
+      async () => (await performance(campaign_id)).metrics.impressions === 9_900,
+    )
     expect((await performance(campaign_id)).metrics).toMatchObject({ clicks: 100, spend: 0.01 })
 
     const { status, body } = await deliver([...batch, impression()])
@@ -187,7 +212,10 @@ describe('a delivery', () => {
       impression({ campaign_id: campaigns.second }),
     ]
     const { body } = await deliver(events, tenants.keys.second)
-    expect(body).toMatchObject({ accepted: 1, rejected: [{ index: 0, message: 'campaign not found' }] })
+    expect(body).toMatchObject({
+      accepted: 1,
+      rejected: [{ index: 0, message: 'campaign not found' }],
+    })
   })
 
   test('takes a key, a live one, and a body of events', async () => {
@@ -211,7 +239,8 @@ describe('a delivery', () => {
       })
       try {
         const answer = await fetch(`${service.url}/api/v1/campaigns/events`, {
-          ...{ method: 'POST', body: JSON.stringify({ events: [event] }) },
+          method: 'POST',
+          body: JSON.stringify({ events: [event] }),
           headers: { ...tenants.keys.organization, 'content-type': 'application/json' },
         })
         return answer.status

@@ -42,15 +42,25 @@ describe('POST /api/v1/campaigns', () => {
     expect(campaign).toEqual({
       campaign_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       project_id: tenants.first.projectId,
-      ...{ name: 'Spring', status: 'draft', budget: null, start_date: '2026-03-01', end_date: null },
-      ...{ audience_id: null, version: 1, created_at: expect.any(String), updated_at: expect.any(String) },
+      name: 'Spring',
+      status: 'draft',
+      budget: null,
+      start_date: '2026-03-01',
+      end_date: null,
+      audience_id: null,
+      version: 1,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
     })
     expect((await get(`/${campaign.campaign_id}`)).body).toEqual({ campaign })
   })
 
   test('keeps everything that is given', async () => {
     const given = {
-      ...{ name: 'Été', status: 'active', budget: 1234.56789, end_date: '2026-03-01' },
+      name: 'Été',
+      status: 'active',
+      budget: 1234.56789,
+      end_date: '2026-03-01',
       audience_id: await newAudience(tenants.first.projectId),
     }
     expect(await create(given)).toMatchObject(given)
@@ -59,7 +69,12 @@ describe('POST /api/v1/campaigns', () => {
   test('is shown to an audience of its own project alone, which stays as long', async () => {
     const foreign = await newAudience(tenants.foreign.projectId)
     for (const audience_id of [randomUUID(), foreign]) {
-      const json = { project_id: tenants.first.projectId, name: 'X', start_date: '2026-03-01', audience_id }
+      const json = {
+        project_id: tenants.first.projectId,
+        name: 'X',
+        start_date: '2026-03-01',
+        audience_id,
+      }
       expect(await send('POST', '', json)).toMatchObject({
         status: 400,
         body: { error: 'invalid_parameter', parameter: 'audience_id' },
@@ -69,7 +84,9 @@ describe('POST /api/v1/campaigns', () => {
     const campaign = await create({ name: 'Shown' })
     const changed = await send('PUT', `/${campaign.campaign_id}`, { audience_id })
     expect(changed.body.campaign).toMatchObject({ audience_id })
-    expect((await send('PUT', `/${campaign.campaign_id}`, { audience_id: foreign })).status).toBe(400)
+    expect((await send('PUT', `/${campaign.campaign_id}`, { audience_id: foreign })).status).toBe(
+      400,
+    )
     const deletion = () =>
       fetch(`${tenants.service.url}/api/v1/audiences/${audience_id}`, {
         method: 'DELETE',
@@ -102,7 +119,9 @@ describe('POST /api/v1/campaigns', () => {
     [{ spend: 1 }, 'spend'],
   ])('400 for %j names %s', async (json, parameter) => {
     const { status, body } = await send('POST', '', {
-      ...{ project_id: tenants.first.projectId, name: 'Spring', start_date: '2026-03-01' },
+      project_id: tenants.first.projectId,
+      name: 'Spring',
+      start_date: '2026-03-01',
       ...json,
     })
     expect([status, body.error, body.parameter]).toEqual([400, 'invalid_parameter', parameter])
@@ -126,20 +145,29 @@ describe('POST /api/v1/campaigns', () => {
   })
 
   test('403 for a test key', async () => {
-    const { status } = await send('POST', '', { name: 'S', start_date: '2026-03-01' }, tenants.keys.test)
+    const { status } = await send(
+      'POST',
+      '',
+      { name: 'S', start_date: '2026-03-01' },
+      tenants.keys.test,
+    )
     expect(status).toBe(403)
   })
 })
 
 describe('PUT /api/v1/campaigns/{id}', () => {
-  const change = async (id: string, json: unknown, key?: Headers) => send('PUT', `/${id}`, json, key)
+  const change = async (id: string, json: unknown, key?: Headers) =>
+    send('PUT', `/${id}`, json, key)
 
   test('changes what is named and leaves the rest', async () => {
     const campaign = await create({ budget: 100, end_date: '2026-03-31' })
     const { body } = await change(campaign.campaign_id, { status: 'paused', budget: null })
     expect(body.campaign).toEqual({
       ...campaign,
-      ...{ status: 'paused', budget: null, version: 2, updated_at: expect.any(String) },
+      status: 'paused',
+      budget: null,
+      version: 2,
+      updated_at: expect.any(String),
     })
     expect((await get(`/${campaign.campaign_id}`)).body).toEqual(body)
   })
@@ -148,16 +176,18 @@ describe('PUT /api/v1/campaigns/{id}', () => {
     const { campaign_id } = await create({ end_date: '2026-03-31' })
     const { status, body } = await change(campaign_id, { start_date: '2026-04-01' })
     expect([status, body.parameter]).toEqual([400, 'end_date'])
-    expect((await change(campaign_id, { project_id: tenants.second.projectId })).body.parameter).toBe(
-      'project_id',
-    )
+    expect(
+      (await change(campaign_id, { project_id: tenants.second.projectId })).body.parameter,
+    ).toBe('project_id')
   })
 
   test('409 with the campaign as it is, when another change came first', async () => {
     const { campaign_id } = await create()
     // More at once than there are connections to PostgreSQL.
     const outcomes = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => change(campaign_id, { name: `${index}`, version: 1 })),
+      Array.from({ length: 60 }, (_, index) =>
+        change(campaign_id, { name: `${index}`, version: 1 }),
+      ),
     )
     expect(outcomes.filter(({ status }) => status === 200)).toHaveLength(1)
     expect(outcomes.filter(({ status }) => status === 409)).toHaveLength(59)
@@ -190,9 +220,16 @@ test('who made and changed a campaign stands in the audit log, what was refused 
     [campaign_id],
   )
   expect(rows).toEqual([
-    { actor: 'key', action: 'campaign.create', object_kind: 'campaign', details: { name: 'Spring' } },
     {
-      ...{ actor: 'key', action: 'campaign.update', object_kind: 'campaign' },
+      actor: 'key',
+      action: 'campaign.create',
+      object_kind: 'campaign',
+      details: { name: 'Spring' },
+    },
+    {
+      actor: 'key',
+      action: 'campaign.update',
+      object_kind: 'campaign',
       details: { budget: { from: 100, to: 200 } },
     },
   ])
@@ -202,7 +239,8 @@ describe('GET /api/v1/campaigns', () => {
   let audience: string
   /** Made in this order, in two projects. */
   let made: { first: string[]; second: string[] }
-  const ids = (campaigns: { campaign_id: string }[]) => campaigns.map(({ campaign_id }) => campaign_id)
+  const ids = (campaigns: { campaign_id: string }[]) =>
+    campaigns.map(({ campaign_id }) => campaign_id)
 
   beforeAll(async () => {
     await tenants.postgres.query('DELETE FROM campaigns')
@@ -210,7 +248,9 @@ describe('GET /api/v1/campaigns', () => {
     made = { first: [], second: [] }
     for (const index of [0, 1, 2, 3, 4]) {
       const status = index < 2 ? 'active' : 'paused'
-      made.first.unshift((await create({ status, audience_id: index === 0 ? audience : null })).campaign_id)
+      made.first.unshift(
+        (await create({ status, audience_id: index === 0 ? audience : null })).campaign_id,
+      )
     }
     for (const _ of [0, 1]) {
       made.second.unshift((await create({ project_id: tenants.second.projectId })).campaign_id)
@@ -220,7 +260,9 @@ describe('GET /api/v1/campaigns', () => {
 
   test('lists every project’s, newest first, or one project’s', async () => {
     expect(ids((await get()).body.campaigns)).toEqual([...made.second, ...made.first])
-    expect(ids((await get('', { project_id: tenants.first.projectId })).body.campaigns)).toEqual(made.first)
+    expect(ids((await get('', { project_id: tenants.first.projectId })).body.campaigns)).toEqual(
+      made.first,
+    )
   })
 
   test('pages by next_cursor', async () => {
@@ -238,22 +280,34 @@ describe('GET /api/v1/campaigns', () => {
 
   test('filters by status, campaign and audience', async () => {
     expect(ids((await get('', { status: 'active' })).body.campaigns)).toEqual(made.first.slice(3))
-    expect(ids((await get('', { audience_id: audience })).body.campaigns)).toEqual([made.first.at(-1)])
-    expect(ids((await get('', { campaign_id: made.first[1]! })).body.campaigns)).toEqual([made.first[1]])
+    expect(ids((await get('', { audience_id: audience })).body.campaigns)).toEqual([
+      made.first.at(-1),
+    ])
+    expect(ids((await get('', { campaign_id: made.first[1]! })).body.campaigns)).toEqual([
+      made.first[1],
+    ])
     expect((await get('', { campaign_id: randomUUID() })).body.campaigns).toEqual([])
     expect((await get('', { campaign_id: 'summer' })).body.parameter).toBe('campaign_id')
   })
 
   test('a project key without project_id gets its project’s; with another 403', async () => {
     expect(ids((await get('', {}, tenants.keys.second)).body.campaigns)).toEqual(made.second)
-    const { status, body } = await get('', { project_id: tenants.first.projectId }, tenants.keys.second)
+    const { status, body } = await get(
+      '',
+      { project_id: tenants.first.projectId },
+      tenants.keys.second,
+    )
     expect([status, body.error]).toEqual([403, 'project_id does not match API key scope'])
   })
 
   test('403 for a project key’s filters by campaign and audience, also by its own', async () => {
     for (const suffix of ['', '/performance-summary', '/budget-summary']) {
       for (const query of [{ campaign_id: made.second[0]! }, { audience_id: audience }]) {
-        const { status, body } = await get(suffix, query as Record<string, string>, tenants.keys.second)
+        const { status, body } = await get(
+          suffix,
+          query as Record<string, string>,
+          tenants.keys.second,
+        )
         expect([status, body.error]).toEqual([403, 'forbidden'])
       }
     }
@@ -272,7 +326,9 @@ describe('GET /api/v1/campaigns', () => {
     const { 'x-api-key': key, 'x-api-secret': secret } = tenants.keys.organization
     const bearer = { authorization: `Bearer ${key}`, 'x-api-secret': secret! }
     expect(ids((await get('', {}, bearer)).body.campaigns)).toHaveLength(7)
-    expect((await get('', {}, { authorization: `Bearer ${key}` })).body.error).toBe('API secret is required')
+    expect((await get('', {}, { authorization: `Bearer ${key}` })).body.error).toBe(
+      'API secret is required',
+    )
   })
 
   test('401 without a key', async () => {

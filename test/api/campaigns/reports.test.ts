@@ -23,7 +23,11 @@ beforeAll(async () => {
     start_date: '2026-01-01',
     budget: 50,
   })
-  campaigns.idle = await create({ project_id: first.projectId, name: 'Idle', start_date: '2026-01-01' })
+  campaigns.idle = await create({
+    project_id: first.projectId,
+    name: 'Idle',
+    start_date: '2026-01-01',
+  })
   campaigns.busy = await create({
     project_id: first.projectId,
     name: 'Busy',
@@ -38,11 +42,16 @@ beforeAll(async () => {
     [campaigns.other, [today - 3 * dayMs]],
   ] as const) {
     const events = days.flatMap((day) => [
-      ...Array.from({ length: 300 }, (_, index) => eventAt(index % 2 === 0 ? day : day + dayMs - 1, 0.0025)),
+      ...Array.from({ length: 300 }, (_, index) =>
+        eventAt(index % 2 === 0 ? day : day + dayMs - 1, 0.0025),
+      ),
       ...Array.from({ length: 3 }, () => ({ ...eventAt(day, 0.1), event_type: 'click' })),
     ])
     const json = { events: events.map((event) => ({ ...event, campaign_id })) }
-    const { body } = await tenants.ask('/api/v1/campaigns/events', {}, undefined, { method: 'POST', json })
+    const { body } = await tenants.ask('/api/v1/campaigns/events', {}, undefined, {
+      method: 'POST',
+      json,
+    })
     expect(body).toEqual({ accepted: events.length, rejected: [] })
   }
   await waitFor('both deliveries', async () => {
@@ -58,12 +67,16 @@ async function create(json: Row): Promise<string> {
 }
 
 const eventAt = (ts: number, spend: number) => ({
-  ...{ event_id: randomUUID(), event_type: 'impression', ts, spend },
+  event_id: randomUUID(),
+  event_type: 'impression',
+  ts,
+  spend,
 })
 
 const get = async (suffix: string, query: Record<string, string> = {}, key?: Headers) =>
   (await tenants.ask(`/api/v1/campaigns${suffix}`, query, key)).body
-const performance = (id: string, query: Record<string, string> = {}) => get(`/${id}/performance`, query)
+const performance = (id: string, query: Record<string, string> = {}) =>
+  get(`/${id}/performance`, query)
 
 const oneDay = { impressions: 300, clicks: 3, spend: 1.05 }
 
@@ -81,13 +94,19 @@ describe('GET /api/v1/campaigns/{id}/performance', () => {
 
   test('of named days is of these, the last included', async () => {
     const date = dateOf(today - 2 * dayMs)
-    const { metrics, daily } = await performance(campaigns.busy, { start_date: date, end_date: date })
+    const { metrics, daily } = await performance(campaigns.busy, {
+      start_date: date,
+      end_date: date,
+    })
     expect(metrics).toMatchObject(oneDay)
     expect(daily).toEqual([{ date, ...oneDay }])
     expect(
-      (await performance(campaigns.busy, { end_date: dateOf(today - 4 * dayMs) })).metrics.impressions,
+      (await performance(campaigns.busy, { end_date: dateOf(today - 4 * dayMs) })).metrics
+        .impressions,
     ).toBe(0)
-    expect((await performance(campaigns.busy, { start_date: 'monday' })).parameter).toBe('start_date')
+    expect((await performance(campaigns.busy, { start_date: 'monday' })).parameter).toBe(
+      'start_date',
+    )
   })
 
   test('of a campaign that did nothing is zeros', async () => {
@@ -110,7 +129,9 @@ describe('GET /api/v1/campaigns/{id}/performance', () => {
   test('is read from the projection, not from the events', async () => {
     const { sql, params } = deliveredQuery(
       {
-        ...{ organizationId: tenants.organizationId, startDate: '2026-01-01', endDate: '2027-01-01' },
+        organizationId: tenants.organizationId,
+        startDate: '2026-01-01',
+        endDate: '2027-01-01',
         campaigns: [{ campaign_id: campaigns.busy, project_id: tenants.first.projectId }],
       },
       'date',
@@ -126,8 +147,14 @@ describe('GET /api/v1/campaigns/{id}/performance', () => {
 describe('GET /api/v1/campaigns/{id}/budget-status', () => {
   test('tells utilization, what remains, and the pace', async () => {
     expect(await get(`/${campaigns.busy}/budget-status`)).toEqual({
-      ...{ campaign_id: campaigns.busy, project_id: tenants.first.projectId, name: 'Busy', status: 'active' },
-      ...{ budget: 10, spend: 2.1, remaining: 7.9, utilization: 0.21 },
+      campaign_id: campaigns.busy,
+      project_id: tenants.first.projectId,
+      name: 'Busy',
+      status: 'active',
+      budget: 10,
+      spend: 2.1,
+      remaining: 7.9,
+      utilization: 0.21,
       pacing: {
         // Nine to ten of twenty days have passed.
         health: 'underpacing',
@@ -155,12 +182,10 @@ describe('GET /api/v1/campaigns/performance-summary', () => {
     expect(rest).toEqual({ count: 2, totals: metrics })
     expect(listed).toEqual([
       {
-        ...{
-          campaign_id: campaigns.busy,
-          project_id: tenants.first.projectId,
-          name: 'Busy',
-          status: 'active',
-        },
+        campaign_id: campaigns.busy,
+        project_id: tenants.first.projectId,
+        name: 'Busy',
+        status: 'active',
         metrics,
       },
       expect.objectContaining({
@@ -229,7 +254,9 @@ describe('a test key', () => {
     const { metrics, daily } = (await ask(`/${campaign_id}/performance`)).body
     expect(daily.length).toBeGreaterThanOrEqual(31)
     expect(metrics.impressions).toBeGreaterThan(500)
-    expect((await ask('/performance-summary')).body.totals.impressions).toBeGreaterThan(metrics.impressions)
+    expect((await ask('/performance-summary')).body.totals.impressions).toBeGreaterThan(
+      metrics.impressions,
+    )
 
     const query = { campaign_id, start_time: dateOf(today - dayMs), end_time: dateOf(today) }
     const { rows } = (await tenants.ask('/api/v3/events/web_event', query, tenants.keys.test)).body

@@ -1,6 +1,14 @@
 /** `footfall/client` as another package has it: by its name, its types under `tsc --strict`, and what was built. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,13 +46,17 @@ test('a program of another package compiles under tsc --strict, and reads pages,
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   mkdirSync(join(directory, 'node_modules'))
   symlinkSync(packageRoot, join(directory, 'node_modules/footfall'))
-  await node([join(packageRoot, 'node_modules/typescript/bin/tsc'), '-p', directory]).catch((error) => {
-    throw new Error(error.stdout)
-  })
+  await node([join(packageRoot, 'node_modules/typescript/bin/tsc'), '-p', directory]).catch(
+    (error) => {
+      throw new Error(error.stdout)
+    },
+  )
 
   const { demo, url } = service
   const { stdout } = await node(['built/program.js'], {
-    ...{ BASE_URL: url, KEY: demo.api_key, SECRET: demo.api_secret },
+    BASE_URL: url,
+    KEY: demo.api_key,
+    SECRET: demo.api_secret,
   })
   const { ids, csv, ...rest } = JSON.parse(stdout)
   expect(rest).toEqual({
@@ -73,7 +85,8 @@ test('the example of a program in Node prints today’s events, and what is wron
   expect(stdout).toMatch(/^The newest clicks: 0, of which 0 were charged\.\n/)
   expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z custom /m)
   await expect(node([example, service.url], { KEY, SECRET: 'ff' })).rejects.toMatchObject({
-    ...{ code: 1, stderr: expect.stringMatching(/^401 Invalid API secret: /) },
+    code: 1,
+    stderr: expect.stringMatching(/^401 Invalid API secret: /),
   })
 })
 

@@ -15,7 +15,12 @@ beforeAll(async () => {
   const env = await ownDatabases()
   postgres = await startPostgresProxy(env.DATABASE_URL!, 'none')
   service = await startService({
-    env: { ...env, DATABASE_URL: postgres.url, FOOTFALL_RATE_LIMITS: 'true', FOOTFALL_WORKERS: '1' },
+    env: {
+      ...env,
+      DATABASE_URL: postgres.url,
+      FOOTFALL_RATE_LIMITS: 'true',
+      FOOTFALL_WORKERS: '1',
+    },
   })
   relay = await startRelay(service.url)
 })
@@ -39,7 +44,9 @@ function newClient(options: ClientOptions = {}, onTry: (one: Try) => unknown = (
   const { api_key, api_secret } = service.demo
   const tries: Try[] = []
   const client = createClient({
-    ...{ baseUrl: service.url, key: api_key, secret: api_secret },
+    baseUrl: service.url,
+    key: api_key,
+    secret: api_secret,
     async fetch(url, init) {
       const answer = await fetch(url, init)
       const { status, headers } = answer
@@ -99,7 +106,10 @@ test('tries and waits are bounded: after the last try, and before a longer wait,
   try {
     const some = newClient({ maxTries: 2 })
     expect(await errorOf(some.client.listProjects())).toMatchObject({
-      ...{ name: 'ApiError', status: 503, code: 'busy', retryAfterSeconds: 2 },
+      name: 'ApiError',
+      status: 503,
+      code: 'busy',
+      retryAfterSeconds: 2,
       details: { request_id: expect.any(String) },
     })
     expect(some.tries.length).toBe(2)
@@ -128,7 +138,8 @@ test('a charged call whose answer is lost is repeated with its Idempotency-Key, 
   await newClient({ baseUrl: relay.url }).client.listEvents({ filter })
   expect(relay.requests[2]!.headers['idempotency-key']).not.toBe(keys[0])
   const { client } = newClient()
-  const charged = async () => (await client.listEvents({ filter }, { idempotencyKey: 'mine' })).meta.charged
+  const charged = async () =>
+    (await client.listEvents({ filter }, { idempotencyKey: 'mine' })).meta.charged
   expect([await charged(), await charged()]).toEqual([3, 0])
 })
 
@@ -154,8 +165,12 @@ test('a usage limit is an error at once, with what the service says of it', asyn
   await limit(1)
   tries.length = 0
   expect(await errorOf(client.listEvents({ filter }))).toMatchObject({
-    ...{ status: 429, code: 'platform_cap_exceeded' },
-    details: { kind: expect.stringMatching(/^(limit_reached|request_too_large)$/), meter: 'events' },
+    status: 429,
+    code: 'platform_cap_exceeded',
+    details: {
+      kind: expect.stringMatching(/^(limit_reached|request_too_large)$/),
+      meter: 'events',
+    },
   })
   expect(tries.length).toBe(1)
   await limit(null)

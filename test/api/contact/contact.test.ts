@@ -73,7 +73,10 @@ test('only those with a business e-mail are charged; the others are returned for
   const free = await query({ filter: 'email:like:%@gmail.com' })
   expect(free).toMatchObject({ count: 10, with_business_email: 0, charged: 0 })
   expect(await query({ filter: 'last_name:eq:Nobody' })).toEqual({
-    ...{ results: [], count: 0, with_business_email: 0, charged: 0 },
+    results: [],
+    count: 0,
+    with_business_email: 0,
+    charged: 0,
     meta: { meter: 'contact', records: 0, charged: 0 },
   })
   expect(await ledger()).toEqual({ ...before, contact: (before.contact ?? 0) + 20 })
@@ -86,19 +89,22 @@ test('what select leaves out is charged all the same', async () => {
 })
 
 describe('pages', () => {
-  test.each([1, 7, 29, 30])('of %i have everybody once, and say when there are no more', async (limit) => {
-    const seen: Row[] = []
-    let cursor: string | undefined
-    do {
-      const page: Body = await query({ ...everybody, limit, ...(cursor && { cursor }) })
-      expect(page.results.length).toBeGreaterThan(0)
-      expect(page.results.length).toBeLessThanOrEqual(limit)
-      seen.push(...page.results)
-      cursor = page.next_cursor
-    } while (cursor)
-    expect(seen).toHaveLength(30)
-    expect(namesOf(seen)).toEqual(namesOf(people))
-  })
+  test.each([1, 7, 29, 30])(
+    'of %i have everybody once, and say when there are no more',
+    async (limit) => {
+      const seen: Row[] = []
+      let cursor: string | undefined
+      do {
+        const page: Body = await query({ ...everybody, limit, ...(cursor && { cursor }) })
+        expect(page.results.length).toBeGreaterThan(0)
+        expect(page.results.length).toBeLessThanOrEqual(limit)
+        seen.push(...page.results)
+        cursor = page.next_cursor
+      } while (cursor)
+      expect(seen).toHaveLength(30)
+      expect(namesOf(seen)).toEqual(namesOf(people))
+    },
+  )
 
   test('have a hundred people unless the limit says otherwise', async () => {
     expect((await query(everybody)).next_cursor).toBeUndefined()
@@ -121,14 +127,22 @@ describe('a filter', () => {
       ],
       (_, index) => index >= 10 && index < 15,
     ],
-    ['is_investor:eq:true', [{ field: 'is_investor', op: 'eq', value: true }], (_, index) => index % 4 === 0],
+    [
+      'is_investor:eq:true',
+      [{ field: 'is_investor', op: 'eq', value: true }],
+      (_, index) => index % 4 === 0,
+    ],
     ['job_title:ne:x', [{ field: 'job_title', op: 'ne', value: 'x' }], () => true],
     [
       'job_title:like:Director, "%',
       [{ field: 'job_title', op: 'like', value: 'Director, "%' }],
       (_, index) => index % 2 === 0,
     ],
-    [`hem:eq:${hemAt(3)}`, [{ field: 'hem', op: 'eq', value: hemAt(3) }], (_, index) => index === 3],
+    [
+      `hem:eq:${hemAt(3)}`,
+      [{ field: 'hem', op: 'eq', value: hemAt(3) }],
+      (_, index) => index === 3,
+    ],
     [`hem:like:0${3}%`, [{ field: 'hem', op: 'like', value: '03%' }], (_, index) => index === 3],
     [
       "last_name:eq:'; DROP TABLE profiles; --",
@@ -181,7 +195,8 @@ test('values as long as they may be are asked for, longer ones refused', async (
   const long = (value: string, length: number) =>
     Array.from({ length }, () => ({ field: 'last_name', op: 'ne', value }))
   expect(
-    (await query({ filter: [...long('é'.repeat(8_192), 30), ...long('\\'.repeat(8_192), 30)] })).count,
+    (await query({ filter: [...long('é'.repeat(8_192), 30), ...long('\\'.repeat(8_192), 30)] }))
+      .count,
   ).toBe(30)
   const inText = `company_domain:in:one.example|${'\\'.repeat(32_738)}`
   expect((await query({ filter: inText })).count).toBe(30)

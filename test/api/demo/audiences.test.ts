@@ -16,7 +16,9 @@ beforeAll(async () => {
 afterAll(() => service?.stop())
 
 const read = async (path: string) => {
-  const answer = await ask(service, `/api/v1/audiences${path}`, { 'x-project-id': service.demo.project_id })
+  const answer = await ask(service, `/api/v1/audiences${path}`, {
+    'x-project-id': service.demo.project_id,
+  })
   // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
   return (await answer.json()) as any
 }
@@ -40,7 +42,10 @@ test('three audiences of the demo have records and files for its live key, and t
     expect(count).toBeNull()
     const { results } = await read(`/${id}/records`)
     expect(results.length).toBeGreaterThan(0)
-    expect(results[0]).toMatchObject({ hem: expect.any(String), email: expect.stringContaining('@') })
+    expect(results[0]).toMatchObject({
+      hem: expect.any(String),
+      email: expect.stringContaining('@'),
+    })
   }
   const path = service.output().match(/audiences\/([0-9a-f-]{36})\/download\S+format=parquet/)
   expect(path).not.toBeNull()
@@ -58,7 +63,10 @@ test('three audiences of the demo have records and files for its live key, and t
 })
 
 test('two goals of the demo are met by some of its visitors', async () => {
-  const answer = await ask(service, `/api/v1/analytics/conversions?project_id=${service.demo.project_id}`)
+  const answer = await ask(
+    service,
+    `/api/v1/analytics/conversions?project_id=${service.demo.project_id}`,
+  )
   const { conversions } = (await answer.json()) as { conversions: { name: string; rate: number }[] }
   expect(conversions.map(({ name }) => name)).toEqual(['Order', 'Search'])
   for (const { rate } of conversions) {
@@ -73,13 +81,18 @@ const inProject = () => `project_id=${service.demo.project_id}`
 
 test('exports and a webhook have a past, with every failed record; nothing of it was sent, or is', async () => {
   const { exports } = await list(`/exports?${inProject()}`)
-  expect(exports.map(({ integration_type }: { integration_type: string }) => integration_type)).toEqual([
-    'webhook',
-    's3',
-  ])
+  expect(
+    exports.map(({ integration_type }: { integration_type: string }) => integration_type),
+  ).toEqual(['webhook', 's3'])
   const { runs } = await list(`/exports/${exports[0].id}/runs`)
   expect(runs.map(({ status }: { status: string }) => status)).toEqual(['failed', 'completed'])
-  for (const { run_id, records_failed, records_duplicated, records_exported, records_expected } of runs) {
+  for (const {
+    run_id,
+    records_failed,
+    records_duplicated,
+    records_exported,
+    records_expected,
+  } of runs) {
     expect(records_exported + records_failed + records_duplicated).toBe(records_expected)
     const { failures } = await list(`/exports/${exports[0].id}/runs/${run_id}/failures?limit=200`)
     expect(failures.length).toBe(records_failed)
@@ -87,9 +100,10 @@ test('exports and a webhook have a past, with every failed record; nothing of it
   }
   const { integrations } = await list(`/integrations?${inProject()}`)
   const { webhooks } = await list(`/webhooks?${inProject()}`)
-  const addresses = [...integrations.map(({ settings }: { settings: object }) => settings), ...webhooks].map(
-    ({ url, endpoint }) => new URL(url ?? endpoint).hostname,
-  )
+  const addresses = [
+    ...integrations.map(({ settings }: { settings: object }) => settings),
+    ...webhooks,
+  ].map(({ url, endpoint }) => new URL(url ?? endpoint).hostname)
   expect(addresses.every((host) => host.endsWith('.kiln-lane.example'))).toBe(true)
   expect(webhooks).toMatchObject([{ enabled: false }])
   const { deliveries } = await list(`/webhooks/${webhooks[0].id}/deliveries`)

@@ -15,7 +15,8 @@ test('the shop reads its own pixel’s rows and no others, unbilled, and not too
   const of = (owner: { projectId: string; pixelId: string }, more = {}) =>
     eventOf(now, 1_000, {
       organization_id: organizationId,
-      ...{ project_id: owner.projectId, pixel_id: owner.pixelId },
+      project_id: owner.projectId,
+      pixel_id: owner.pixelId,
       ...more,
     })
   const [own, others, theirs, dsp] = [
@@ -29,8 +30,12 @@ test('the shop reads its own pixel’s rows and no others, unbilled, and not too
 
   const answer = await tenants.ask('/demo/rows', { event_id: ids }, {})
   expect(answer.status).toBe(200)
-  expect(answer.body.rows.map(({ event_id }: { event_id: string }) => event_id)).toEqual([own.event_id])
-  const page = await tenants.ask('/api/v3/events/web_event', { filter: `event_id:eq:${own.event_id}` })
+  expect(answer.body.rows.map(({ event_id }: { event_id: string }) => event_id)).toEqual([
+    own.event_id,
+  ])
+  const page = await tenants.ask('/api/v3/events/web_event', {
+    filter: `event_id:eq:${own.event_id}`,
+  })
   expect(answer.body.rows).toEqual(page.body.rows)
 
   const asked = await Promise.all(

@@ -17,7 +17,12 @@ beforeAll(async () => {
 afterAll(() => clickhouse.close())
 
 const stored = async () => {
-  const [found] = await clickhouse.rows<{ events: number; ids: number; days: number; last: number }>({
+  const [found] = await clickhouse.rows<{
+    events: number
+    ids: number
+    days: number
+    last: number
+  }>({
     sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, {dayMs:Int64})) AS days,
             max(ts_millis) AS last
           FROM events WHERE project_id = {projectId:UUID}`,

@@ -42,7 +42,8 @@ test('a feed waits for what is on its way, and goes on from its cursor', async (
   expect(page.meta).toMatchObject({
     order: 'received',
     complete_until: new Date(now - 35_000).toISOString(),
-    ...{ end_ms: now - 35_000, has_more: false },
+    end_ms: now - 35_000,
+    has_more: false,
   })
   const again = await events.page({ cursor: page.meta.next_cursor! })
   expect([again.rows, again.meta.next_cursor]).toEqual([[], page.meta.next_cursor])
@@ -110,7 +111,8 @@ test('a page has the first events of another project that were received before i
   const organization = randomUUID()
   const headers = { 'x-organization': organization }
   const query = { start_ms: String(now - 60_000) }
-  const of = (project_id: string) => received(30_000, 0, { organization_id: organization, project_id })
+  const of = (project_id: string) =>
+    received(30_000, 0, { organization_id: organization, project_id })
   const [first, second] = [of(randomUUID()), of(randomUUID())]
   await events.insert([first])
   await completeUntil(now - 40_000)
@@ -135,7 +137,8 @@ test('a copier gets every acknowledged event once, while ClickHouse is away and 
   const proxy = await startProxy(inject('clickhouseUrl'))
   const env: Record<string, string> = {
     ...(await ownDatabases()),
-    ...{ CLICKHOUSE_URL: proxy.url, FOOTFALL_WORKERS: '2' },
+    CLICKHOUSE_URL: proxy.url,
+    FOOTFALL_WORKERS: '2',
   }
   let service: Service = await startService({ env })
   const { dataDir } = service
@@ -163,13 +166,18 @@ test('a copier gets every acknowledged event once, while ClickHouse is away and 
       limit: '200',
     }
     for (let cursor = ''; isCopying; await delay(25)) {
-      const query = new URLSearchParams(cursor ? { cursor, select: 'event_id', limit: '200' } : start)
+      const query = new URLSearchParams(
+        cursor ? { cursor, select: 'event_id', limit: '200' } : start,
+      )
       const read = async () => {
         const answer = await ask(service, `/api/v3/events/web_event?${query}`)
         return answer.ok ? answer.json() : null
       }
       // Whose answer does not come asks again.
-      const page = await Promise.race([read().catch(() => null), delay(20_000, null, { ref: false })])
+      const page = await Promise.race([
+        read().catch(() => null),
+        delay(20_000, null, { ref: false }),
+      ])
       if (!page) continue
       copied.push(...idsOf((page as { rows: Row[] }).rows as { event_id: string }[]).map(String))
       cursor = (page as { meta: { next_cursor: string } }).meta.next_cursor

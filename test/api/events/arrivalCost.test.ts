@@ -30,7 +30,11 @@ const planOf = (more: Partial<EventsPlan>): EventsPlan => ({
   filters: [],
   columns: ['received_at', 'event_id', 'event_type'].map((name) => fieldNamed(name)!),
   hasAllColumns: false,
-  ...{ order: 'received', limit: 100, offset: 0, distinct: [], cursor: null },
+  order: 'received',
+  limit: 100,
+  offset: 0,
+  distinct: [],
+  cursor: null,
   ...more,
 })
 
@@ -47,7 +51,9 @@ test('a page in the order of arrival reads about as much whether little remains 
     ;[url.username, url.password] = ['', '']
     url.search = String(
       new URLSearchParams({
-        ...{ database, wait_end_of_query: '1', default_format: 'TSV' },
+        database,
+        wait_end_of_query: '1',
+        default_format: 'TSV',
         ...Object.fromEntries(
           Object.entries(params).map(([name, value]) => [`param_${name}`, String(value)]),
         ),
@@ -56,7 +62,10 @@ test('a page in the order of arrival reads about as much whether little remains 
     const answer = await fetch(url, { method: 'POST', headers: { authorization }, body: sql })
     const rows = await answer.text()
     expect(answer.status, rows).toBe(200)
-    return { rows, readRows: Number(JSON.parse(answer.headers.get('x-clickhouse-summary')!).read_rows) }
+    return {
+      rows,
+      readRows: Number(JSON.parse(answer.headers.get('x-clickhouse-summary')!).read_rows),
+    }
   }
   /** The same rows, the simple way. */
   const expected = async ({ limit, filters, cursor }: EventsPlan) => {
@@ -83,7 +92,11 @@ test('a page in the order of arrival reads about as much whether little remains 
     for (const passed of [0, 0.5, 0.95]) {
       const millis = firstMs + total * everyMs * passed
       const from = { millis, eventId: '00000000-0000-0000-0000-000000000000' }
-      const plan = planOf({ limit, filters, ...(passed > 0 && { cursor: { from } as EventsPlan['cursor'] }) })
+      const plan = planOf({
+        limit,
+        filters,
+        ...(passed > 0 && { cursor: { from } as EventsPlan['cursor'] }),
+      })
       const page = await read(plan)
       expect(page.rows.split('\n').length).toBe(limit + 2)
       expect(page.rows).toBe(await expected(plan))

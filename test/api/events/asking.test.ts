@@ -18,7 +18,9 @@ beforeAll(async () => {
     bare,
     eventOf(now, 2000, { event_type: 'copy' }),
     ...[3, 2, 1].flatMap((hours) =>
-      Array.from({ length: hours === 2 ? 3 : 1 }, (_, index) => eventOf(now, hours * hourMs + index)),
+      Array.from({ length: hours === 2 ? 3 : 1 }, (_, index) =>
+        eventOf(now, hours * hourMs + index),
+      ),
     ),
   ])
   await events.know({
@@ -38,7 +40,10 @@ test('select=hem alone is answered by lookup, batch and contact query', async ()
   const post = (url: string, payload: object) => events.app.inject({ method: 'POST', url, payload })
   const batch = await post('/api/v1/lookup/batch', { items: [{ hem }], select: 'hem' })
   expect(batch.json()).toMatchObject({ matched: 1, results: [{ person: { hem } }] })
-  const contacts = await post('/api/v1/contact/query', { filter: 'first_name:in:Ada|Eve', select: 'hem' })
+  const contacts = await post('/api/v1/contact/query', {
+    filter: 'first_name:in:Ada|Eve',
+    select: 'hem',
+  })
   expect(contacts.json()).toMatchObject({ count: 1, results: [{ hem }] })
 })
 
@@ -69,10 +74,14 @@ test('the schema of a row says which members are always there', async () => {
 })
 
 test('in finds any of several values, of columns, ids and the payload', async () => {
-  const typesOf = async (filter: string) => (await events.page({ filter })).rows.map((row) => row.event_type)
+  const typesOf = async (filter: string) =>
+    (await events.page({ filter })).rows.map((row) => row.event_type)
   expect(await typesOf('event_type:in:click|copy')).toEqual(['click', 'copy'])
   const { rows } = await events.page({ limit: '2' })
-  expect(await typesOf(`event_id:in:${rows.map((row) => row.event_id).join('|')}`)).toEqual(['click', 'copy'])
+  expect(await typesOf(`event_id:in:${rows.map((row) => row.event_id).join('|')}`)).toEqual([
+    'click',
+    'copy',
+  ])
   expect(await typesOf('event_data.n:in:1|9007199254740993')).toEqual(['click'])
 })
 
@@ -80,7 +89,8 @@ test('a value that a field never holds is 400 with the values there are', async 
   const answer = await events.get('events/web_event', { filter: 'event_type:eq:clik' })
   expect(answer.statusCode).toBe(400)
   expect(answer.json()).toMatchObject({
-    ...{ error: 'invalid_parameter', parameter: 'filter' },
+    error: 'invalid_parameter',
+    parameter: 'filter',
     message: expect.stringContaining('page_view, click, scroll_depth, copy'),
   })
 })
@@ -89,7 +99,9 @@ test('integers beyond 2^53 come back with their digits in every format, and are 
   for (const accept of ['application/json', 'application/x-ndjson', 'text/csv']) {
     const query = { filter: 'event_data.larger:eq:18446744073709551615', select: 'event_data' }
     const { body } = await events.get('events/web_event', query, { accept })
-    expect(body.replaceAll(/[\\"]+/g, '')).toContain('{n:9007199254740993,larger:18446744073709551615}')
+    expect(body.replaceAll(/[\\"]+/g, '')).toContain(
+      '{n:9007199254740993,larger:18446744073709551615}',
+    )
   }
 })
 

@@ -36,7 +36,12 @@ describe('counts', () => {
     expect(await count()).toEqual({
       counts: [{ count: 40 }],
       total: 40,
-      meta: { start_ms: noon - 7_200_000, end_ms: noon, has_more: false, request_id: expect.any(String) },
+      meta: {
+        start_ms: noon - 7_200_000,
+        end_ms: noon,
+        has_more: false,
+        request_id: expect.any(String),
+      },
     })
   })
 
@@ -49,7 +54,9 @@ describe('counts', () => {
     { start_ms: String(noon - 600_000) },
   ])('are as many as there are rows: %j', async (query) => {
     expect((await count(query)).total).toBe((await rows(query)).length)
-    expect((await count({ ...query, group_by: 'event_type' })).total).toBe((await rows(query)).length)
+    expect((await count({ ...query, group_by: 'event_type' })).total).toBe(
+      (await rows(query)).length,
+    )
   })
 
   test('by event type, largest first', async () => {
@@ -102,7 +109,10 @@ describe('counts', () => {
   })
 
   test('of nothing are nothing', async () => {
-    expect(await count({ filter: 'event_type:eq:video' })).toMatchObject({ counts: [{ count: 0 }], total: 0 })
+    expect(await count({ filter: 'event_type:eq:video' })).toMatchObject({
+      counts: [{ count: 0 }],
+      total: 0,
+    })
     expect(await count({ filter: 'event_type:eq:video', group_by: 'day' })).toMatchObject({
       counts: [],
       total: 0,

@@ -72,7 +72,10 @@ describe('400 names the parameter', () => {
 
   test('for a malformed X-Project-Id, and one that differs from project_id', async () => {
     const malformed = await events.get(page, {}, { 'x-project-id': 'mine' })
-    expect(malformed.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'X-Project-Id' })
+    expect(malformed.json()).toMatchObject({
+      error: 'invalid_parameter',
+      parameter: 'X-Project-Id',
+    })
     const different = await events.get(page, { project_id: id }, { 'x-project-id': randomUUID() })
     expect(different.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'project_id' })
   })

@@ -17,7 +17,10 @@ beforeAll(async () => {
     eventOf(now, 2_000, { cookie_id: cookie }),
     eventOf(now, 3_000),
   ])
-  await events.know({ links: [linkOf(cookie, hem)], profiles: [{ hem, company_domain: 'acme.example' }] })
+  await events.know({
+    links: [linkOf(cookie, hem)],
+    profiles: [{ hem, company_domain: 'acme.example' }],
+  })
 })
 afterAll(() => events.close())
 
@@ -29,11 +32,14 @@ const routes: Record<string, Row> = {
   '/api/v1/events/scan_estimate': scope,
 }
 const ask = (path: string, query: Record<string, string>) =>
-  events.app.inject({ url: `${path}?${new URLSearchParams({ ...window, ...routes[path], ...query })}` })
+  events.app.inject({
+    url: `${path}?${new URLSearchParams({ ...window, ...routes[path], ...query })}`,
+  })
 
 /** A value that suits the field. */
 const sampleOf = ({ dataType, values }: Field) =>
-  values?.[0] ?? { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]
+  values?.[0] ??
+  { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]
 
 const identityFields = fields.filter(isIdentityField)
 /** Whoever groups by these gets rows, browsers or addresses. */
@@ -103,7 +109,9 @@ describe.each(counting)('%s', (path) => {
       ),
     )
     const query = {
-      ...{ start_ms: String(startMs), end_ms: String(startMs + many + 1), group_by: 'url' },
+      start_ms: String(startMs),
+      end_ms: String(startMs + many + 1),
+      group_by: 'url',
       ...(path.includes('v3') && { limit: '10000' }),
     }
     const { counts, total, meta } = (await ask(path, query)).json()

@@ -71,7 +71,11 @@ export const linkOf = (cookie_id: unknown, hem: string, more: Row = {}): Row => 
   ...more,
 })
 
-async function insertRows(clickhouse: ClickHouse, table: string, rows: readonly Row[]): Promise<void> {
+async function insertRows(
+  clickhouse: ClickHouse,
+  table: string,
+  rows: readonly Row[],
+): Promise<void> {
   if (rows.length === 0) return
   const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
   await clickhouse.insertLines(table, Readable.from([lines], { objectMode: false }), randomUUID())
@@ -159,34 +163,50 @@ export async function openEvents({
             campaignId: asked.campaignId ?? null,
           }),
       billing: createBilling({ postgres, log, now }),
-      ...{ postgres, cursors },
+      postgres,
+      cursors,
       now: Date.now,
     },
     ...(isWhole && {
       accounts: {
-        ...{ postgres, openReader, cursors, tokens: createTokens(postgres) },
+        postgres,
+        openReader,
+        cursors,
+        tokens: createTokens(postgres),
         publicUrl: config.publicUrl,
         collectorUrl: config.collectorUrl,
-        ...{ sendMail: sendMail ?? null, sealer: createSealer([]) },
+        sendMail: sendMail ?? null,
+        sealer: createSealer([]),
       },
       lists: {
-        ...{ postgres, cursors, clickhouse },
+        postgres,
+        cursors,
+        clickhouse,
         uploads: openUploads(mkdtempSync(join(tmpdir(), 'footfall-test-')), randomUUID()),
         recordScopeOf: createRecordScopeOf(postgres),
       },
       campaigns: {
-        ...{ postgres, openReader, cursors, now: Date.now },
+        postgres,
+        openReader,
+        cursors,
+        now: Date.now,
         recordScopeOf: createRecordScopeOf(postgres),
       },
       webhooks: {
-        ...{ postgres, cursors, recordScopeOf: createRecordScopeOf(postgres) },
-        ...{ outbound: openOutbound({ allow: [] }), sealer: createSealer([randomBytes(32)]) },
+        postgres,
+        cursors,
+        recordScopeOf: createRecordScopeOf(postgres),
+        outbound: openOutbound({ allow: [] }),
+        sealer: createSealer([randomBytes(32)]),
       },
     }),
   })
 
-  const get = (path: string, query: Record<string, string> = {}, headers: InjectOptions['headers'] = {}) =>
-    app.inject({ url: `/api/v3/${path}?${new URLSearchParams(query)}`, headers })
+  const get = (
+    path: string,
+    query: Record<string, string> = {},
+    headers: InjectOptions['headers'] = {},
+  ) => app.inject({ url: `/api/v3/${path}?${new URLSearchParams(query)}`, headers })
 
   return {
     app,
@@ -206,7 +226,13 @@ export async function openEvents({
     insert: (rows: readonly Row[], into: 'live' | 'test' = 'live') =>
       insertRows(clickhouse[into], 'events', rows),
     /** Makes these links and profiles known to reads. */
-    async know({ links = [], profiles = [] }: { links?: readonly Row[]; profiles?: readonly Row[] }) {
+    async know({
+      links = [],
+      profiles = [],
+    }: {
+      links?: readonly Row[]
+      profiles?: readonly Row[]
+    }) {
       await insertRows(clickhouse.live, 'identity_links', links)
       await insertRows(clickhouse.live, 'profiles', profiles)
       await reloadIdentity(clickhouse.live)

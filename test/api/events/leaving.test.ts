@@ -10,7 +10,9 @@ beforeAll(async () => {
   events = await openEvents()
   // Twenty megabytes: more than sockets buffer, so an unread answer waits in the middle of its rows.
   await events.insert(
-    Array.from({ length: 2000 }, (_, index) => eventOf(now, 1000 + index, { page_url: 'x'.repeat(10_000) })),
+    Array.from({ length: 2000 }, (_, index) =>
+      eventOf(now, 1000 + index, { page_url: 'x'.repeat(10_000) }),
+    ),
   )
   url = await events.app.listen({ port: 0, host: '127.0.0.1' })
 })

@@ -19,7 +19,11 @@ const view = eventOf(now, 1 * minute, {
   browser: 'Chrome',
   event_data: '{"url":"https://shop.example/","title":"Café 😀"}',
 })
-const click = eventOf(now, 2 * minute, { event_type: 'click', cookie_id: view.cookie_id, is_bot: true })
+const click = eventOf(now, 2 * minute, {
+  event_type: 'click',
+  cookie_id: view.cookie_id,
+  is_bot: true,
+})
 const spring = eventOf(now, 3 * minute, {
   project_id: randomUUID(),
   pixel_id: randomUUID(),
@@ -109,7 +113,9 @@ describe('a page', () => {
     expect(await ids({ project_id: projectId })).toEqual(idsOf([view, click]))
     expect(await ids({ project_id: projectId.toUpperCase() })).toEqual(idsOf([view, click]))
     expect(await ids({}, { 'x-project-id': projectId })).toEqual(idsOf([view, click]))
-    expect(await ids({ project_id: projectId }, { 'x-project-id': projectId })).toEqual(idsOf([view, click]))
+    expect(await ids({ project_id: projectId }, { 'x-project-id': projectId })).toEqual(
+      idsOf([view, click]),
+    )
     expect(await ids({ pixel_id: pixelId })).toEqual(idsOf([view, click]))
     expect(await ids({ campaign_id: 'spring, 2026' })).toEqual(idsOf([spring]))
     expect(await ids({ source: 'svcdsp' })).toEqual(idsOf([dsp]))
@@ -126,11 +132,17 @@ describe('a page', () => {
     const iso = (ms: number) => new Date(ms).toISOString()
     expect(await ids({ start_time: iso(at), end_time: iso(at + 1) })).toEqual(idsOf([click]))
     expect(await ids({ end_ms: String(now - 29 * hour) })).toEqual(idsOf([old]))
-    expect(await ids({ start_time: iso(now - 31 * hour) })).toEqual(idsOf([view, click, spring, old]))
+    expect(await ids({ start_time: iso(now - 31 * hour) })).toEqual(
+      idsOf([view, click, spring, old]),
+    )
   })
 
   test('comes from the sample database for a test key, and says so', async () => {
-    const answer = await events.get('events/web_event', { select: 'page_url' }, { 'x-test-mode': 'test' })
+    const answer = await events.get(
+      'events/web_event',
+      { select: 'page_url' },
+      { 'x-test-mode': 'test' },
+    )
     expect(answer.headers['x-svc-mode']).toBe('test')
     expect(answer.json().rows).toEqual([{ page_url: 'https://sample.example/' }])
     expect((await events.get('events/web_event')).headers['x-svc-mode']).toBeUndefined()
@@ -195,7 +207,8 @@ describe('a page in other forms', () => {
     )
     await events.insert(rows)
     const query = {
-      ...{ start_ms: String(now - 90_000_100), end_ms: String(now - 89_999_999) },
+      start_ms: String(now - 90_000_100),
+      end_ms: String(now - 89_999_999),
       select: 'page_url,event_data,campaign_id,ts_millis',
     }
     const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`
@@ -223,7 +236,10 @@ describe('a page in other forms', () => {
   test('may be empty', async () => {
     const none = { start_ms: '1', end_ms: '2', select: 'event_id,page_url' }
     expect((await text('application/x-ndjson', none)).body).toBe('')
-    expect(await text('text/csv', none)).toMatchObject({ body: '"event_id","page_url"\n', records: '0' })
+    expect(await text('text/csv', none)).toMatchObject({
+      body: '"event_id","page_url"\n',
+      records: '0',
+    })
   })
 
   test('loses exactly the row too many', async () => {

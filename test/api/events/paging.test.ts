@@ -3,7 +3,9 @@ import { eventOf, openEvents, type Row } from './harness.ts'
 
 let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
-const cookies = ['a', 'b', 'c', 'd', 'e'].map((last) => `00000000-0000-4000-8000-00000000000${last}`)
+const cookies = ['a', 'b', 'c', 'd', 'e'].map(
+  (last) => `00000000-0000-4000-8000-00000000000${last}`,
+)
 
 // Sixty events at only five instants, so that pages end between events of the same millisecond.
 const stored = Array.from({ length: 60 }, (_, index) =>
@@ -133,7 +135,9 @@ describe('paging', () => {
 
   test('carries long pages through many chunks, in every form', async () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
-      eventOf(now, 10 * 3_600_000 + index, { page_url: `\n"${index},\n${'é😀'.repeat(index % 300)}` }),
+      eventOf(now, 10 * 3_600_000 + index, {
+        page_url: `\n"${index},\n${'é😀'.repeat(index % 300)}`,
+      }),
     )
     await events.insert(many)
     const query = {
@@ -146,7 +150,8 @@ describe('paging', () => {
     expect((await events.page(query)).rows.map(({ page_url }) => page_url)).toEqual(urls)
     const placed = await events.page({ ...query, select: 'page_url,ts_millis,event_id' })
     expect(placed.rows.map(({ page_url }) => page_url)).toEqual(urls)
-    const ndjson = (await events.get('events/web_event', query, { accept: 'application/x-ndjson' })).body
+    const ndjson = (await events.get('events/web_event', query, { accept: 'application/x-ndjson' }))
+      .body
     expect(
       ndjson
         .trimEnd()
@@ -154,6 +159,8 @@ describe('paging', () => {
         .map((line) => JSON.parse(line).page_url),
     ).toEqual(urls)
     const csv = (await events.get('events/web_event', query, { accept: 'text/csv' })).body
-    expect(csv).toBe(`"page_url"\n${urls.map((url) => `"${String(url).replaceAll('"', '""')}"\n`).join('')}`)
+    expect(csv).toBe(
+      `"page_url"\n${urls.map((url) => `"${String(url).replaceAll('"', '""')}"\n`).join('')}`,
+    )
   })
 })

@@ -19,7 +19,9 @@ describe('a read that takes more than it may', () => {
   ).join(',')
 
   beforeAll(async () => {
-    events = await openEvents({ env: { FOOTFALL_READ_SECONDS_MAX: '1', FOOTFALL_READ_MEMORY_MB_MAX: '64' } })
+    events = await openEvents({
+      env: { FOOTFALL_READ_SECONDS_MAX: '1', FOOTFALL_READ_MEMORY_MB_MAX: '64' },
+    })
     await events.clickhouse.live.command({
       sql: `INSERT INTO events (organization_id, project_id, pixel_id, event_id, event_type, ts_millis, event_data,
               cookie_id, client_ip, page_url, device_type, received_at, spool_id)
@@ -56,28 +58,52 @@ describe('a read that takes more than it may', () => {
 test('several filters into the payload find what each of them finds alone', async () => {
   const events = await openEvents()
   const payloads = [
-    { url: 'a', n: 12, o: { p: { q: 'deep' } }, list: [1, 2], flag: true, nothing: null, quoted: 'a"b\\ü' },
+    {
+      url: 'a',
+      n: 12,
+      o: { p: { q: 'deep' } },
+      list: [1, 2],
+      flag: true,
+      nothing: null,
+      quoted: 'a"b\\ü',
+    },
     { url: 'b', n: 1.5, o: ['deep'], list: 'no list' },
     { o: { p: 'shallow' } },
     {},
   ]
   try {
     await events.insert(
-      payloads.map((payload, index) => eventOf(now, 1000 + index, { event_data: JSON.stringify(payload) })),
+      payloads.map((payload, index) =>
+        eventOf(now, 1000 + index, { event_data: JSON.stringify(payload) }),
+      ),
     )
     const filters = [
-      ...['event_data.url:eq:a', 'event_data.url:ne:a', 'event_data.n:gte:1.5', 'event_data.n:eq:12'],
-      ...['event_data.o.p.q:eq:deep', 'event_data.o.p:like:%deep%', 'event_data.o.p.q:ne:deep'],
-      ...['event_data.list:eq:[1,2]', 'event_data.flag:eq:true', 'event_data.nothing:ne:x'],
-      ...['event_data.quoted:eq:a"b\\ü', 'event_data.0:ne:1', 'event_data.o.0:eq:deep'],
+      'event_data.url:eq:a',
+      'event_data.url:ne:a',
+      'event_data.n:gte:1.5',
+      'event_data.n:eq:12',
+      'event_data.o.p.q:eq:deep',
+      'event_data.o.p:like:%deep%',
+      'event_data.o.p.q:ne:deep',
+      'event_data.list:eq:[1,2]',
+      'event_data.flag:eq:true',
+      'event_data.nothing:ne:x',
+      'event_data.quoted:eq:a"b\\ü',
+      'event_data.0:ne:1',
+      'event_data.o.0:eq:deep',
     ]
-    const idsOf = async (filter: string) => (await events.page({ filter })).rows.map((row) => row.event_id)
+    const idsOf = async (filter: string) =>
+      (await events.page({ filter })).rows.map((row) => row.event_id)
     const alone = new Map<string, unknown[]>()
     for (const filter of filters) alone.set(filter, await idsOf(filter))
     for (const [index, first] of filters.entries()) {
       const second = filters[(index + 1) % filters.length]!
       const both = alone.get(first)!.filter((id) => alone.get(second)!.includes(id))
-      expect({ first, second, ids: await idsOf(`${first},${second}`) }).toEqual({ first, second, ids: both })
+      expect({ first, second, ids: await idsOf(`${first},${second}`) }).toEqual({
+        first,
+        second,
+        ids: both,
+      })
     }
   } finally {
     await events.close()
@@ -103,23 +129,22 @@ describe('with a ClickHouse that takes its time', () => {
       isWhole: true,
       readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow'),
     })
-    await events.postgres.query(`INSERT INTO organizations (organization_id, name) VALUES ($1, 'Shops')`, [
-      organizationId,
-    ])
+    await events.postgres.query(
+      `INSERT INTO organizations (organization_id, name) VALUES ($1, 'Shops')`,
+      [organizationId],
+    )
     await events.postgres.query(
       `INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'A project')`,
       [projectId, organizationId],
     )
     await events.postgres.query(
       `INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'A pixel')`,
-      [...[pixelId, projectId]],
+      [pixelId, projectId],
     )
     const made = await events.app.inject({
-      ...{
-        method: 'POST',
-        url: '/api/v1/campaigns',
-        payload: { project_id: projectId, name: 'Spring', start_date: '2026-03-01' },
-      },
+      method: 'POST',
+      url: '/api/v1/campaigns',
+      payload: { project_id: projectId, name: 'Spring', start_date: '2026-03-01' },
     })
     campaign = made.json().campaign.campaign_id
     url = await events.app.listen({ port: 0, host: '127.0.0.1' })
@@ -162,9 +187,10 @@ describe('with a ClickHouse that takes its time', () => {
 
   test.each(reads)('a caller who leaves ends the query of %s', async (_name, path, init = {}) => {
     const leaving = new AbortController()
-    const asked = fetch(url + path.replace(':campaign', campaign), { ...init, signal: leaving.signal }).catch(
-      () => {},
-    )
+    const asked = fetch(url + path.replace(':campaign', campaign), {
+      ...init,
+      signal: leaving.signal,
+    }).catch(() => {})
     await waitFor('the query', () => sockets.size > 0)
     leaving.abort()
     await asked
@@ -215,7 +241,8 @@ test('a query that takes more memory than it may is 400 and names the window', a
     params: {},
   })
   await expect(asked).rejects.toMatchObject({
-    ...{ status: 400, error: 'query_too_heavy' },
+    status: 400,
+    error: 'query_too_heavy',
     message: expect.stringMatching(
       /^The window from 1970-01-01T00:00:00.000Z .* more memory than one request/,
     ),
@@ -230,7 +257,10 @@ test('a query ends in ClickHouse itself when its caller leaves', async () => {
     { live: clickhouse, test: clickhouse },
     { secondsMax: 60, memoryBytesMax: 1e9, scanThreads: 1 },
   )
-  const reader = openReader({ organizationId, mode: 'live' }, { effort: 'page', signal: leaving.signal })
+  const reader = openReader(
+    { organizationId, mode: 'live' },
+    { effort: 'page', signal: leaving.signal },
+  )
   const marker = randomUUID()
   const running = async () => {
     const [found] = await clickhouse.rows<{ queries: number }>({

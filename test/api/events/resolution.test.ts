@@ -62,8 +62,14 @@ test('each link of a browser says why it counts or does not; of one never seen h
     [bob, expect.stringMatching(/^After links that your site’s server signed/)],
   ])
   const unseen = randomUUID()
-  await events.know({ links: [linkOf(unseen, ann, { organization_id: everybody, source: 'loaded' })] })
-  expect(await linksOf({ cookie_id: unseen })).toMatchObject({ matched: false, hem: null, links: [] })
+  await events.know({
+    links: [linkOf(unseen, ann, { organization_id: everybody, source: 'loaded' })],
+  })
+  expect(await linksOf({ cookie_id: unseen })).toMatchObject({
+    matched: false,
+    hem: null,
+    links: [],
+  })
 })
 
 describe('of several links of a cookie', () => {
@@ -96,7 +102,12 @@ describe('of several links of a cookie', () => {
   })
 
   describe('beside the operator’s graph, however sure that is', () => {
-    const graph = { organization_id: everybody, source: 'loaded', confidence: 0.1, observed_at: at(60) }
+    const graph = {
+      organization_id: everybody,
+      source: 'loaded',
+      confidence: 0.1,
+      observed_at: at(60),
+    }
 
     test.each(['identify', 'form'])(
       'what a page said without a signature (%s) counts for less',
@@ -112,7 +123,9 @@ describe('of several links of a cookie', () => {
     )
 
     test('what it said long ago, too: then it is in the large dictionary alone', async () => {
-      await events.know({ links: [linkOf(cookie, bob, { stored_at: at(30) }), linkOf(cookie, ann, graph)] })
+      await events.know({
+        links: [linkOf(cookie, bob, { stored_at: at(30) }), linkOf(cookie, ann, graph)],
+      })
       expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
     })
 
@@ -120,17 +133,20 @@ describe('of several links of a cookie', () => {
       ['signed', 0],
       ['signed', 30],
       ['loaded', 0],
-    ])('what was %s for the organization counts before it, %i days ago too', async (source, days) => {
-      const own = { source, confidence: 0.1, stored_at: at(days), observed_at: at(days + 60) }
-      await events.know({
-        links: [
-          linkOf(cookie, ann, { ...graph, confidence: 1 }),
-          linkOf(cookie, bob, own),
-          linkOf(cookie, dan, { confidence: 1, observed_at: at(0) }),
-        ],
-      })
-      expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
-    })
+    ])(
+      'what was %s for the organization counts before it, %i days ago too',
+      async (source, days) => {
+        const own = { source, confidence: 0.1, stored_at: at(days), observed_at: at(days + 60) }
+        await events.know({
+          links: [
+            linkOf(cookie, ann, { ...graph, confidence: 1 }),
+            linkOf(cookie, bob, own),
+            linkOf(cookie, dan, { confidence: 1, observed_at: at(0) }),
+          ],
+        })
+        expect(await resolvedTo()).toEqual({ resolved: true, hem: bob })
+      },
+    )
   })
 })
 
@@ -139,11 +155,18 @@ test('what another organization’s site observed is never seen', async () => {
   const theirs = eventOf(now, 60_000, { organization_id: foreign, cookie_id: cookie })
   await events.insert([theirs])
   const profile = { hem: dan, first_name: 'Dan', company_domain: 'dan.example' }
-  await events.know({ links: [linkOf(cookie, dan, { organization_id: foreign })], profiles: [profile] })
+  await events.know({
+    links: [linkOf(cookie, dan, { organization_id: foreign })],
+    profiles: [profile],
+  })
 
   expect(await resolvedTo()).toEqual({ resolved: false, hem: null })
   const full = 'resolution_full_profile'
-  for (const filter of [`hem:eq:${dan}`, 'first_name:eq:Dan', `cookie_id:eq:${cookie},resolved:eq:true`]) {
+  for (const filter of [
+    `hem:eq:${dan}`,
+    'first_name:eq:Dan',
+    `cookie_id:eq:${cookie},resolved:eq:true`,
+  ]) {
     expect((await events.page({ filter }, {}, full)).rows).toEqual([])
   }
   const answers = await Promise.all(
@@ -169,7 +192,10 @@ test('without links, and after they were deleted, nobody is known', async () => 
   expect(await resolvedTo()).toEqual({ resolved: false, hem: null })
   await events.know({ links: [linkOf(cookie, ann)] })
   expect(await resolvedTo()).toEqual({ resolved: true, hem: ann })
-  const deletion = { sql: 'DELETE FROM identity_links WHERE hem = {hem:String}', params: { hem: ann } }
+  const deletion = {
+    sql: 'DELETE FROM identity_links WHERE hem = {hem:String}',
+    params: { hem: ann },
+  }
   await events.clickhouse.live.command(deletion)
   await events.know({})
   expect(await resolvedTo()).toEqual({ resolved: false, hem: null })
@@ -228,7 +254,9 @@ describe('a profile', () => {
     const hem = '1'.repeat(64)
     await events.know({ links: [linkOf(cookie, hem)] })
     expect(await nameOf()).toEqual({ first_name: null, pte_person_id: null })
-    await events.know({ profiles: [{ hem, first_name: 'Dora', pte_person_id: '7', updated_at: at(2) }] })
+    await events.know({
+      profiles: [{ hem, first_name: 'Dora', pte_person_id: '7', updated_at: at(2) }],
+    })
     expect(await nameOf()).toEqual({ first_name: 'Dora', pte_person_id: '7' })
     await events.know({ profiles: [{ hem, first_name: 'Dorothea', updated_at: at(1) }] })
     expect(await nameOf()).toEqual({ first_name: 'Dorothea', pte_person_id: null })
@@ -243,8 +271,14 @@ describe('a profile', () => {
   })
 
   test('is not taken for that of another hem with the same first eight bytes', async () => {
-    const [one, other] = [`${'2'.repeat(16)}${'3'.repeat(48)}`, `${'2'.repeat(16)}${'4'.repeat(48)}`]
-    await events.know({ links: [linkOf(cookie, one)], profiles: [{ hem: other, first_name: 'Eve' }] })
+    const [one, other] = [
+      `${'2'.repeat(16)}${'3'.repeat(48)}`,
+      `${'2'.repeat(16)}${'4'.repeat(48)}`,
+    ]
+    await events.know({
+      links: [linkOf(cookie, one)],
+      profiles: [{ hem: other, first_name: 'Eve' }],
+    })
     expect(await nameOf()).toEqual({ first_name: null, pte_person_id: null })
     const { rows } = await events.page(
       { filter: `event_id:eq:${event.event_id}` },
@@ -261,7 +295,10 @@ describe('a profile', () => {
     }))
     await events.insert(people.map(({ cookie }, n) => eventOf(now, n, { cookie_id: cookie })))
     const links = people.map(({ cookie, hem }) => linkOf(cookie, hem))
-    const window = { start_time: new Date(now - 29).toISOString(), end_time: new Date(now + 1).toISOString() }
+    const window = {
+      start_time: new Date(now - 29).toISOString(),
+      end_time: new Date(now + 1).toISOString(),
+    }
     const remembered = async () =>
       (
         await events.clickhouse.live.rows<{ element_count: number }>({
@@ -296,7 +333,8 @@ describe('a profile', () => {
       first_name,
     })
     expect(
-      (await events.page({ filter: `first_name:eq:${first_name}` }, {}, 'resolution_full_profile')).rows,
+      (await events.page({ filter: `first_name:eq:${first_name}` }, {}, 'resolution_full_profile'))
+        .rows,
     ).toHaveLength(1)
   })
 })

@@ -37,7 +37,8 @@ test.each(['/api/v3/events_schema', '/api/v3/events/web_event/schema', '/api/v1/
     const ofCampaigns = await typesOf('svcdsp')
     expect(names(ofCampaigns)).toEqual(['impression', 'click'])
     expect(await typesOf()).toEqual([...ofPixels, ...ofCampaigns])
-    const membersOf = ({ event_data }: { event_data: Row }) => Object.keys(event_data.properties as Row)
+    const membersOf = ({ event_data }: { event_data: Row }) =>
+      Object.keys(event_data.properties as Row)
     expect(membersOf(ofPixels[1]!)).toContain('element')
     for (const type of ofCampaigns)
       expect(membersOf(type)).toEqual(['url', 'campaign_id', 'spend', 'timestamp'])
@@ -56,5 +57,10 @@ test('OpenAPI describes every parameter of the routes', async () => {
     ),
   )
   expect(named('/api/v3/events/web_event/counts')).toContain('group_by')
-  expect(named('/api/v3/events_schema')).toEqual(['project_id', 'pixel_id', 'campaign_id', 'source'])
+  expect(named('/api/v3/events_schema')).toEqual([
+    'project_id',
+    'pixel_id',
+    'campaign_id',
+    'source',
+  ])
 })

@@ -131,11 +131,18 @@ describe('random histories', () => {
           const rows = visitors.flatMap(([at, types]) => {
             const cookie_id = randomUUID()
             return at.map((ts_millis) =>
-              eventOf(0, 0, { project_id: project, cookie_id, ts_millis, event_type: types.next().value }),
+              eventOf(0, 0, {
+                project_id: project,
+                cookie_id,
+                ts_millis,
+                event_type: types.next().value,
+              }),
             )
           })
           // In any order, and in two pieces, of which the second is late.
-          const shuffled = rows.toSorted((a, b) => (String(a.event_id) < String(b.event_id) ? -1 : 1))
+          const shuffled = rows.toSorted((a, b) =>
+            String(a.event_id) < String(b.event_id) ? -1 : 1,
+          )
           const half = Math.ceil(shuffled.length / 2)
           await events.insert(shuffled.slice(0, half))
           const scope = { ...whole, project_id: project }
@@ -157,7 +164,8 @@ describe('random histories', () => {
           const inPart = all.filter(({ ts_millis }) => Number(ts_millis) >= midnight + from)
           expect(entries).toEqual(inPart.filter(({ is_entry }) => is_entry))
           const newest = inPart.filter(
-            ({ session_id }, index) => inPart.findIndex((row) => row.session_id === session_id) === index,
+            ({ session_id }, index) =>
+              inPart.findIndex((row) => row.session_id === session_id) === index,
           )
           expect(kinds).toEqual(newest)
 
@@ -169,9 +177,13 @@ describe('random histories', () => {
           const counted = counts.json().counts as Row[]
           for (const is_entry of [true, false]) {
             const those = inPart.filter((row) => row.is_entry === is_entry)
-            expect(counted.find((group) => group.is_entry === is_entry) ?? { count: 0 }).toMatchObject({
+            expect(
+              counted.find((group) => group.is_entry === is_entry) ?? { count: 0 },
+            ).toMatchObject({
               count: those.length,
-              ...(those.length > 0 && { distinct: new Set(those.map(({ session_id }) => session_id)).size }),
+              ...(those.length > 0 && {
+                distinct: new Set(those.map(({ session_id }) => session_id)).size,
+              }),
             })
           }
         },
@@ -194,7 +206,12 @@ describe('session_id and is_entry', () => {
       ...more,
     })
   const read = (query: Record<string, string> = {}) =>
-    everyRow({ ...whole, project_id: project, select: 'event_id,ts_millis,session_id,is_entry', ...query })
+    everyRow({
+      ...whole,
+      project_id: project,
+      select: 'event_id,ts_millis,session_id,is_entry',
+      ...query,
+    })
   const sessionAt = async (minutes: number) =>
     (await read()).find(({ ts_millis }) => ts_millis === midnight + minutes * minute)?.session_id
 
@@ -223,7 +240,9 @@ describe('session_id and is_entry', () => {
     ])
     const [dsp] = await read({ source: 'svcdsp' })
     expect(dsp).toMatchObject({ session_id: null, is_entry: null })
-    expect(await read({ source: 'svcdsp', filter: `session_id:ne:${randomUUID()}` })).toHaveLength(1)
+    expect(await read({ source: 'svcdsp', filter: `session_id:ne:${randomUUID()}` })).toHaveLength(
+      1,
+    )
     expect(await sessionAt(606)).toBe(await sessionAt(600))
     const ofPixel = await read({ pixel_id: pixel, filter: 'is_entry:eq:true' })
     expect(ofPixel).toMatchObject([{ ts_millis: midnight + 590 * minute }])
@@ -297,7 +316,10 @@ describe('session_id and is_entry', () => {
       return answer.json()
     }
     for (const path of ['v1/events', 'v2/events']) {
-      const { rows } = await get(path, { select: 'event_id,ts_millis,session_id,is_entry', limit: 1000 })
+      const { rows } = await get(path, {
+        select: 'event_id,ts_millis,session_id,is_entry',
+        limit: 1000,
+      })
       expect(rows).toEqual(wanted)
       const { rows: entries } = await get(path, { select: 'event_id', filter: 'is_entry:eq:true' })
       expect(entries).toHaveLength(wanted.filter(({ is_entry }) => is_entry).length)
@@ -310,7 +332,12 @@ describe('session_id and is_entry', () => {
   })
 
   test('are selected of visitors, by whom they are filtered, too', async () => {
-    const query = { ...whole, project_id: project, limit: '10', select: 'ts_millis,session_id,is_entry' }
+    const query = {
+      ...whole,
+      project_id: project,
+      limit: '10',
+      select: 'ts_millis,session_id,is_entry',
+    }
     const visitors = async (more: object) =>
       (await events.get('events/resolution_hem/visitors', { ...query, ...more })).json().visitors
     const [newest] = await read()
@@ -324,7 +351,9 @@ describe('session_id and is_entry', () => {
   test('are refused as groups of counts (session_id) and as what they are not', async () => {
     const status = async (query: Record<string, string>) =>
       (await events.get('events/web_event/counts', query)).json().error
-    expect((await events.get('events/web_event/counts', { group_by: 'session_id' })).statusCode).toBe(400)
+    expect(
+      (await events.get('events/web_event/counts', { group_by: 'session_id' })).statusCode,
+    ).toBe(400)
     expect(await status({ filter: 'session_id:eq:x' })).toBeDefined()
     expect(await status({ filter: "is_entry:eq:'; DROP TABLE events" })).toBeDefined()
   })
@@ -337,17 +366,18 @@ describe('session_id and is_entry', () => {
     expect(rows[0]).not.toHaveProperty('is_entry')
     for (const path of ['/api/v3/events/web_event/schema', '/api/v3/events_schema']) {
       const { fields } = (await events.app.inject({ url: path })).json()
-      expect(fields.filter((field: Row) => field.only_when_named).map((field: Row) => field.name)).toEqual([
-        'session_id',
-        'is_entry',
-      ])
+      expect(
+        fields.filter((field: Row) => field.only_when_named).map((field: Row) => field.name),
+      ).toEqual(['session_id', 'is_entry'])
     }
   })
 
   test('are of the caller’s organization alone', async () => {
     const other = { organization_id: randomUUID(), ts_millis: midnight + 580 * minute }
     await events.insert([at(0, other)])
-    expect(await read({ filter: 'is_entry:eq:true' })).toMatchObject([{ ts_millis: midnight + 590 * minute }])
+    expect(await read({ filter: 'is_entry:eq:true' })).toMatchObject([
+      { ts_millis: midnight + 590 * minute },
+    ])
     const theirs = await events.page(
       { ...whole, project_id: project, select: 'is_entry' },
       { 'x-organization': other.organization_id },

@@ -37,23 +37,28 @@ async function allRows(query: Record<string, string>): Promise<unknown[]> {
   return ids
 }
 
-test.each(['40', '90', '10000'])('pages of %s events have each of several projects once', async (limit) => {
-  for (const order of ['desc', 'asc', 'desc']) {
-    const endMs = now - randomInt(3 * 3_600_000)
-    const inside = stored.filter(({ ts_millis }) => Number(ts_millis) < endMs)
-    const expected = inside.map(({ event_id }) => event_id)
-    expect(await allRows({ limit, order, start_ms: String(startMs), end_ms: String(endMs) })).toEqual(
-      order === 'desc' ? expected : expected.toReversed(),
-    )
-  }
-})
+test.each(['40', '90', '10000'])(
+  'pages of %s events have each of several projects once',
+  async (limit) => {
+    for (const order of ['desc', 'asc', 'desc']) {
+      const endMs = now - randomInt(3 * 3_600_000)
+      const inside = stored.filter(({ ts_millis }) => Number(ts_millis) < endMs)
+      const expected = inside.map(({ event_id }) => event_id)
+      expect(
+        await allRows({ limit, order, start_ms: String(startMs), end_ms: String(endMs) }),
+      ).toEqual(order === 'desc' ? expected : expected.toReversed())
+    }
+  },
+)
 
 test('pages of random windows and limits are what lies in them', async () => {
   for (let n = 0; n < 60; n++) {
     const endMs = now - randomInt(11 * 3_600_000)
     const limit = 1 + randomInt(120)
     const { rows, meta } = await events.page({
-      ...{ limit: String(limit), start_ms: String(startMs), end_ms: String(endMs) },
+      limit: String(limit),
+      start_ms: String(startMs),
+      end_ms: String(endMs),
     })
     const inside = stored.filter(({ ts_millis }) => Number(ts_millis) < endMs)
     const expected = inside.slice(0, limit).map(({ event_id }) => event_id)

@@ -62,7 +62,8 @@ const arrowTypes: Record<string, DataType> = {
 function readArrow(bytes: Buffer): TableRead {
   const table = tableFromIPC(bytes)
   const columns = table.schema.fields.map(({ name, type, nullable }) => ({
-    ...{ name, nullable },
+    name,
+    nullable,
     type: arrowTypes[String(type)] ?? (String(type) as DataType),
   }))
   const rows = Array.from({ length: table.numRows }, (_, at) => {
@@ -174,7 +175,11 @@ describe.each(forms)('%s', (accept, read) => {
       expect(pages).toHaveLength(Math.ceil(60 / Number(limit)))
     }
     const selected = { ...window, select: 'event_data,page_url' }
-    for (const more of [{ order: 'asc' }, { distinct: 'cookie_id' }, { filter: 'event_data.n:gte:30' }])
+    for (const more of [
+      { order: 'asc' },
+      { distinct: 'cookie_id' },
+      { filter: 'event_data.n:gte:30' },
+    ])
       expect((await follow({ limit: '7', ...selected, ...more })).flat()).toEqual(
         (await events.page({ limit: '1000', ...selected, ...more })).rows,
       )
@@ -197,7 +202,9 @@ describe.each(forms)('%s', (accept, read) => {
       end_ms: String(now - 600_000),
       filter: `cookie_id:eq:${cookie_id}`,
     }
-    const older = Array.from({ length: 8 }, (_, n) => eventOf(now, 700_000 + n * 1000, { cookie_id }))
+    const older = Array.from({ length: 8 }, (_, n) =>
+      eventOf(now, 700_000 + n * 1000, { cookie_id }),
+    )
     await events.insert(older)
     const ids = new Set(older.map(({ event_id }) => event_id))
     let toCome = 3
@@ -225,14 +232,21 @@ describe.each(forms)('%s', (accept, read) => {
   test('a repeat with the same Idempotency-Key is free', async () => {
     const headers = { 'idempotency-key': randomUUID() }
     const query = { ...window, limit: '10' }
-    const charged = async () => (await get(query, 'web_event', headers)).headers['x-footfall-charged']
+    const charged = async () =>
+      (await get(query, 'web_event', headers)).headers['x-footfall-charged']
     expect([await charged(), await charged()]).toEqual(['10', '0'])
   })
 })
 
 test.each([
-  ['application/vnd.apache.arrow.stream;q=0.5, application/json', 'application/json; charset=utf-8'],
-  ['application/vnd.apache.arrow.stream, application/json;q=0.5', 'application/vnd.apache.arrow.stream'],
+  [
+    'application/vnd.apache.arrow.stream;q=0.5, application/json',
+    'application/json; charset=utf-8',
+  ],
+  [
+    'application/vnd.apache.arrow.stream, application/json;q=0.5',
+    'application/vnd.apache.arrow.stream',
+  ],
   ['application/vnd.apache.parquet, */*;q=0.1', 'application/vnd.apache.parquet'],
   ['application/*', 'application/json; charset=utf-8'],
 ])('Accept: %s gets %s', async (accept, type) => {

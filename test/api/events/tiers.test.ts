@@ -22,7 +22,12 @@ const ada = profileAt(graph, 0)
 const ben = profileAt(graph, 1)
 const withoutProfile = 'cd'.repeat(32)
 
-const cookies = { ada: randomUUID(), ben: randomUUID(), known: randomUUID(), stranger: randomUUID() }
+const cookies = {
+  ada: randomUUID(),
+  ben: randomUUID(),
+  known: randomUUID(),
+  stranger: randomUUID(),
+}
 const adas = eventOf(now, 1_000, { cookie_id: cookies.ada })
 const bens = eventOf(now, 2_000, { cookie_id: cookies.ben })
 const known = eventOf(now, 3_000, { cookie_id: cookies.known })
@@ -137,7 +142,11 @@ describe.each(tiers)('%s', (tier) => {
           accept === 'application/json'
             ? answer.json().meta.next_cursor
             : (answer.headers['x-footfall-next-cursor'] as string | undefined)
-        seen.push(...rows.map(({ event_id }) => event_id as string).filter((id) => answer.body.includes(id)))
+        seen.push(
+          ...rows
+            .map(({ event_id }) => event_id as string)
+            .filter((id) => answer.body.includes(id)),
+        )
       } while (cursor)
       expect(seen).toEqual(ids(rows))
     }
@@ -166,7 +175,9 @@ describe('select', () => {
 
   test('of one field is enough', async () => {
     expect((await page(pte, { select: 'pte_person_id' })).rows).toEqual(
-      [ada.pte_person_id, ben.pte_person_id, null, null].map((pte_person_id) => ({ pte_person_id })),
+      [ada.pte_person_id, ben.pte_person_id, null, null].map((pte_person_id) => ({
+        pte_person_id,
+      })),
     )
     expect((await page(full, { select: 'email_verified_at', limit: '1' })).rows).toEqual([
       { email_verified_at: ada.email_verified_at },
@@ -220,7 +231,9 @@ describe('a filter', () => {
 
   test('with ne keeps those of whom it is not known', async () => {
     expect(await found(`email:ne:${ada.email}`)).toEqual(ids([bens, known, stranger]))
-    expect(await found(`email:ne:${ada.email},last_name:ne:${ben.last_name}`)).not.toContain(adas.event_id)
+    expect(await found(`email:ne:${ada.email},last_name:ne:${ben.last_name}`)).not.toContain(
+      adas.event_id,
+    )
   })
 
   test('counts what it finds', async () => {
@@ -269,10 +282,16 @@ describe('many fields of profiles as text', () => {
     interests: '\t@tab, "formula"',
     full_name: 'null',
     // What looks like the beginning of the next member.
-    ...{ job_city: 'Berlin,', company_name: ',', company_phone: ',"', vehicle_make: '",' },
+    job_city: 'Berlin,',
+    company_name: ',',
+    company_phone: ',"',
+    vehicle_make: '",',
   }
   const eve: Row = { ...profileAt(graph, 2), ...nasty, hem: 'e'.repeat(64) }
-  const eves = eventOf(now, 9_000, { cookie_id: randomUUID(), page_url: 'https://shop.example/?q="a,b"' })
+  const eves = eventOf(now, 9_000, {
+    cookie_id: randomUUID(),
+    page_url: 'https://shop.example/?q="a,b"',
+  })
   const window = { end_ms: String(now - 8_999), start_ms: String(now - 9_000) }
   /** Out of order, with fields of the event in between. */
   const names = profileFields.map(({ name }) => name)
@@ -294,7 +313,10 @@ describe('many fields of profiles as text', () => {
     const { rows } = JSON.parse(await read(query, 'application/json')) as { rows: Row[] }
     expect(rows.map((row) => Object.entries(row))).toEqual([Object.entries(expected)])
     expect(JSON.parse(await read(query, 'application/x-ndjson'))).toEqual(expected)
-    expect(parse(await read(query, 'text/csv'))).toEqual([shuffled, Object.values(expected).map(textOf)])
+    expect(parse(await read(query, 'text/csv'))).toEqual([
+      shuffled,
+      Object.values(expected).map(textOf),
+    ])
   })
 
   test('escape formulas where that is asked for, of some fields and of all', async () => {
@@ -303,7 +325,9 @@ describe('many fields of profiles as text', () => {
     for (const some of [shuffled, namesAt(full)]) {
       const [row] = (await page(full, { ...window, select: some.join(',') })).rows
       const query = { select: some.join(','), csv_formulas: 'escape' }
-      expect(parse(await read(query, 'text/csv'))[1]).toEqual(some.map((name) => escaped(row![name])))
+      expect(parse(await read(query, 'text/csv'))[1]).toEqual(
+        some.map((name) => escaped(row![name])),
+      )
     }
     const whole = parse(await read({ csv_formulas: 'escape' }, 'text/csv'))[1] as string[]
     expect(whole).toContain(`'${nasty.interests}`)
@@ -317,8 +341,11 @@ describe('many fields of profiles as text', () => {
       ([name, value]) => `,${JSON.stringify({ [name]: value }).slice(1, -1)}`,
     )
     const row = {
-      ...{ hem_key: '18446744073709551615', hem_number: String(BigInt(`0x${hem}`)), pte: '' },
-      ...{ profile: members.join(''), updated_at: new Date(now).toISOString() },
+      hem_key: '18446744073709551615',
+      hem_number: String(BigInt(`0x${hem}`)),
+      pte: '',
+      profile: members.join(''),
+      updated_at: new Date(now).toISOString(),
     }
     const line = Readable.from([JSON.stringify(row)], { objectMode: false })
     await events.clickhouse.live.insertLines('profile_rows', line, randomUUID())
@@ -326,6 +353,11 @@ describe('many fields of profiles as text', () => {
     const of = { start_ms: String(now - 9_500), end_ms: String(now - 9_499) }
     const [head, cells] = parse(await read(of, 'text/csv')) as [string[], string[]]
     const told = Object.fromEntries(head.map((name, at) => [name, cells[at]]))
-    expect(told).toMatchObject({ hem, pte_person_id: '', first_name: nasty.first_name, full_name: 'null' })
+    expect(told).toMatchObject({
+      hem,
+      pte_person_id: '',
+      first_name: nasty.first_name,
+      full_name: 'null',
+    })
   })
 })

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fields, fieldsAt } from '../../../schemas/fields.ts'
 import type { Row } from '../../harness/api.ts'
-import { cookies, type EarlierEvents, end, hourMs, openEarlierEvents, window } from './earlierHarness.ts'
+import {
+  cookies,
+  type EarlierEvents,
+  end,
+  hourMs,
+  openEarlierEvents,
+  window,
+} from './earlierHarness.ts'
 
 let events: EarlierEvents
 beforeAll(async () => {
@@ -15,10 +22,19 @@ describe('GET /api/v1/events', () => {
   test('returns the newest 100 events, every field of them, and says what it did', async () => {
     const { rows, meta } = await events.page(events.scope)
     expect(ids(rows)).toEqual(ids(events.stored))
-    expect(Object.keys(rows[0]!)).toEqual(fieldsAt('resolution_full_profile').map(({ name }) => name))
+    expect(Object.keys(rows[0]!)).toEqual(
+      fieldsAt('resolution_full_profile').map(({ name }) => name),
+    )
     expect(meta).toEqual({
-      ...{ meter: 'events', records: 40, charged: 40, offset: 0, limit: 100, has_more: false },
-      ...{ start_ms: end - 25 * hourMs, end_ms: end, request_id: expect.any(String) },
+      meter: 'events',
+      records: 40,
+      charged: 40,
+      offset: 0,
+      limit: 100,
+      has_more: false,
+      start_ms: end - 25 * hourMs,
+      end_ms: end,
+      request_id: expect.any(String),
     })
   })
 
@@ -26,7 +42,12 @@ describe('GET /api/v1/events', () => {
     const pages = []
     for (const offset of [0, 15, 30, 45]) {
       pages.push(
-        await events.page({ ...events.scope, offset: String(offset), limit: '15', select: 'event_id' }),
+        await events.page({
+          ...events.scope,
+          offset: String(offset),
+          limit: '15',
+          select: 'event_id',
+        }),
       )
     }
     expect(pages.flatMap(({ rows }) => ids(rows))).toEqual(ids(events.stored))
@@ -82,7 +103,10 @@ describe('GET /api/v1/events', () => {
     [{ source: 'web' }, 'source', 'pixel or svcdsp'],
   ])('400 for %j names %s', async (query, parameter, message) => {
     const isScope = parameter.endsWith('_id')
-    const answer = await events.inWindow('/api/v1/events', { ...(isScope ? {} : events.scope), ...query })
+    const answer = await events.inWindow('/api/v1/events', {
+      ...(isScope ? {} : events.scope),
+      ...query,
+    })
     expect(answer.status).toBe(400)
     expect(answer.body).toMatchObject({
       error: 'invalid_parameter',
@@ -120,10 +144,15 @@ describe('GET /api/v1/events', () => {
 test('GET /api/v1/events_schema lists name, type and nullable of every field', async () => {
   const { body } = await events.ask('/api/v1/events_schema')
   expect(body.fields.map(({ name }: Row) => name)).toEqual(fields.map(({ name }) => name))
-  expect(body.fields[0]).toMatchObject({ name: 'event_id', type: 'Utf8', data_type: 'Utf8', nullable: false })
-  expect((await events.ask('/api/v1/events_schema', { project_id: events.foreign.projectId })).status).toBe(
-    404,
-  )
+  expect(body.fields[0]).toMatchObject({
+    name: 'event_id',
+    type: 'Utf8',
+    data_type: 'Utf8',
+    nullable: false,
+  })
+  expect(
+    (await events.ask('/api/v1/events_schema', { project_id: events.foreign.projectId })).status,
+  ).toBe(404)
   expect((await events.ask('/api/v1/events_schema', { limit: '1' })).status).toBe(400)
 })
 
@@ -148,7 +177,12 @@ test('only the events route charges', async () => {
     return Number(rows[0]!.records)
   }
   const before = await recordsCharged()
-  for (const path of ['event_counts', 'event_counts_index', 'events/scan_estimate', 'events_schema']) {
+  for (const path of [
+    'event_counts',
+    'event_counts_index',
+    'events/scan_estimate',
+    'events_schema',
+  ]) {
     const query = path === 'events_schema' ? {} : { ...window, ...events.scope }
     expect((await events.ask(`/api/v1/${path}`, query)).status).toBe(200)
   }

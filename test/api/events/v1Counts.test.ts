@@ -17,7 +17,9 @@ describe('GET /api/v1/event_counts', () => {
       counts: [{ count: 40 }],
       total: 40,
       meta: {
-        ...{ start_ms: end - 25 * hourMs, end_ms: end, has_more: false },
+        start_ms: end - 25 * hourMs,
+        end_ms: end,
+        has_more: false,
         request_id: expect.any(String),
       },
     })
@@ -51,7 +53,9 @@ describe('GET /api/v1/event_counts', () => {
 
   test('400 without a window, or a scope', async () => {
     expect((await events.ask('/api/v1/event_counts', events.scope)).body.parameter).toBe('start_ms')
-    expect((await events.ask('/api/v1/event_counts', window)).body.parameter).toBe('organization_id')
+    expect((await events.ask('/api/v1/event_counts', window)).body.parameter).toBe(
+      'organization_id',
+    )
   })
 })
 
@@ -97,8 +101,10 @@ describe('GET /api/v1/event_counts_index', () => {
 })
 
 describe('GET /api/v1/events/scan_estimate', () => {
-  const estimate = async (query: Record<string, string> = {}, scope: Record<string, string> = events.scope) =>
-    (await events.inWindow('/api/v1/events/scan_estimate', { ...scope, ...query })).body.estimate
+  const estimate = async (
+    query: Record<string, string> = {},
+    scope: Record<string, string> = events.scope,
+  ) => (await events.inWindow('/api/v1/events/scan_estimate', { ...scope, ...query })).body.estimate
 
   test('tells rows and bytes of the columns that are needed', async () => {
     const [few, many] = [await estimate({ select: 'event_id' }), await estimate()]
@@ -111,7 +117,12 @@ describe('GET /api/v1/events/scan_estimate', () => {
   })
 
   test('is nothing for a window without events', async () => {
-    expect(await estimate({ start_ms: '0', end_ms: '1' })).toEqual({ rows: 0, bytes: 0, parts: 0, marks: 0 })
+    expect(await estimate({ start_ms: '0', end_ms: '1' })).toEqual({
+      rows: 0,
+      bytes: 0,
+      parts: 0,
+      marks: 0,
+    })
   })
 
   test('of an organization passes over what others have in the same time', async () => {
@@ -123,7 +134,8 @@ describe('GET /api/v1/events/scan_estimate', () => {
       params: {
         organization: events.foreign.organizationId,
         project: events.foreign.projectId,
-        ...{ end, many },
+        end,
+        many,
       },
     })
     const { rows } = await estimate({}, { organization_id: events.organizationId })

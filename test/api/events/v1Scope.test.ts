@@ -15,7 +15,11 @@ afterAll(() => events.close())
 
 describe('the scope', () => {
   const owners = async (query: Record<string, string>, key?: Record<string, string>) =>
-    new Set((await events.page({ limit: '1000', ...query }, key)).rows.map(({ project_id }) => project_id))
+    new Set(
+      (await events.page({ limit: '1000', ...query }, key)).rows.map(
+        ({ project_id }) => project_id,
+      ),
+    )
 
   test('organization_id reads every project, a deleted one that left its events included', async () => {
     const { organizationId, first, second } = events
@@ -32,12 +36,16 @@ describe('the scope', () => {
     expect(await only({ organization_id: organizationId, project_id: second.projectId })).toEqual([
       second.projectId,
     ])
-    expect(await only({ project_id: second.projectId, pixel_id: first.pixelId })).toEqual([first.projectId])
-    // What loses is as if it had not been given, whosever it is.
-    expect(await only({ organization_id: foreign.organizationId, project_id: first.projectId })).toEqual([
+    expect(await only({ project_id: second.projectId, pixel_id: first.pixelId })).toEqual([
       first.projectId,
     ])
-    expect(await only({ project_id: foreign.projectId, pixel_id: first.pixelId })).toEqual([first.projectId])
+    // What loses is as if it had not been given, whosever it is.
+    expect(
+      await only({ organization_id: foreign.organizationId, project_id: first.projectId }),
+    ).toEqual([first.projectId])
+    expect(await only({ project_id: foreign.projectId, pixel_id: first.pixelId })).toEqual([
+      first.projectId,
+    ])
   })
 
   test('X-Project-Id says the same as project_id', async () => {

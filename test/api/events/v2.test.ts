@@ -9,10 +9,20 @@ const dayMs = 86_400_000
 const hourMs = 3_600_000
 // A midnight, far enough back that all of the next day has passed.
 const midnight = (Math.floor(Date.now() / dayMs) - 2) * dayMs
-const campaigns = { first: randomUUID(), again: randomUUID(), second: randomUUID(), foreign: randomUUID() }
+const campaigns = {
+  first: randomUUID(),
+  again: randomUUID(),
+  second: randomUUID(),
+  foreign: randomUUID(),
+}
 
 /** Twelve impressions, two hours apart from midnight on, of each campaign. */
-const stored: Record<keyof typeof campaigns, Row[]> = { first: [], again: [], second: [], foreign: [] }
+const stored: Record<keyof typeof campaigns, Row[]> = {
+  first: [],
+  again: [],
+  second: [],
+  foreign: [],
+}
 let page: Row
 
 beforeAll(async () => {
@@ -77,14 +87,19 @@ describe('GET /api/v2/events', () => {
       const { rows } = await read({ ...query, project_id: tenants.first.projectId })
       expect(ids(rows)).toEqual(ids([page]))
     }
-    const { rows } = await read({ organization_id: tenants.organizationId, filter: 'source:like:%' })
+    const { rows } = await read({
+      organization_id: tenants.organizationId,
+      filter: 'source:like:%',
+    })
     expect(rows).toHaveLength(37)
   })
 
   test('both bounds are inclusive', async () => {
     const [, second, third, fourth] = stored.first as [Row, Row, Row, Row]
     const between = async (query: Record<string, string>) =>
-      ids((await tenants.ask('/api/v2/events', { campaign_id: campaigns.first, ...query })).body.rows)
+      ids(
+        (await tenants.ask('/api/v2/events', { campaign_id: campaigns.first, ...query })).body.rows,
+      )
     const [startMs, endMs] = [Number(second.ts_millis), Number(fourth.ts_millis)]
     expect(await between(times(startMs, endMs))).toEqual(ids([second, third, fourth]))
     expect(await between(times(startMs + 1, endMs - 1))).toEqual(ids([third]))
@@ -108,12 +123,18 @@ describe('GET /api/v2/events', () => {
   })
 
   test('filter, select, distinct, offset and limit are those of version 1', async () => {
-    const query = { campaign_id: campaigns.first, select: 'event_type', filter: 'event_type:eq:click' }
+    const query = {
+      campaign_id: campaigns.first,
+      select: 'event_type',
+      filter: 'event_type:eq:click',
+    }
     expect((await read({ ...query, offset: '1', limit: '2' })).rows).toEqual([
       { event_type: 'click' },
       { event_type: 'click' },
     ])
-    expect((await read({ ...query, distinct: 'event_type' })).rows).toEqual([{ event_type: 'click' }])
+    expect((await read({ ...query, distinct: 'event_type' })).rows).toEqual([
+      { event_type: 'click' },
+    ])
   })
 
   test.each([
@@ -136,9 +157,9 @@ describe('GET /api/v2/events', () => {
     const scope = { campaign_id: campaigns.first }
     expect((await tenants.ask('/api/v2/events', wholeDay)).body.parameter).toBe('organization_id')
     expect((await tenants.ask('/api/v2/events', scope)).body.parameter).toBe('start_ms')
-    expect((await tenants.ask('/api/v2/events', { ...scope, start_time: '2026-01-01' })).body.parameter).toBe(
-      'end_time',
-    )
+    expect(
+      (await tenants.ask('/api/v2/events', { ...scope, start_time: '2026-01-01' })).body.parameter,
+    ).toBe('end_time')
   })
 })
 
@@ -166,13 +187,18 @@ describe('a campaign', () => {
     const query = { ...wholeDay, campaign_id: campaigns.first }
     const rows = await tenants.ask('/api/v3/events/web_event', query)
     expect(ids(rows.body.rows)).toEqual(ids(stored.first.slice(0, 12)))
-    const counts = await tenants.ask('/api/v3/events/web_event/counts', { ...query, group_by: 'event_type' })
+    const counts = await tenants.ask('/api/v3/events/web_event/counts', {
+      ...query,
+      group_by: 'event_type',
+    })
     expect(counts.body.counts).toEqual([
       { event_type: 'impression', count: 8 },
       { event_type: 'click', count: 4 },
     ])
     const dsp = { ...wholeDay, source: 'svcdsp', project_id: tenants.second.projectId }
-    expect(ids((await tenants.ask('/api/v3/events/web_event', dsp)).body.rows)).toEqual(ids(stored.second))
+    expect(ids((await tenants.ask('/api/v3/events/web_event', dsp)).body.rows)).toEqual(
+      ids(stored.second),
+    )
     const foreign = { ...wholeDay, campaign_id: campaigns.foreign }
     const refused = await tenants.ask('/api/v3/events/web_event', foreign)
     expect([refused.status, refused.body.error]).toEqual([404, 'campaign not found'])

@@ -31,7 +31,8 @@ const numbered = eventOf(now, 3_600_000, {
   event_type: 'scroll_depth',
   referrer_url: 'https://r.example/',
   is_bot: true,
-  event_data: '{"percentage":62.5,"threshold":50,"flag":true,"none":null,"list":[1,2],"word":"62.5x"}',
+  event_data:
+    '{"percentage":62.5,"threshold":50,"flag":true,"none":null,"list":[1,2],"word":"62.5x"}',
 })
 
 beforeAll(async () => {
@@ -70,7 +71,15 @@ describe.each(values.map((value, index) => [JSON.stringify(value), value, index]
     })
 
     test('is no field, source, campaign or cursor, and does no harm as one', async () => {
-      for (const parameter of ['select', 'distinct', 'source', 'cursor', 'limit', 'start_time', 'pixel_id']) {
+      for (const parameter of [
+        'select',
+        'distinct',
+        'source',
+        'cursor',
+        'limit',
+        'start_time',
+        'pixel_id',
+      ]) {
         const answer = await events.get('events/web_event', { [parameter]: value })
         expect([parameter, answer.statusCode]).toEqual([parameter, 400])
       }
@@ -152,7 +161,9 @@ describe('filters as many as there may be', () => {
       return `event_data.${names.join('.')}:ne:x`
     })
     expect(await numberedMatches(apart.join(','))).toBe(true)
-    const answer = await events.get('events/web_event', { filter: [...apart, 'event_data.n:ne:x'].join(',') })
+    const answer = await events.get('events/web_event', {
+      filter: [...apart, 'event_data.n:ne:x'].join(','),
+    })
     expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'filter' })
     expect(answer.json().message).toContain('300 names')
   })

@@ -10,8 +10,11 @@ import {
 } from '../../harness/standIns/metaAds.ts'
 import { startTradeDesk, type TradeDesk, tradeDesk } from '../../harness/standIns/tradeDesk.ts'
 
-const people = (mark: string, count: number, more: (n: number) => Record<string, unknown> = () => ({})) =>
-  Array.from({ length: count }, (_, n) => ({ address: `${mark}${n}@known.example`, ...more(n) }))
+const people = (
+  mark: string,
+  count: number,
+  more: (n: number) => Record<string, unknown> = () => ({}),
+) => Array.from({ length: count }, (_, n) => ({ address: `${mark}${n}@known.example`, ...more(n) }))
 
 export const metaTests = (open: () => Exports) =>
   describe('Meta', () => {
@@ -50,7 +53,9 @@ export const metaTests = (open: () => Exports) =>
         if (method !== 'POST') return null
         const { data } = JSON.parse(body.toString()).payload as { data: string[][] }
         const invalid = data.filter(([entry]) => unreadable.has(entry!))
-        const invalid_entry_samples = Object.fromEntries(invalid.slice(0, 3).map(([entry], n) => [n, entry]))
+        const invalid_entry_samples = Object.fromEntries(
+          invalid.slice(0, 3).map(([entry], n) => [n, entry]),
+        )
         const counts = { num_received: data.length, num_invalid_entries: invalid.length }
         return { answer: { status: 200, body: { ...counts, invalid_entry_samples } } }
       }
@@ -58,10 +63,15 @@ export const metaTests = (open: () => Exports) =>
       const audience_id = await open().audienceOf(people('x', 20))
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       await open().ended(ids, ({ status }) => status === 'parked')
-      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [ids.runId])
+      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
+        ids.runId,
+      ])
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
       expect(await open().ended(ids)).toMatchObject({ records_exported: 15, records_failed: 5 })
-      const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
+      const { failures } = await open().get(
+        'GET',
+        `exports/${ids.exportId}/runs/${ids.runId}/failures`,
+      )
       expect(new Set(failures.map(({ record }: { record: string }) => record))).toEqual(unreadable)
       meta.misbehave = () => null
     })
@@ -76,7 +86,13 @@ export const tradeDeskTests = (open: () => Exports) =>
       const { advertiser_id, crm_data_id, api_token } = tradeDesk
       integration_id = await open().newIntegration(
         'the_trade_desk',
-        { advertiser_id, crm_data_id, segment_name: 'visitors', api_base: desk.url, data_base: desk.url },
+        {
+          advertiser_id,
+          crm_data_id,
+          segment_name: 'visitors',
+          api_base: desk.url,
+          data_base: desk.url,
+        },
         { api_token },
       )
     })
@@ -100,15 +116,26 @@ export const tradeDeskTests = (open: () => Exports) =>
         { sql: 'INSERT INTO company_networks FORMAT JSONEachRow', params: {} },
         Buffer.from(networks.map((row) => `${JSON.stringify(row)}\n`).join('')),
       )
-      const domains = ['known-net.example', 'known-net.example', 'private-net.example', 'no-net.example', '']
+      const domains = [
+        'known-net.example',
+        'known-net.example',
+        'private-net.example',
+        'no-net.example',
+        '',
+      ]
       const audience_id = await open().audienceOf(
         people('d', 5, (n) => (domains[n] === '' ? {} : { company_domain: domains[n] })),
       )
       const ids = await open().run({ audience_id, integration_id, output_format: 'company_domain' })
       expect(await open().ended(ids)).toMatchObject({
-        ...{ records_exported: 1, records_duplicated: 1, records_failed: 3 },
+        records_exported: 1,
+        records_duplicated: 1,
+        records_failed: 3,
       })
-      const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
+      const { failures } = await open().get(
+        'GET',
+        `exports/${ids.exportId}/runs/${ids.runId}/failures`,
+      )
       const reasons = failures.map(({ reason }: { reason: string }) => reason).toSorted()
       expect(reasons).toEqual([
         'No network of its company is known.',
@@ -130,7 +157,10 @@ export const tradeDeskTests = (open: () => Exports) =>
       const audience_id = await open().audienceOf(people('s', 1))
       const create = (output_format: string, to: string) =>
         open().ask('POST', 'exports', {
-          ...{ project_id: open().service.demo.project_id, name: 'E', audience_id, output_format },
+          project_id: open().service.demo.project_id,
+          name: 'E',
+          audience_id,
+          output_format,
           integration_id: to,
         })
       const refused = (setting: string) => ({
@@ -149,7 +179,9 @@ export const tradeDeskTests = (open: () => Exports) =>
       expect(await change({ settings: addressesOnly })).toMatchObject({
         status: 409,
         body: {
-          ...{ error: 'conflict', code: 'in_use', message: expect.stringContaining('crm_data_id') },
+          error: 'conflict',
+          code: 'in_use',
+          message: expect.stringContaining('crm_data_id'),
           used_by: [{ export_id: made.body.export.id, name: 'E' }],
         },
       })
@@ -170,18 +202,28 @@ export const tradeDeskTests = (open: () => Exports) =>
         ),
       )
       const event = {
-        ...{ organization_id, project_id, pixel_id, cookie_id },
-        ...{ event_type: 'page_view', ts_millis: Date.now(), event_data: '{}' },
+        organization_id,
+        project_id,
+        pixel_id,
+        cookie_id,
+        event_type: 'page_view',
+        ts_millis: Date.now(),
+        event_data: '{}',
       }
       // Truncated addresses name nobody: they are not sent.
       for (const client_ip of ['198.51.100.7', '203.0.113.0', '2001:db8:1::']) {
         await open().clickhouse.feed(
           { sql: 'INSERT INTO events FORMAT JSONEachRow', params: {} },
-          Buffer.from(`${JSON.stringify({ ...event, client_ip, event_id: crypto.randomUUID() })}\n`),
+          Buffer.from(
+            `${JSON.stringify({ ...event, client_ip, event_id: crypto.randomUUID() })}\n`,
+          ),
         )
       }
       for (const dictionary of ['identity_by_cookie', 'identity_by_cookie_lately'])
-        await open().clickhouse.command({ sql: `SYSTEM RELOAD DICTIONARY ${dictionary}`, params: {} })
+        await open().clickhouse.command({
+          sql: `SYSTEM RELOAD DICTIONARY ${dictionary}`,
+          params: {},
+        })
       const audience_id = await open().audienceOf(people('ip', 2))
       const ids = await open().run({ audience_id, integration_id, output_format: 'ip_address' })
       expect(await open().ended(ids)).toMatchObject({ records_exported: 1, records_failed: 1 })

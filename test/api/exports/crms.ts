@@ -2,7 +2,12 @@ import { Connection } from '@jsforce/jsforce-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Exports, hemOf } from '../../harness/exports.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type HubSpot, hubspotToken, startHubSpot, tooMany } from '../../harness/standIns/hubspot.ts'
+import {
+  type HubSpot,
+  hubspotToken,
+  startHubSpot,
+  tooMany,
+} from '../../harness/standIns/hubspot.ts'
 import {
   limitExceeded,
   type Salesforce,
@@ -11,7 +16,11 @@ import {
 } from '../../harness/standIns/salesforce.ts'
 
 const person = (address: string, more: Record<string, unknown> = {}) => ({
-  ...{ address, email: address, first_name: 'Ann', last_name: 'Lee', ...more },
+  address,
+  email: address,
+  first_name: 'Ann',
+  last_name: 'Lee',
+  ...more,
 })
 
 export const hubspotTests = (open: () => Exports) =>
@@ -20,11 +29,15 @@ export const hubspotTests = (open: () => Exports) =>
     let integration_id: string
     const runOf = async (people: Parameters<Exports['audienceOf']>[0], more = {}) =>
       open().run({
-        ...{ audience_id: await open().audienceOf(people), integration_id, output_format: 'crm' },
+        audience_id: await open().audienceOf(people),
+        integration_id,
+        output_format: 'crm',
         ...more,
       })
-    const failuresOf = async ({ exportId, runId }: { exportId: string; runId: string }, query = '') =>
-      (await open().get('GET', `exports/${exportId}/runs/${runId}/failures${query}`)).failures
+    const failuresOf = async (
+      { exportId, runId }: { exportId: string; runId: string },
+      query = '',
+    ) => (await open().get('GET', `exports/${exportId}/runs/${runId}/failures${query}`)).failures
     beforeAll(async () => {
       hubspot = await startHubSpot()
       integration_id = await open().newIntegration(
@@ -37,7 +50,10 @@ export const hubspotTests = (open: () => Exports) =>
 
     test('a check says in plain words whether it works, with its fields; secrets are never answered', async () => {
       const { check } = await open().get('POST', `integrations/${integration_id}/check`)
-      expect(check).toMatchObject({ works: true, message: expect.stringContaining('HubSpot lets us in') })
+      expect(check).toMatchObject({
+        works: true,
+        message: expect.stringContaining('HubSpot lets us in'),
+      })
       expect(check.fields.map(({ name }: { name: string }) => name)).not.toContain('createdate')
       const wrong = await open().newIntegration(
         'hubspot',
@@ -45,7 +61,11 @@ export const hubspotTests = (open: () => Exports) =>
         { access_token: 'pat-wrong-one' },
       )
       const { check: refused } = await open().get('POST', `integrations/${wrong}/check`)
-      expect(refused).toMatchObject({ works: false, fields: null, message: expect.stringMatching(/token/) })
+      expect(refused).toMatchObject({
+        works: false,
+        fields: null,
+        message: expect.stringMatching(/token/),
+      })
       const all = JSON.stringify(await open().get('GET', 'integrations'))
       expect(all).not.toMatch(/pat-wrong|pat-test/)
       const { rows } = await open().postgres.query('SELECT sealed_secrets FROM integrations')
@@ -59,7 +79,10 @@ export const hubspotTests = (open: () => Exports) =>
       hubspot.misbehave = () => null
       expect(run).toMatchObject({ status: 'failed', records_failed: 1 })
       expect(run.error).toContain('more than 1048576 bytes')
-      const results = Array.from({ length: 3_000 }, (_, n) => ({ name: `f${n}`, label: 'x'.repeat(1_000) }))
+      const results = Array.from({ length: 3_000 }, (_, n) => ({
+        name: `f${n}`,
+        label: 'x'.repeat(1_000),
+      }))
       const fields = { answer: { status: 200, body: { results } } }
       // The check asks for them, and then they are read.
       hubspot.mishaps = [fields, fields]
@@ -77,18 +100,26 @@ export const hubspotTests = (open: () => Exports) =>
       ])
       const run = await open().ended(ids)
       expect(run).toMatchObject({
-        ...{ status: 'completed', records_expected: 154, records_exported: 150 },
-        ...{ records_failed: 3, records_duplicated: 1 },
+        status: 'completed',
+        records_expected: 154,
+        records_exported: 150,
+        records_failed: 3,
+        records_duplicated: 1,
       })
       const reasons = Object.fromEntries(
-        (await failuresOf(ids)).map(({ record, reason }: Record<string, string>) => [record, reason]),
+        (await failuresOf(ids)).map(({ record, reason }: Record<string, string>) => [
+          record,
+          reason,
+        ]),
       )
       expect(reasons[hemOf('one@conflict.example')]).toContain('belongs to another contact')
       expect(reasons[hemOf('spoiled@known.example')]).toContain('is invalid')
       // Never sent, so never charged: who it is is not told.
       expect(reasons.null).toContain('email is not known')
       expect(await failuresOf(ids, '?outcome=duplicated')).toHaveLength(1)
-      expect(hubspot.contacts.get('h7@known.example')!.properties).toMatchObject({ firstname: 'Ann' })
+      expect(hubspot.contacts.get('h7@known.example')!.properties).toMatchObject({
+        firstname: 'Ann',
+      })
     })
 
     test('a daily quota parks the run with the time at which it goes on; 429 without Retry-After waits', async () => {
@@ -98,23 +129,34 @@ export const hubspotTests = (open: () => Exports) =>
       expect(Date.parse(parked.resumes_at) - Date.now()).toBeGreaterThan(3_000_000)
       expect(parked.error).toContain('used up')
       hubspot.misbehave = () => null
-      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [ids.runId])
+      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
+        ids.runId,
+      ])
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
       expect(await open().ended(ids)).toMatchObject({ status: 'completed', records_exported: 1 })
     })
 
     test('fields that HubSpot does not have are refused when a mapping is saved, and at the start of a run', async () => {
       const audience_id = await open().audienceOf([person('map@known.example')])
-      const body = { project_id: open().service.demo.project_id, name: 'E', audience_id, integration_id }
+      const body = {
+        project_id: open().service.demo.project_id,
+        name: 'E',
+        audience_id,
+        integration_id,
+      }
       const refused = await open().ask('POST', 'exports', {
-        ...{ ...body, output_format: 'crm', mapping: { email: 'email', shoe_size: 'age' } },
+        ...body,
+        output_format: 'crm',
+        mapping: { email: 'email', shoe_size: 'age' },
       })
       expect(refused).toMatchObject({
         status: 400,
         body: { message: expect.stringContaining('"shoe_size"') },
       })
       const ids = await open().run({
-        ...{ ...body, output_format: 'crm', mapping: { email: 'email', jobtitle: 'job_title' } },
+        ...body,
+        output_format: 'crm',
+        mapping: { email: 'email', jobtitle: 'job_title' },
       })
       await open().ended(ids)
       await open().postgres.query(
@@ -138,14 +180,19 @@ export const hubspotTests = (open: () => Exports) =>
       const reason = expect.stringContaining('No connection to 127.0.0.1')
       const audience_id = await open().audienceOf([person('later@known.example')])
       const body = {
-        ...{ project_id: open().service.demo.project_id, name: 'E', audience_id },
-        ...{ integration_id: unreachable, output_format: 'crm' },
+        project_id: open().service.demo.project_id,
+        name: 'E',
+        audience_id,
+        integration_id: unreachable,
+        output_format: 'crm',
       }
       const made = await open().ask('POST', 'exports', body)
       expect(made).toMatchObject({ status: 201 })
       const exportId = made.body.export.id
       const mapping = { email: 'email', firstname: 'first_name' }
-      expect(await open().ask('PATCH', `exports/${exportId}`, { mapping })).toMatchObject({ status: 200 })
+      expect(await open().ask('PATCH', `exports/${exportId}`, { mapping })).toMatchObject({
+        status: 200,
+      })
       const { check } = await open().get('POST', `integrations/${unreachable}/check`)
       expect(check).toMatchObject({ works: false, message: reason })
       const { run } = await open().get('POST', `exports/${exportId}/runs`)
@@ -153,9 +200,14 @@ export const hubspotTests = (open: () => Exports) =>
       const parked = await open().ended(ids, ({ status }) => status === 'parked')
       expect(parked).toMatchObject({ error: reason, ended_at: null })
       await open().get('PATCH', `integrations/${unreachable}`, {
-        ...{ settings: { api_base: hubspot.url }, secrets: { access_token: hubspotToken } },
+        settings: { api_base: hubspot.url },
+        secrets: { access_token: hubspotToken },
       })
-      expect(await open().ended(ids)).toMatchObject({ status: 'completed', error: null, records_exported: 1 })
+      expect(await open().ended(ids)).toMatchObject({
+        status: 'completed',
+        error: null,
+        records_exported: 1,
+      })
     })
 
     test('an export is refused while HubSpot does not accept the token', async () => {
@@ -166,8 +218,11 @@ export const hubspotTests = (open: () => Exports) =>
       )
       const audience_id = await open().audienceOf([person('token@known.example')])
       const refused = await open().ask('POST', 'exports', {
-        ...{ project_id: open().service.demo.project_id, name: 'E', audience_id },
-        ...{ integration_id: wrong, output_format: 'crm' },
+        project_id: open().service.demo.project_id,
+        name: 'E',
+        audience_id,
+        integration_id: wrong,
+        output_format: 'crm',
       })
       expect(refused).toMatchObject({
         status: 409,
@@ -181,7 +236,11 @@ export const hubspotTests = (open: () => Exports) =>
       for (const address of ['own@known.example', 'ours@known.example'])
         await open().get('POST', 'privacy/opt-outs', { hem: hemOf(address) })
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.removals')")
-      await waitFor('the removal', () => hubspot.contacts.get('ours@known.example')!.isArchived, 55_000)
+      await waitFor(
+        'the removal',
+        () => hubspot.contacts.get('ours@known.example')!.isArchived,
+        55_000,
+      )
       expect(hubspot.contacts.get('own@known.example')!.isArchived).toBe(false)
     }, 120_000)
   })
@@ -234,7 +293,10 @@ export const salesforceTests = (open: () => Exports) =>
       const ids = await open().run({ audience_id, integration_id, output_format: 'crm' })
       const run = await open().ended(ids)
       expect(run).toMatchObject({ status: 'completed', records_exported: 40, records_failed: 2 })
-      const { failures } = await open().get('GET', `exports/${ids.exportId}/runs/${ids.runId}/failures`)
+      const { failures } = await open().get(
+        'GET',
+        `exports/${ids.exportId}/runs/${ids.runId}/failures`,
+      )
       expect(
         Object.fromEntries(
           failures.map((failure: Record<string, string>) => [failure.record, failure.class]),
@@ -243,7 +305,10 @@ export const salesforceTests = (open: () => Exports) =>
         [hemOf('bad@known.example')]: 'never',
         [hemOf('locked@known.example')]: 'retry',
       })
-      expect(salesforce.records.get('s3@known.example')).toMatchObject({ FirstName: 'Ann', LastName: 'Lee' })
+      expect(salesforce.records.get('s3@known.example')).toMatchObject({
+        FirstName: 'Ann',
+        LastName: 'Lee',
+      })
     })
 
     test('rows that a job did not come to are not taken for done; its limit parks the run; a job is gone on with', async () => {
@@ -262,9 +327,12 @@ export const salesforceTests = (open: () => Exports) =>
       const ids = await open().run({ audience_id, integration_id, output_format: 'crm' })
       await open().ended(
         ids,
-        ({ status, resumes_at }) => status === 'parked' && Date.parse(resumes_at) > Date.now() + 1e6,
+        ({ status, resumes_at }) =>
+          status === 'parked' && Date.parse(resumes_at) > Date.now() + 1e6,
       )
-      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [ids.runId])
+      await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
+        ids.runId,
+      ])
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
       expect(await open().ended(ids)).toMatchObject({ status: 'completed', records_failed: 2 })
       expect(salesforce.jobs.length).toBe(before + 1)

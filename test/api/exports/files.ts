@@ -22,7 +22,10 @@ export const fileTests = (open: () => Exports) =>
       const port = await freePort()
       endpoint = `http://127.0.0.1:${port}`
       server = new S3rver({
-        ...{ port, address: '127.0.0.1', silent: true, directory },
+        port,
+        address: '127.0.0.1',
+        silent: true,
+        directory,
         configureBuckets: [{ name: 'bucket', configs: [] }],
       })
       await server.run()
@@ -45,7 +48,9 @@ export const fileTests = (open: () => Exports) =>
 
     const fetchFile = async (runId: string, name: string): Promise<Buffer> => {
       const client = new S3Client({
-        ...{ endpoint, forcePathStyle: true, region: 'us-east-1' },
+        endpoint,
+        forcePathStyle: true,
+        region: 'us-east-1',
         credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
       })
       const { Body } = await client.send(
@@ -87,8 +92,11 @@ export const fileTests = (open: () => Exports) =>
       expect(new Set(lines.map(({ hem }) => hem))).toEqual(
         new Set(Array.from({ length: 60 }, (_, n) => hemOf(`f${n}@known.example`))),
       )
-      const parquet = await parquetReadObjects({ file: new Uint8Array(await filesOf('parquet')).buffer })
-      const text = (value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString() : value)
+      const parquet = await parquetReadObjects({
+        file: new Uint8Array(await filesOf('parquet')).buffer,
+      })
+      const text = (value: unknown) =>
+        value instanceof Uint8Array ? Buffer.from(value).toString() : value
       expect(parquet.map(({ hem }) => text(hem))).toEqual(lines.map(({ hem }) => hem))
     })
 
@@ -116,11 +124,17 @@ export const fileTests = (open: () => Exports) =>
       const away = await open().newIntegration('s3', nowhere, credentials)
       const people = await open().audienceOf([{ address: 'unsent@known.example' }])
       const before = await open().charged()
-      const ids = await open().run({ audience_id: people, integration_id: away, output_format: 'csv' })
+      const ids = await open().run({
+        audience_id: people,
+        integration_id: away,
+        output_format: 'csv',
+      })
       await open().ended(ids, ({ status }) => status === 'parked')
       await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
       expect(await open().ended(ids)).toMatchObject({
-        ...{ status: 'failed', records_failed: 1, records_charged: 0 },
+        status: 'failed',
+        records_failed: 1,
+        records_charged: 0,
       })
       expect(await open().charged()).toBe(before)
     }, 120_000)

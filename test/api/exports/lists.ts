@@ -10,7 +10,10 @@ export const listTests = (open: () => Exports) =>
     let listId: string
     const hems = ['known', 'unknown', 'other'].map((name) => hemOf(`${name}@list.example`))
 
-    const imported = async (started: { list: { id: string }; import: { id: string } }): Promise<string> => {
+    const imported = async (started: {
+      list: { id: string }
+      import: { id: string }
+    }): Promise<string> => {
       await waitFor(
         'the import',
         async () => {
@@ -24,7 +27,10 @@ export const listTests = (open: () => Exports) =>
     const newList = async (kind: string, items: string[]) =>
       imported(
         await open().get('POST', 'lists', {
-          ...{ project_id: open().service.demo.project_id, name: 'Sent', kind, items },
+          project_id: open().service.demo.project_id,
+          name: 'Sent',
+          kind,
+          items,
         }),
       )
     const sent = (runId: string) =>
@@ -48,29 +54,46 @@ export const listTests = (open: () => Exports) =>
 
     test('a run sends everybody in the list as it is, known or not, and what is read again that day is free', async () => {
       const mapping = { id: 'hem', given: 'first_name' }
-      const ids = await open().run({ list_id: listId, integration_id, output_format: 'ndjson', mapping })
+      const ids = await open().run({
+        list_id: listId,
+        integration_id,
+        output_format: 'ndjson',
+        mapping,
+      })
       expect(await open().ended(ids)).toMatchObject({
-        ...{ status: 'completed', records_expected: 3, records_exported: 3, records_charged: 3 },
+        status: 'completed',
+        records_expected: 3,
+        records_exported: 3,
+        records_charged: 3,
       })
       const expected = hems.map((id, index) => (index === 0 ? { id, given: 'Ann' } : { id }))
-      const byId = (a: { id?: unknown }, b: { id?: unknown }) => (String(a.id) < String(b.id) ? -1 : 1)
+      const byId = (a: { id?: unknown }, b: { id?: unknown }) =>
+        String(a.id) < String(b.id) ? -1 : 1
       expect(sent(ids.runId).toSorted(byId)).toEqual(expected.toSorted(byId))
       const { run: again } = await open().get('POST', `exports/${ids.exportId}/runs`)
       expect(await open().ended({ ...ids, runId: again.run_id })).toMatchObject({
-        ...{ records_exported: 3, records_charged: 0 },
+        records_exported: 3,
+        records_charged: 0,
       })
       const added = hemOf('added@list.example')
       await imported(await open().get('POST', `lists/${listId}/items`, { items: [added] }))
       await open().get('DELETE', `lists/${listId}/items`, { items: [hems[2]!] })
       const { run: later } = await open().get('POST', `exports/${ids.exportId}/runs`)
-      expect(await open().ended({ ...ids, runId: later.run_id })).toMatchObject({ records_exported: 3 })
-      expect(new Set(sent(later.run_id).map(({ id }) => id))).toEqual(new Set([...hems.slice(0, 2), added]))
+      expect(await open().ended({ ...ids, runId: later.run_id })).toMatchObject({
+        records_exported: 3,
+      })
+      expect(new Set(sent(later.run_id).map(({ id }) => id))).toEqual(
+        new Set([...hems.slice(0, 2), added]),
+      )
     }, 120_000)
 
     test('a list that an export sends stays, and nobody sees an audience of it', async () => {
       const { export: made } = await open().get('POST', 'exports', {
-        ...{ project_id: open().service.demo.project_id, name: 'The sender' },
-        ...{ list_id: listId, integration_id, output_format: 'hem' },
+        project_id: open().service.demo.project_id,
+        name: 'The sender',
+        list_id: listId,
+        integration_id,
+        output_format: 'hem',
       })
       expect(made).toMatchObject({ list_id: listId, audience_id: null })
       const refused = await open().ask('DELETE', `lists/${listId}`)
@@ -101,15 +124,20 @@ export const listTests = (open: () => Exports) =>
       const domains = await newList('domains', ['list.example'])
       const create = (body: object) =>
         open().ask('POST', 'exports', {
-          ...{ project_id: open().service.demo.project_id, name: 'E', integration_id, ...body },
+          project_id: open().service.demo.project_id,
+          name: 'E',
+          integration_id,
+          ...body,
         })
       expect(await create({ list_id: domains, output_format: 'hem' })).toMatchObject({
-        ...{
-          status: 400,
-          body: { parameter: 'output_format', message: expect.stringContaining('companies') },
-        },
+        status: 400,
+        body: { parameter: 'output_format', message: expect.stringContaining('companies') },
       })
-      for (const wrong of [{ list_id: crypto.randomUUID() }, {}, { list_id: domains, audience_id: domains }])
+      for (const wrong of [
+        { list_id: crypto.randomUUID() },
+        {},
+        { list_id: domains, audience_id: domains },
+      ])
         expect((await create({ ...wrong, output_format: 'ndjson' })).status).toBe(400)
       const ids = await open().run({ list_id: domains, integration_id, output_format: 'ndjson' })
       expect(await open().ended(ids)).toMatchObject({ status: 'completed', records_exported: 1 })

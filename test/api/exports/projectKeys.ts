@@ -14,7 +14,8 @@ export const projectKeyTests = (open: () => Exports) =>
     let others: { integration: string; export: string; run: string }
     const settings = () => ({ url: `${receiver.url}/in` })
     const secrets = { signing_secret: receiverSecret }
-    const ask = (method: string, path: string, body?: unknown) => open().ask(method, path, body, key)
+    const ask = (method: string, path: string, body?: unknown) =>
+      open().ask(method, path, body, key)
 
     beforeAll(async () => {
       receiver = await startReceiver()
@@ -29,7 +30,11 @@ export const projectKeyTests = (open: () => Exports) =>
       key = { 'x-api-key': credentials.apiKey, 'x-api-secret': credentials.apiSecret }
       const audience_id = await open().audienceOf([{ address: 'others@known.example' }])
       const integration = await open().newIntegration('webhook', settings(), secrets)
-      const ids = await open().run({ audience_id, integration_id: integration, output_format: 'hem' })
+      const ids = await open().run({
+        audience_id,
+        integration_id: integration,
+        output_format: 'hem',
+      })
       await open().ended(ids)
       others = { integration, export: ids.exportId, run: ids.runId }
     }, 120_000)
@@ -54,18 +59,26 @@ export const projectKeyTests = (open: () => Exports) =>
       ).body
       const integration_id = made.body.integration.id
       const exported = await ask('POST', 'exports', {
-        ...{ name: 'E', audience_id: audience.id, integration_id, output_format: 'hem' },
+        name: 'E',
+        audience_id: audience.id,
+        integration_id,
+        output_format: 'hem',
       })
       expect(exported).toMatchObject({ status: 201, body: { export: { project_id: projectId } } })
       own = { integration: integration_id, export: exported.body.export.id }
       for (const query of ['', `?project_id=${projectId}`]) {
-        const listed = await Promise.all([ask('GET', `integrations${query}`), ask('GET', `exports${query}`)])
+        const listed = await Promise.all([
+          ask('GET', `integrations${query}`),
+          ask('GET', `exports${query}`),
+        ])
         expect(listed).toMatchObject([
           { status: 200, body: { integrations: [{ id: own.integration }] } },
           { status: 200, body: { exports: [{ id: own.export }] } },
         ])
       }
-      expect((await ask('POST', `integrations/${own.integration}/check`)).body.check.works).toBe(true)
+      expect((await ask('POST', `integrations/${own.integration}/check`)).body.check.works).toBe(
+        true,
+      )
       expect((await ask('GET', `exports/${own.export}/runs`)).body.runs).toEqual([])
     })
 
@@ -74,7 +87,14 @@ export const projectKeyTests = (open: () => Exports) =>
       const { apiKey, apiSecret } = newApiCredentials('live')
       const credentials = { apiKey, apiSecret }
       const making = { keyId: randomUUID(), role: 'read', maker: null } as const
-      await storeApiKey(open().postgres, { organizationId, projectId }, 'live', 'Reads', credentials, making)
+      await storeApiKey(
+        open().postgres,
+        { organizationId, projectId },
+        'live',
+        'Reads',
+        credentials,
+        making,
+      )
       const reader = { 'x-api-key': apiKey, 'x-api-secret': apiSecret }
       const before = receiver.asked.length
       const path = `integrations/${own.integration}`
@@ -101,8 +121,12 @@ export const projectKeyTests = (open: () => Exports) =>
       expect(await ask('POST', 'integrations', integration)).toMatchObject(mismatch)
       expect(await ask('POST', 'exports', exported)).toMatchObject(mismatch)
       for (const path of [
-        ...['integrations', `integrations/${own.integration}`, `integrations/${own.integration}/check`],
-        ...['exports', `exports/${own.export}`, `exports/${own.export}/runs`],
+        'integrations',
+        `integrations/${own.integration}`,
+        `integrations/${own.integration}/check`,
+        'exports',
+        `exports/${own.export}`,
+        `exports/${own.export}/runs`,
       ])
         expect(await ask('GET', `${path}?project_id=${project_id}`)).toMatchObject(mismatch)
       const check = `integrations/${own.integration}/check?project_id=${project_id}`
@@ -114,7 +138,10 @@ export const projectKeyTests = (open: () => Exports) =>
         for (const filter of ['campaign_id', 'audience_id']) {
           const query = `${path}?${filter}=${randomUUID()}`
           expect((await ask('GET', query)).status).toBe(403)
-          expect(await open().ask('GET', query)).toMatchObject({ status: 200, body: { [path]: [] } })
+          expect(await open().ask('GET', query)).toMatchObject({
+            status: 200,
+            body: { [path]: [] },
+          })
         }
       }
       const { rows } = await open().postgres.query<{ audience_id: string }>(
@@ -123,10 +150,15 @@ export const projectKeyTests = (open: () => Exports) =>
       )
       const { audience_id } = rows[0]!
       const { campaign } = await open().get('POST', 'campaigns', {
-        ...{ project_id: open().service.demo.project_id, name: 'C', start_date: '2026-01-01', audience_id },
+        project_id: open().service.demo.project_id,
+        name: 'C',
+        start_date: '2026-01-01',
+        audience_id,
       })
       for (const filter of [`audience_id=${audience_id}`, `campaign_id=${campaign.campaign_id}`]) {
-        expect((await open().get('GET', `exports?${filter}`)).exports).toMatchObject([{ id: others.export }])
+        expect((await open().get('GET', `exports?${filter}`)).exports).toMatchObject([
+          { id: others.export },
+        ])
         expect((await open().get('GET', `integrations?${filter}`)).integrations).toMatchObject([
           { id: others.integration },
         ])
@@ -134,35 +166,34 @@ export const projectKeyTests = (open: () => Exports) =>
     })
 
     test('a record of another project by its id is 404, for every route, and stays as it is', async () => {
-      const [integration, exported] = [`integrations/${others.integration}`, `exports/${others.export}`]
+      const [integration, exported] = [
+        `integrations/${others.integration}`,
+        `exports/${others.export}`,
+      ]
       const run = `${exported}/runs/${others.run}`
       for (const [method, path, body] of [
-        ...[
-          ['GET', integration],
-          ['GET', `${integration}/check`],
-          ['POST', `${integration}/check`],
-          ['DELETE', integration],
-        ],
-        ...[
-          ['GET', exported],
-          ['GET', `${exported}/runs`],
-          ['GET', run],
-          ['GET', `${run}/failures`],
-        ],
-        ...[
-          ['POST', `${exported}/runs`],
-          ['POST', `${run}/retry`],
-          ['POST', `${run}/cancel`],
-        ],
-        ...[
-          ['DELETE', exported],
-          ['PATCH', integration, { name: 'Mine' }],
-          ['PATCH', exported, { name: 'Mine' }],
-        ],
+        ['GET', integration],
+        ['GET', `${integration}/check`],
+        ['POST', `${integration}/check`],
+        ['DELETE', integration],
+        ['GET', exported],
+        ['GET', `${exported}/runs`],
+        ['GET', run],
+        ['GET', `${run}/failures`],
+        ['POST', `${exported}/runs`],
+        ['POST', `${run}/retry`],
+        ['POST', `${run}/cancel`],
+        ['DELETE', exported],
+        ['PATCH', integration, { name: 'Mine' }],
+        ['PATCH', exported, { name: 'Mine' }],
       ] as [string, string, object?][])
         expect({ method, path, ...(await ask(method, path, body)) }).toMatchObject({
-          ...{ method, path, status: 404 },
-          body: { error: path.startsWith('exports') ? 'export not found' : 'integration not found' },
+          method,
+          path,
+          status: 404,
+          body: {
+            error: path.startsWith('exports') ? 'export not found' : 'integration not found',
+          },
         })
       expect((await open().get('GET', `${exported}/runs`)).runs).toHaveLength(1)
       // Nor can it be named in a body.
@@ -170,6 +201,8 @@ export const projectKeyTests = (open: () => Exports) =>
         { audience_id: randomUUID(), integration_id: others.integration },
         { list_id: randomUUID(), integration_id: own.integration },
       ])
-        expect((await ask('POST', 'exports', { name: 'X', output_format: 'hem', ...named })).status).toBe(400)
+        expect(
+          (await ask('POST', 'exports', { name: 'X', output_format: 'hem', ...named })).status,
+        ).toBe(400)
     })
   })

@@ -20,7 +20,10 @@ export const recordTests = (open: () => Exports) =>
 
     const create = (more: Record<string, unknown>) =>
       open().ask('POST', 'exports', {
-        ...{ project_id: open().service.demo.project_id, name: 'E', audience_id, integration_id },
+        project_id: open().service.demo.project_id,
+        name: 'E',
+        audience_id,
+        integration_id,
         ...more,
       })
 
@@ -30,13 +33,26 @@ export const recordTests = (open: () => Exports) =>
         open().ask('POST', 'integrations', { project_id, type, name: 'I', settings, secrets })
       const wrong = [
         [await make('webhook', {}, { signing_secret: receiverSecret }), /settings.*url/],
-        [await make('webhook', { url: receiver.url, more: 1 }, { signing_secret: receiverSecret }), /more/],
-        [await make('webhook', { url: receiver.url }, { signing_secret: 'short' }), /signing_secret/],
         [
-          await make('webhook', { url: 'http://169.254.169.254/' }, { signing_secret: receiverSecret }),
+          await make('webhook', { url: receiver.url, more: 1 }, { signing_secret: receiverSecret }),
+          /more/,
+        ],
+        [
+          await make('webhook', { url: receiver.url }, { signing_secret: 'short' }),
+          /signing_secret/,
+        ],
+        [
+          await make(
+            'webhook',
+            { url: 'http://169.254.169.254/' },
+            { signing_secret: receiverSecret },
+          ),
           /url/,
         ],
-        [await make('webhook', { url: 'http://[::1]:9/' }, { signing_secret: receiverSecret }), /url/],
+        [
+          await make('webhook', { url: 'http://[::1]:9/' }, { signing_secret: receiverSecret }),
+          /url/,
+        ],
         [
           await make(
             's3',
@@ -48,7 +64,10 @@ export const recordTests = (open: () => Exports) =>
         [await make('fax', {}, {}), /type/],
       ] as const
       for (const [answer, message] of wrong) {
-        expect(answer).toMatchObject({ status: 400, body: { message: expect.stringMatching(message) } })
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { message: expect.stringMatching(message) },
+        })
         expect(JSON.stringify(answer.body)).not.toContain('short')
       }
     })
@@ -60,7 +79,9 @@ export const recordTests = (open: () => Exports) =>
         status: 400,
         body: { message: expect.stringContaining('secrets') },
       })
-      expect((await change({ ...elsewhere, secrets: { signing_secret: receiverSecret } })).status).toBe(200)
+      expect(
+        (await change({ ...elsewhere, secrets: { signing_secret: receiverSecret } })).status,
+      ).toBe(200)
       expect((await change({ name: 'Renamed', version: 1 })).status).toBe(409)
       expect((await change({ name: 'Renamed', version: 2 })).body.integration.name).toBe('Renamed')
     })
@@ -68,30 +89,44 @@ export const recordTests = (open: () => Exports) =>
     test('formats are for their destinations alone: 400 at creation and at update', async () => {
       for (const output_format of ['ip_address', 'company_domain'])
         expect(await create({ output_format })).toMatchObject({
-          ...{ status: 400, body: { parameter: 'output_format', message: expect.stringContaining('DSP') } },
+          status: 400,
+          body: { parameter: 'output_format', message: expect.stringContaining('DSP') },
         })
       expect(await create({ output_format: 'crm' })).toMatchObject({ status: 400 })
       expect(await create({ output_format: 'hem', integration_type: 'hubspot' })).toMatchObject({
-        ...{ status: 400, body: { parameter: 'integration_type' } },
+        status: 400,
+        body: { parameter: 'integration_type' },
       })
-      expect(await create({ output_format: 'ndjson', mapping: { x: 'no_such_field' } })).toMatchObject({
+      expect(
+        await create({ output_format: 'ndjson', mapping: { x: 'no_such_field' } }),
+      ).toMatchObject({
         status: 400,
       })
-      expect(await create({ output_format: 'ndjson', mapping: { 'x` FROM y': 'email' } })).toMatchObject({
+      expect(
+        await create({ output_format: 'ndjson', mapping: { 'x` FROM y': 'email' } }),
+      ).toMatchObject({
         status: 400,
       })
-      expect(await create({ output_format: 'hem', mapping: { x: 'email' } })).toMatchObject({ status: 400 })
-      expect(await create({ output_format: 'hem', integration_id: crypto.randomUUID() })).toMatchObject({
-        ...{ status: 400, body: { parameter: 'integration_id' } },
+      expect(await create({ output_format: 'hem', mapping: { x: 'email' } })).toMatchObject({
+        status: 400,
+      })
+      expect(
+        await create({ output_format: 'hem', integration_id: crypto.randomUUID() }),
+      ).toMatchObject({
+        status: 400,
+        body: { parameter: 'integration_id' },
       })
       const made = await create({ output_format: 'hem' })
       expect(made.status).toBe(201)
       const path = `exports/${made.body.export.id}`
       expect((await open().ask('PATCH', path, { output_format: 'ip_address' })).status).toBe(400)
       expect(
-        (await open().ask('PATCH', path, { output_format: 'ndjson', schedule: 'daily' })).body.export,
+        (await open().ask('PATCH', path, { output_format: 'ndjson', schedule: 'daily' })).body
+          .export,
       ).toMatchObject({
-        ...{ output_format: 'ndjson', schedule: 'daily', version: 2 },
+        output_format: 'ndjson',
+        schedule: 'daily',
+        version: 2,
       })
       expect((await open().ask('DELETE', path)).status).toBe(204)
     })
@@ -100,7 +135,8 @@ export const recordTests = (open: () => Exports) =>
       const { body } = await create({ output_format: 'hem', name: 'The user' })
       for (const path of [`audiences/${audience_id}`, `integrations/${integration_id}`]) {
         expect(await open().ask('DELETE', path)).toMatchObject({
-          ...{ status: 409, body: { used_by: [{ export_id: body.export.id, name: 'The user' }] } },
+          status: 409,
+          body: { used_by: [{ export_id: body.export.id, name: 'The user' }] },
         })
       }
       await open().get('DELETE', `exports/${body.export.id}`)

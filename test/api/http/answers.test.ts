@@ -31,7 +31,11 @@ function exchange(request: string) {
     socket.setEncoding('utf8').on('data', (chunk) => (text += chunk))
     socket.on('error', reject).on('close', () => {
       const [head, body] = text.split('\r\n\r\n')
-      resolve({ status: Number(head!.split(' ')[1]), headers: head!, body: body ? JSON.parse(body) : null })
+      resolve({
+        status: Number(head!.split(' ')[1]),
+        headers: head!,
+        body: body ? JSON.parse(body) : null,
+      })
     })
   })
 }
@@ -51,8 +55,18 @@ describe('an error has the body of all others', () => {
     ['a bad path', () => get('/api/v1/campaigns/%zz'), 400, 'malformed'],
     ['a path that is no UTF-8', () => get('/p/%ff.js'), 400, 'malformed'],
     ['a bad path without /api', () => get('/v1/campaigns/%'), 400, 'malformed'],
-    ['a long part of a path', () => get(`/api/v1/campaigns/${'x'.repeat(1000)}`), 414, 'uri_too_long'],
-    ['long headers', () => get('/healthz', `X-Long: ${'x'.repeat(20_000)}\r\n`), 431, 'headers_too_large'],
+    [
+      'a long part of a path',
+      () => get(`/api/v1/campaigns/${'x'.repeat(1000)}`),
+      414,
+      'uri_too_long',
+    ],
+    [
+      'long headers',
+      () => get('/healthz', `X-Long: ${'x'.repeat(20_000)}\r\n`),
+      431,
+      'headers_too_large',
+    ],
     ['a long query', () => get(`/healthz?${'x'.repeat(20_000)}`), 431, 'headers_too_large'],
     ['what is not HTTP', () => 'what is this?\r\n\r\n', 400, 'malformed'],
     ['a wrong length', () => get('/e', 'Content-Length: some\r\n', 'POST'), 400, 'malformed'],
@@ -60,7 +74,12 @@ describe('an error has the body of all others', () => {
     ['OPTIONS *', () => get('*', '', 'OPTIONS'), 404, 'not_found'],
     ['GET *', () => get('*'), 404, 'not_found'],
     ['GET *, and more', () => get('*/healthz'), 404, 'not_found'],
-    ['GET * of a browser that sends JSON', () => get('*', 'Accept: application/json\r\n'), 404, 'not_found'],
+    [
+      'GET * of a browser that sends JSON',
+      () => get('*', 'Accept: application/json\r\n'),
+      404,
+      'not_found',
+    ],
     ['another method', () => get('/healthz', '', 'DELETE'), 405, 'method_not_allowed'],
     ['another method of an unknown path', () => get('/nothing', '', 'DELETE'), 404, 'not_found'],
     ['an unknown path', () => get('/nothing'), 404, 'not_found'],
@@ -75,8 +94,11 @@ describe('an error has the body of all others', () => {
     const body = method === 'POST' ? JSON.stringify(beaconOf(service, [customEvent()])) : ''
     const lines = [
       `${method} ${body ? '/e' : '/healthz'} HTTP/1.1`,
-      ...['Host: x', 'Connection: close', 'Content-Type: text/plain'],
-      ...[`Content-Length: ${Buffer.byteLength(body)}`, 'HOST: x'],
+      'Host: x',
+      'Connection: close',
+      'Content-Type: text/plain',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'HOST: x',
     ]
     const answer = await exchange(`${lines.join('\r\n')}\r\n\r\n${body}`)
     expect(answer).toMatchObject({ status: 400, body: errorBody('malformed') })
@@ -102,7 +124,9 @@ test.each([
   ['DELETE', '/e', 'OPTIONS, POST'],
   ['PUT', '/sign-in', 'GET, HEAD'],
 ])('405 says to %s %s which methods there are: %s', async (method, path, allowed) => {
-  const answer = await exchange(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  const answer = await exchange(
+    `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  )
   expect(answer).toMatchObject({ status: 405, body: errorBody('method_not_allowed') })
   expect(/^allow: (.*)$/im.exec(answer.headers)?.[1]).toBe(allowed)
 })
@@ -118,20 +142,29 @@ test('405 is what every path of the contract answers to a method that it has not
   }))
   for (const [path, operations] of Object.entries(paths)) {
     const url = path.replace(/\{[^}]+\}/g, uuid)
-    const methods = templates.filter(({ is }) => is.test(url)).flatMap((template) => template.methods)
+    const methods = templates
+      .filter(({ is }) => is.test(url))
+      .flatMap((template) => template.methods)
     const method = ['PATCH', 'PUT'].find((one) => !methods.includes(one.toLowerCase()))!
     const answer = await fetch(service.url + url, { method })
     expect({ path, status: answer.status, body: await answer.json() }).toEqual({
-      ...{ path, status: 405, body: errorBody('method_not_allowed') },
+      path,
+      status: 405,
+      body: errorBody('method_not_allowed'),
     })
     const allowed = answer.headers.get('allow')!.split(', ')
-    for (const method of Object.keys(operations)) expect(allowed, path).toContain(method.toUpperCase())
+    for (const method of Object.keys(operations))
+      expect(allowed, path).toContain(method.toUpperCase())
   }
 })
 
 describe('a body that the route does not take', () => {
   const post = async (path: string, headers: Record<string, string>, body: string | Uint8Array) => {
-    const answer = await fetch(service.url + path, { method: 'POST', headers: { ...key, ...headers }, body })
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { ...key, ...headers },
+      body,
+    })
     return {
       status: answer.status,
       headers: answer.headers,
@@ -146,28 +179,43 @@ describe('a body that the route does not take', () => {
     ['/e', 'application/xml', 'application/json or text/plain'],
   ])('%s says of %s what it takes instead', async (path, type, taken) => {
     const { status, body, headers } = await post(path, { 'content-type': type }, query)
-    expect({ status, body }).toMatchObject({ status: 415, body: errorBody('unsupported_media_type') })
+    expect({ status, body }).toMatchObject({
+      status: 415,
+      body: errorBody('unsupported_media_type'),
+    })
     expect(body.message).toContain(taken)
     expect(headers.get('accept')).toBe(taken.replace(' or ', ', '))
   })
 
-  test.each(['/api/v1/lookup', '/e'])('%s says of a compressed one that it is compressed', async (path) => {
-    const { status, body, headers } = await post(
-      path,
-      { 'content-type': 'application/json', 'content-encoding': 'gzip' },
-      gzipSync(query),
-    )
-    expect({ status, body }).toMatchObject({ status: 415, body: errorBody('unsupported_media_type') })
-    expect(body.message).toContain('Content-Encoding')
-    expect(headers.get('accept-encoding')).toBe('identity')
-  })
+  test.each(['/api/v1/lookup', '/e'])(
+    '%s says of a compressed one that it is compressed',
+    async (path) => {
+      const { status, body, headers } = await post(
+        path,
+        { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        gzipSync(query),
+      )
+      expect({ status, body }).toMatchObject({
+        status: 415,
+        body: errorBody('unsupported_media_type'),
+      })
+      expect(body.message).toContain('Content-Encoding')
+      expect(headers.get('accept-encoding')).toBe('identity')
+    },
+  )
 })
 
 test('401 says what it asks for', async () => {
-  for (const path of ['/api/v1/whoami', '/v1/whoami', '/dashboard/session', '/api/v3/events/web_event']) {
+  for (const path of [
+    '/api/v1/whoami',
+    '/v1/whoami',
+    '/dashboard/session',
+    '/api/v3/events/web_event',
+  ]) {
     const { status, headers } = await fetch(service.url + path)
     expect({ path, status, challenge: headers.get('www-authenticate') }).toEqual({
-      ...{ path, status: 401 },
+      path,
+      status: 401,
       challenge: 'ApiKey realm="Footfall", Bearer realm="Footfall"',
     })
   }
@@ -184,15 +232,23 @@ test('answers that are for one caller are kept by no cache', async () => {
     await fetch(`${service.url}/dashboard/invitation/nobody`),
   ]
   for (const path of [
-    ...['/api/v1/whoami', '/api/v3/events/web_event', '/v1/organization', '/api/v1/lookup?email=a@b.example'],
-    ...['/api/v3/events/resolution_full_profile/visitors?limit=1', '/api/v1/privacy/opt-outs', '/nothing'],
+    '/api/v1/whoami',
+    '/api/v3/events/web_event',
+    '/v1/organization',
+    '/api/v1/lookup?email=a@b.example',
+    '/api/v3/events/resolution_full_profile/visitors?limit=1',
+    '/api/v1/privacy/opt-outs',
+    '/nothing',
   ]) {
     answers.push(await fetch(service.url + path, { headers: key }))
     answers.push(await fetch(service.url + path, { headers: { ...key, accept: 'text/csv' } }))
   }
   for (const { url, headers, body } of answers) {
     await body?.cancel()
-    expect({ url, cache: headers.get('cache-control') }).toEqual({ url, cache: 'private, no-store' })
+    expect({ url, cache: headers.get('cache-control') }).toEqual({
+      url,
+      cache: 'private, no-store',
+    })
   }
 })
 
@@ -210,15 +266,23 @@ describe('HEAD', () => {
   ]
 
   test.each([
-    ...['/', '/sign-in', '/healthz', '/readyz', '/docs', '/openapi.json', '/demo', '/metrics', '/nothing'],
-    ...[
-      '/api/v1/whoami',
-      '/api/v1/campaigns',
-      '/api/v1/taxonomy',
-      '/api/v1/billing/usage',
-      '/v1/organization',
-    ],
-    ...['/api/v3/events_schema', '/api/v3/events/web_event/counts', '/api/v1/rejected_events'],
+    '/',
+    '/sign-in',
+    '/healthz',
+    '/readyz',
+    '/docs',
+    '/openapi.json',
+    '/demo',
+    '/metrics',
+    '/nothing',
+    '/api/v1/whoami',
+    '/api/v1/campaigns',
+    '/api/v1/taxonomy',
+    '/api/v1/billing/usage',
+    '/v1/organization',
+    '/api/v3/events_schema',
+    '/api/v3/events/web_event/counts',
+    '/api/v1/rejected_events',
   ])('%s is answered as GET is, without its body', async (path) => {
     const [get, head] = await Promise.all(
       ['GET', 'HEAD'].map((method) => fetch(service.url + path, { method, headers: key })),
@@ -241,8 +305,14 @@ describe('HEAD', () => {
     const before = await ledger()
     for (const path of chargedPaths()) {
       const asked = await fetch(service.url + path, { method: 'HEAD', headers: key })
-      expect({ path, status: asked.status, charged: asked.headers.get('x-footfall-charged') }).toEqual({
-        ...{ path, status: 200, charged: null },
+      expect({
+        path,
+        status: asked.status,
+        charged: asked.headers.get('x-footfall-charged'),
+      }).toEqual({
+        path,
+        status: 200,
+        charged: null,
       })
       expect(asked.headers.get('content-length')).toMatch(/^0?$|null/)
       expect((await fetch(service.url + path, { method: 'HEAD' })).status, path).toBe(401)
@@ -269,27 +339,25 @@ describe('a path without /api', () => {
   })
 
   test.each([
-    ...[
-      '/v1/whoami',
-      '/v1/organization',
-      '/v1/campaigns',
-      '/v1/billing/usage',
-      '/v1/field-catalog',
-      '/v1/lists',
-    ],
-    ...[
-      '/v3/events/web_event',
-      '/v3/events_schema',
-      '/v2/events',
-      '/v1/events_schema',
-      '/v1/nothing',
-      '/v4/x',
-    ],
+    '/v1/whoami',
+    '/v1/organization',
+    '/v1/campaigns',
+    '/v1/billing/usage',
+    '/v1/field-catalog',
+    '/v1/lists',
+    '/v3/events/web_event',
+    '/v3/events_schema',
+    '/v2/events',
+    '/v1/events_schema',
+    '/v1/nothing',
+    '/v4/x',
   ])('%s is answered as with it', async (path) => {
     for (const headers of [key, {}]) {
       const [short, long] = await Promise.all(
         [path, `/api${path}`].map(async (each) => {
-          const answer = await fetch(service.url + each, { headers: headers as Record<string, string> })
+          const answer = await fetch(service.url + each, {
+            headers: headers as Record<string, string>,
+          })
           const body = (await answer.text()).replace(
             /"(request_id|complete_until)":"[^"]*"|"(start|end)_ms":\d+|\/api(?=\/)/g,
             '',
@@ -322,11 +390,13 @@ test('/metrics counts answers by route and status, how long they took, and what 
   const times = countOf(`footfall_http_request_seconds_count{${answered}}`)
   expect(times).toBe(countOf(`footfall_http_requests_total{${answered}}`))
   expect(countOf(`footfall_http_request_seconds_bucket{le="+Inf",${answered}}`)).toBe(times)
-  expect(countOf('footfall_http_requests_total{method="POST",route="/e",status="200"}')).toBeGreaterThan(0)
+  expect(
+    countOf('footfall_http_requests_total{method="POST",route="/e",status="200"}'),
+  ).toBeGreaterThan(0)
   // By its pattern: what strangers ask for makes no series.
-  expect(countOf('footfall_http_requests_total{method="GET",route="unknown",status="404"}')).toBeGreaterThan(
-    0,
-  )
+  expect(
+    countOf('footfall_http_requests_total{method="GET",route="unknown",status="404"}'),
+  ).toBeGreaterThan(0)
   const unknownCampaigns =
     'footfall_http_requests_total{method="GET",route="/api/v1/campaigns/:campaign_id",status="404"}'
   expect(countOf(unknownCampaigns)).toBe(countOf(unknownCampaigns, before) + 1)
@@ -345,5 +415,7 @@ test('/metrics tells the lag until events can be read, the spool, the shards of 
       expect(numberOf(`${name}{table="${table}"}`), `${name} ${table}`).toBeGreaterThanOrEqual(0)
   expect(numberOf('footfall_clickhouse_shard_up{shard="1"}')).toBe(1)
   for (const state of ['waiting', 'active', 'failed'])
-    expect(metrics).toMatch(new RegExp(`^footfall_jobs\\{queue="[^"]+",state="${state}"\\} \\d+$`, 'm'))
+    expect(metrics).toMatch(
+      new RegExp(`^footfall_jobs\\{queue="[^"]+",state="${state}"\\} \\d+$`, 'm'),
+    )
 })

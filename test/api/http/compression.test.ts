@@ -33,7 +33,11 @@ interface Answer {
 /** The answer as it is on the wire: fetch would unpack it. */
 async function ask(path: string, headers: Record<string, string>, body?: unknown): Promise<Answer> {
   const method = body === undefined ? 'GET' : 'POST'
-  const given = { ...key, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
+  const given = {
+    ...key,
+    ...headers,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
   const answer = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
     const sent = httpRequest(service.url + path, { method, headers: given }, resolve)
     sent.once('error', reject).end(body === undefined ? undefined : JSON.stringify(body))
@@ -59,8 +63,16 @@ const visitors = () =>
 describe.each(['gzip', 'br', 'zstd'] as const)('%s', (encoding) => {
   test.each<[string, () => string, Record<string, string>, unknown?]>([
     ['a page of events', () => `/api/v3/events/web_event?${window}&limit=500`, {}],
-    ['as NDJSON', () => `/api/v3/events/web_event?${window}&limit=500`, { accept: 'application/x-ndjson' }],
-    ['as CSV', () => `/api/v3/events/resolution_full_profile?${window}&limit=500`, { accept: 'text/csv' }],
+    [
+      'as NDJSON',
+      () => `/api/v3/events/web_event?${window}&limit=500`,
+      { accept: 'application/x-ndjson' },
+    ],
+    [
+      'as CSV',
+      () => `/api/v3/events/resolution_full_profile?${window}&limit=500`,
+      { accept: 'text/csv' },
+    ],
     [
       'as Arrow',
       () => `/api/v3/events/resolution_full_profile?${window}&limit=500`,
@@ -69,13 +81,21 @@ describe.each(['gzip', 'br', 'zstd'] as const)('%s', (encoding) => {
     ['with profiles', () => `/api/v3/events/resolution_full_profile?${window}&limit=500`, {}],
     ['visitors', visitors, {}],
     ['counts', () => `/api/v3/events/web_event/counts?${window}&group_by=page_path,hour`, {}],
-    ['a contact query', () => '/api/v1/contact/query', {}, { filter: 'first_name:like:%a%', limit: 50 }],
+    [
+      'a contact query',
+      () => '/api/v1/contact/query',
+      {},
+      { filter: 'first_name:like:%a%', limit: 50 },
+    ],
     [
       'a batch of lookups',
       () => '/api/v1/lookup/batch',
       {},
       {
-        items: Array.from({ length: 2_000 }, (_, n) => ({ id: `${n}`, email: `nobody-${n}@known.example` })),
+        items: Array.from({ length: 2_000 }, (_, n) => ({
+          id: `${n}`,
+          email: `nobody-${n}@known.example`,
+        })),
       },
     ],
     ['the field catalog', () => '/api/v1/field-catalog', {}],
@@ -94,7 +114,8 @@ describe.each(['gzip', 'br', 'zstd'] as const)('%s', (encoding) => {
     for (const answer of [plain, packed])
       expect(answer.headers.vary?.toLowerCase()).toContain('accept-encoding')
     expect(packed.bytes.length).toBeLessThan(plain.bytes.length * 0.6)
-    if (what !== 'metrics') expect(lasting(decoders[encoding](packed.bytes))).toBe(lasting(plain.bytes))
+    if (what !== 'metrics')
+      expect(lasting(decoders[encoding](packed.bytes))).toBe(lasting(plain.bytes))
   })
 
   test('an asset of the dashboard', async () => {

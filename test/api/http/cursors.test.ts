@@ -56,11 +56,12 @@ beforeAll(async () => {
     sessions.set(tenant, await api.withSession(owner))
     const add = (sql: string, values: unknown[]) => api.postgres.query(sql, values)
     await add(`INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Second')`, [
-      ...[randomUUID(), projects[0]],
+      randomUUID(),
+      projects[0],
     ])
     await add(
       `INSERT INTO project_members (project_id, member_id, role) SELECT $1, unnest($2::uuid[]), 'member'`,
-      [...[projects[0], [owner, member]]],
+      [projects[0], [owner, member]],
     )
     await add('INSERT INTO erasures (organization_id) VALUES ($1)', [organizationId])
     await add('INSERT INTO opt_outs (organization_id, cookie_id) VALUES ($1, $2)', [
@@ -72,11 +73,19 @@ beforeAll(async () => {
        SELECT $1, $2, 'pixel.update', 'pixel', $3 FROM generate_series(1, 2)`,
       [organizationId, { kind: 'member', id: owner, name: 'Owner' }, randomUUID()],
     )
-    const place = { organization_id: organizationId, project_id: projects[0], pixel_id: tenant.pixels[0] }
+    const place = {
+      organization_id: organizationId,
+      project_id: projects[0],
+      pixel_id: tenant.pixels[0],
+    }
     rows.push(...[2_000, 3_000].map((ago) => eventOf(Date.now(), ago, place)))
   }
   const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-  await api.clickhouse.insertLines('events', Readable.from([lines], { objectMode: false }), randomUUID())
+  await api.clickhouse.insertLines(
+    'events',
+    Readable.from([lines], { objectMode: false }),
+    randomUUID(),
+  )
   await api.clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, 'Somebody')`,
     params: { hem: 'ab'.repeat(32) },
@@ -88,7 +97,10 @@ beforeAll(async () => {
 async function buildAudience({ projects }: Tenant) {
   const include = { profile: { field: 'first_name', op: 'eq', value: 'Somebody' } }
   const audience_id = await inTransaction(api.postgres, (client) =>
-    createAudience(client, projects[0], { name: 'Both', definition: { entity: 'people', include } }),
+    createAudience(client, projects[0], {
+      name: 'Both',
+      definition: { entity: 'people', include },
+    }),
   )
   const build = async () => {
     const build_id = await requestBuild(api.postgres, audience_id)
@@ -106,9 +118,12 @@ async function ask(list: string, tenant: Tenant, cursor?: string) {
   const given = { ...asked, ...(cursor !== undefined && { cursor }) }
   const size = /records|changes/.test(url) ? 'page_size' : 'limit'
   const options: InjectOptions = {
-    ...{ method, url: url.replace(':audience_id', audience_id).replace(':build_id', build_id) },
+    method,
+    url: url.replace(':audience_id', audience_id).replace(':build_id', build_id),
     headers: url.startsWith('/dashboard') ? sessions.get(tenant)! : withKey(tenant.key),
-    ...(method === 'GET' ? { query: { ...given, [size]: '1' } } : { payload: { ...given, [size]: 1 } }),
+    ...(method === 'GET'
+      ? { query: { ...given, [size]: '1' } }
+      : { payload: { ...given, [size]: 1 } }),
   }
   const answer = await api.app.inject(options)
   const body = answer.json()
@@ -138,13 +153,18 @@ test.each([...lists.keys()])('%s: next_cursor leads to the next row', async (lis
   expect(second.rows).not.toEqual(first.rows)
 })
 
-test.each([...lists.keys()])('%s: a cursor of another list or organization is refused', async (list) => {
-  expect(await ask(list, ours, (await ask(list, theirs)).next)).toMatchObject(refused)
-  for (const other of lists.keys()) {
-    if (familyOf(other) === familyOf(list)) continue
-    expect({ other, ...(await ask(list, ours, (await ask(other, ours)).next)) }).toMatchObject(refused)
-  }
-})
+test.each([...lists.keys()])(
+  '%s: a cursor of another list or organization is refused',
+  async (list) => {
+    expect(await ask(list, ours, (await ask(list, theirs)).next)).toMatchObject(refused)
+    for (const other of lists.keys()) {
+      if (familyOf(other) === familyOf(list)) continue
+      expect({ other, ...(await ask(list, ours, (await ask(other, ours)).next)) }).toMatchObject(
+        refused,
+      )
+    }
+  },
+)
 
 test.each([...lists.keys()])(
   '%s: a cursor that was changed by one byte, or is none, is refused',
@@ -156,6 +176,7 @@ test.each([...lists.keys()])(
       changed[at]! ^= 1
       expect(await ask(list, ours, changed.toString('base64url'))).toMatchObject(refused)
     }
-    for (const wrong of ['', 'abc', `${next}=`]) expect(await ask(list, ours, wrong)).toMatchObject(refused)
+    for (const wrong of ['', 'abc', `${next}=`])
+      expect(await ask(list, ours, wrong)).toMatchObject(refused)
   },
 )

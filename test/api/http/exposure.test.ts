@@ -33,35 +33,41 @@ const corsOf = ({ headers }: Response) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'))
 
 describe('pages of other sites', () => {
-  test.each(['/e', '/e.gif', '/p/x.js'])('%s is open to them, with the visitor’s cookie', async (path) => {
-    const preflight = await fetch(service.url + path, {
-      method: 'OPTIONS',
-      headers: { origin: elsewhere, 'access-control-request-method': 'POST' },
-    })
-    expect(preflight.status).toBe(204)
-    const answer = await fetch(service.url + path, {
-      method: path === '/e' ? 'POST' : 'GET',
-      headers: { origin: elsewhere },
-    })
-    for (const { headers } of [preflight, answer]) {
-      expect(headers.get('vary')).toMatch(/\bOrigin\b/)
-      expect(headers.get('access-control-allow-origin')).toBe(elsewhere)
-      expect(headers.get('access-control-allow-credentials')).toBe('true')
-    }
-  })
+  test.each(['/e', '/e.gif', '/p/x.js'])(
+    '%s is open to them, with the visitor’s cookie',
+    async (path) => {
+      const preflight = await fetch(service.url + path, {
+        method: 'OPTIONS',
+        headers: { origin: elsewhere, 'access-control-request-method': 'POST' },
+      })
+      expect(preflight.status).toBe(204)
+      const answer = await fetch(service.url + path, {
+        method: path === '/e' ? 'POST' : 'GET',
+        headers: { origin: elsewhere },
+      })
+      for (const { headers } of [preflight, answer]) {
+        expect(headers.get('vary')).toMatch(/\bOrigin\b/)
+        expect(headers.get('access-control-allow-origin')).toBe(elsewhere)
+        expect(headers.get('access-control-allow-credentials')).toBe('true')
+      }
+    },
+  )
 
   test.each([
-    ...['/', '/api/v1/whoami', '/api/v3/events/web_event', '/api/v1/organization', '/dashboard/session'],
-    ...[
-      '/dashboard/invitation/x',
-      '/auth/v1/login',
-      '/docs',
-      '/openapi.json',
-      '/healthz',
-      '/metrics',
-      '/demo',
-    ],
-    ...['/demo/rows', ...unknown],
+    '/',
+    '/api/v1/whoami',
+    '/api/v3/events/web_event',
+    '/api/v1/organization',
+    '/dashboard/session',
+    '/dashboard/invitation/x',
+    '/auth/v1/login',
+    '/docs',
+    '/openapi.json',
+    '/healthz',
+    '/metrics',
+    '/demo',
+    '/demo/rows',
+    ...unknown,
   ])('%s is not', async (path) => {
     for (const method of ['OPTIONS', 'GET', 'POST']) {
       const answer = await fetch(service.url + path, {
@@ -117,8 +123,13 @@ describe('a session', () => {
     ['another port', { origin: 'https://collector.example:444' }],
     ['no origin, and no word of the browser', {}],
   ])('does not serve what only %s makes look like one', async (_what, headers) => {
-    const answer = await (await signedIn(headers as Record<string, string>)).leave('__Host-footfall_session')
-    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([403, 'cross_origin'])
+    const answer = await (await signedIn(headers as Record<string, string>)).leave(
+      '__Host-footfall_session',
+    )
+    expect([answer.status, ((await answer.json()) as { error: string }).error]).toEqual([
+      403,
+      'cross_origin',
+    ])
   })
 
   test('is not taken from a cookie that another host of the domain could have set', async () => {

@@ -51,7 +51,10 @@ const stored = () => store.rows('SELECT * EXCEPT updated_at FROM profiles FINAL 
 describe.each(cases)('%s, %s', (format, packing) => {
   test('every field comes as it was, from a file and through standard input', async () => {
     const content = await packings[packing]!(await contents[format]!(people))
-    const path = store.write(`${packing}.${format}${packing === 'plain' ? '' : `.${packing}`}`, content)
+    const path = store.write(
+      `${packing}.${format}${packing === 'plain' ? '' : `.${packing}`}`,
+      content,
+    )
     const before = await store.leftovers()
     for (const [args, stdin] of [
       [[path], undefined],
@@ -70,7 +73,10 @@ describe.each(cases)('%s, %s', (format, packing) => {
   test('what breaks off is refused, with its name, and changes nothing', async () => {
     const whole = await packings[packing]!(await contents[format]!(people))
     const before = await stored()
-    const path = store.write(`half-${packing}.${format}`, whole.subarray(0, Math.floor(whole.length / 2)))
+    const path = store.write(
+      `half-${packing}.${format}`,
+      whole.subarray(0, Math.floor(whole.length / 2)),
+    )
     const { code, stderr } = await store.identity(['load', path, '--replace'])
     // Half a text file is a file of half the rows; its last line is not.
     if (packing === 'plain' && format !== 'parquet') {
@@ -87,13 +93,18 @@ describe.each(cases)('%s, %s', (format, packing) => {
 })
 
 test('archives of several parts are read to the end', async () => {
-  const [first, second] = [people.slice(0, 10), people.slice(10)].map((part) => Buffer.from(ndjson(part)))
+  const [first, second] = [people.slice(0, 10), people.slice(10)].map((part) =>
+    Buffer.from(ndjson(part)),
+  )
   for (const [name, pack] of [
     ['gz', gzipSync],
     ['zst', store.zstd],
   ] as const) {
     await store.clickhouse.command({ sql: 'TRUNCATE TABLE profiles', params: {} })
-    const path = store.write(`parts.ndjson.${name}`, Buffer.concat([await pack(first!), await pack(second!)]))
+    const path = store.write(
+      `parts.ndjson.${name}`,
+      Buffer.concat([await pack(first!), await pack(second!)]),
+    )
     expect(await store.identity(['load', path])).toMatchObject({ code: 0 })
     expect(await stored()).toEqual(people)
   }

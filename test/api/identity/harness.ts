@@ -33,14 +33,24 @@ export async function openIdentityStore() {
     clickhouse.rows<T>({ sql, params })
 
   /** What ClickHouse answers, byte by byte; packed with Zstandard where that is asked for. */
-  const bytes = (sql: string, params: Record<string, string> = {}, encoding?: 'zstd'): Promise<Buffer> =>
+  const bytes = (
+    sql: string,
+    params: Record<string, string> = {},
+    encoding?: 'zstd',
+  ): Promise<Buffer> =>
     new Promise((resolve, reject) => {
       const address = new URL(url)
-      const search = new URLSearchParams({ database, ...(encoding && { enable_http_compression: '1' }) })
+      const search = new URLSearchParams({
+        database,
+        ...(encoding && { enable_http_compression: '1' }),
+      })
       for (const [name, value] of Object.entries(params)) search.set(`param_${name}`, value)
       const outgoing = request(
         {
-          ...{ method: 'POST', hostname: address.hostname, port: address.port, path: `/?${search}` },
+          method: 'POST',
+          hostname: address.hostname,
+          port: address.port,
+          path: `/?${search}`,
           auth: `${address.username}:${address.password}`,
           headers: encoding ? { 'accept-encoding': encoding } : {},
         },

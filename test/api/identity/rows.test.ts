@@ -12,7 +12,13 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 beforeEach(async () => {
-  for (const table of ['profiles', 'profile_rows', 'identity_links', 'companies', 'company_networks'])
+  for (const table of [
+    'profiles',
+    'profile_rows',
+    'identity_links',
+    'companies',
+    'company_networks',
+  ])
     await store.clickhouse.command({ sql: `TRUNCATE TABLE ${table}`, params: {} })
 })
 
@@ -59,7 +65,11 @@ describe('columns', () => {
 
   test.each([
     ['a mapped column that is not there', ['--map', 'nope=hem'], 'there is no column "nope"'],
-    ['a mapping to no field', ['--map', 'first_name=shoe_size'], 'does not begin with column=field'],
+    [
+      'a mapping to no field',
+      ['--map', 'first_name=shoe_size'],
+      'does not begin with column=field',
+    ],
     ['two columns for one field', ['--map', 'last_name=first_name'], 'two columns give first_name'],
     ['no column of hems or addresses', ['--map', 'hem=maid'], 'no column gives hem or email'],
   ])('%s is said before anything is loaded', async (_, args, message) => {
@@ -80,8 +90,16 @@ test.each([
   ['no file', [], 'which FILE?'],
   ['a file that is not there', ['nowhere.csv'], 'nowhere.csv cannot be read: ENOENT'],
   ['a name that tells no format', ['stores.json.bak'], 'cannot be read'],
-  ['an organization for what everybody sees', ['x.csv', '--organization', everybody], 'is for links'],
-  ['an organization that is none', ['x.csv', '--into', 'links', '--organization', 'acme'], 'is a uuid'],
+  [
+    'an organization for what everybody sees',
+    ['x.csv', '--organization', everybody],
+    'is for links',
+  ],
+  [
+    'an organization that is none',
+    ['x.csv', '--into', 'links', '--organization', 'acme'],
+    'is a uuid',
+  ],
 ])('%s is said in one line', async (_, args, message) => {
   const stderr = await refused(...args)
   expect(stderr).toContain(message)
@@ -117,32 +135,45 @@ describe('rows that cannot be taken', () => {
     const printed = await load(path)
     expect(printed).toMatch(/^2 rows loaded into profiles/)
     expect(printed).toContain(`11 rows rejected, see ${path}.rejected.ndjson`)
-    expect(rejectedIn(`${path}.rejected.ndjson`).map(({ line, reason }) => [line, reason])).toEqual([
-      [3, 'age: "x" is not a whole number'],
-      [5, 'neither hem nor email'],
-      [7, '3 fields instead of 7'],
-      [8, 'company_industry: "Basket weaving" is not in the field’s list'],
-      [9, 'is_donor: "maybe" is not true or false'],
-      [10, 'something follows a closed quote'],
-      [11, 'email_verified_at: "never" is not a time'],
-      [12, 'age: "1e400" is not a whole number'],
-      [13, 'email: "not an address" is not an address'],
-      [14, 'not UTF-8'],
-      [16, 'a quote is not closed'],
-    ])
+    expect(rejectedIn(`${path}.rejected.ndjson`).map(({ line, reason }) => [line, reason])).toEqual(
+      [
+        [3, 'age: "x" is not a whole number'],
+        [5, 'neither hem nor email'],
+        [7, '3 fields instead of 7'],
+        [8, 'company_industry: "Basket weaving" is not in the field’s list'],
+        [9, 'is_donor: "maybe" is not true or false'],
+        [10, 'something follows a closed quote'],
+        [11, 'email_verified_at: "never" is not a time'],
+        [12, 'age: "1e400" is not a whole number'],
+        [13, 'email: "not an address" is not an address'],
+        [14, 'not UTF-8'],
+        [16, 'a quote is not closed'],
+      ],
+    )
     expect(rejectedIn(`${path}.rejected.ndjson`)[0]).toMatchObject({
       file: path,
       record: { email: 'bob@example.com', first_name: 'Bob\nB', age: 'x' },
     })
-    expect(rejectedIn(`${path}.rejected.ndjson`)[2]).toMatchObject({ text: 'cid@example.com,Cid,4' })
+    expect(rejectedIn(`${path}.rejected.ndjson`)[2]).toMatchObject({
+      text: 'cid@example.com,Cid,4',
+    })
     const kept =
       'SELECT first_name, age, is_donor, email_verified_at, home_latitude FROM profiles FINAL ORDER BY email'
     expect(await store.rows(kept)).toEqual([
       {
-        ...{ first_name: 'Ann "the" A', age: 31, is_donor: true, home_latitude: -1.5 },
+        first_name: 'Ann "the" A',
+        age: 31,
+        is_donor: true,
+        home_latitude: -1.5,
         email_verified_at: '2026-01-02T00:00:00.000Z',
       },
-      { first_name: 'Kim', age: null, is_donor: null, email_verified_at: null, home_latitude: null },
+      {
+        first_name: 'Kim',
+        age: null,
+        is_donor: null,
+        email_verified_at: null,
+        home_latitude: null,
+      },
     ])
   })
 
@@ -150,7 +181,13 @@ describe('rows that cannot be taken', () => {
     const path = store.write(
       'bad.ndjson',
       [
-        JSON.stringify({ hem: ann.toUpperCase(), first_name: 'Ann', age: 30, is_donor: true, maid: null }),
+        JSON.stringify({
+          hem: ann.toUpperCase(),
+          first_name: 'Ann',
+          age: 30,
+          is_donor: true,
+          maid: null,
+        }),
         '{"hem": "torn',
         '[]',
         JSON.stringify({ hem: ann.slice(1) }),
@@ -169,10 +206,18 @@ describe('rows that cannot be taken', () => {
       [5, 'neither hem nor email'],
       [7, 'age: "7.5" is not a whole number'],
     ])
-    const kept = 'SELECT hem, first_name, age, is_donor, maid, interests FROM profiles FINAL ORDER BY hem'
+    const kept =
+      'SELECT hem, first_name, age, is_donor, maid, interests FROM profiles FINAL ORDER BY hem'
     expect(await store.rows(kept)).toEqual([
       { hem: ann, first_name: 'Ann', age: 30, is_donor: true, maid: null, interests: null },
-      { hem: bob, first_name: 'Bob \\ud800', age: null, is_donor: null, maid: null, interests: '["a","b"]' },
+      {
+        hem: bob,
+        first_name: 'Bob \\ud800',
+        age: null,
+        is_donor: null,
+        maid: null,
+        interests: '["a","b"]',
+      },
     ])
   })
 
@@ -228,7 +273,10 @@ describe('links', () => {
             VALUES ({acme:UUID}, {other:UUID}, {hem:String}, now64(3))`,
       params: { acme, other, hem: bob },
     })
-    const ours = store.write('ours.csv', `cookie_id,email,confidence\n${cookie},Ann@example.com,0.7\n`)
+    const ours = store.write(
+      'ours.csv',
+      `cookie_id,email,confidence\n${cookie},Ann@example.com,0.7\n`,
+    )
     await load(ours, '--into', 'links')
     expect(await whoIs(everybody, cookie)).toBe(hemOf('ann@example.com'))
     expect(await whoIs(acme, cookie)).toBe('0'.repeat(64))
@@ -241,7 +289,9 @@ describe('links', () => {
     const fewer = store.write('fewer.csv', `cookie_id,hem\n${other},${ann}\n`)
     await load(fewer, '--into', 'links', '--organization', acme, '--replace')
     expect(await whoIs(acme, cookie)).toBe('0'.repeat(64))
-    expect((await stored()).map(({ organization_id, source }) => [organization_id, source]).sort()).toEqual(
+    expect(
+      (await stored()).map(({ organization_id, source }) => [organization_id, source]).sort(),
+    ).toEqual(
       [
         [everybody, 'loaded'],
         [acme, 'identify'],
@@ -253,7 +303,10 @@ describe('links', () => {
   test('without a time are seen now, and never in the future; what was seen later stays', async () => {
     const cookie = randomUUID()
     const at = (time: string | null, confidence: number) =>
-      store.write('at.ndjson', ndjson([{ cookie_id: cookie, hem: ann, observed_at: time, confidence }]))
+      store.write(
+        'at.ndjson',
+        ndjson([{ cookie_id: cookie, hem: ann, observed_at: time, confidence }]),
+      )
     const before = Date.now()
     await load(at('2999-01-01', 0.5), '--into', 'links')
     const [link] = await stored()
@@ -288,14 +341,20 @@ describe('companies', () => {
     expect(await load(path, '--into', 'companies')).toMatch(/^20 rows loaded into companies/)
     const [first] = companies
     const people = [
-      { hem: ann, business_email: `Ann@${String(first!.company_domain).toUpperCase()}`, job_title: 'Potter' },
+      {
+        hem: ann,
+        business_email: `Ann@${String(first!.company_domain).toUpperCase()}`,
+        job_title: 'Potter',
+      },
       { hem: bob, business_email: `bob@${first!.company_domain}`, company_name: 'His Own' },
       { hem: 'c'.repeat(64), business_email: 'cid@unknown.example' },
     ]
     expect(await load(store.write('people.ndjson', ndjson(people)))).toMatch(/^3 rows loaded/)
     const columns = Object.keys(first!).join(', ')
     const of = async (hem: string) =>
-      (await store.rows(`SELECT ${columns} FROM profiles FINAL WHERE hem = {hem:String}`, { hem }))[0]
+      (
+        await store.rows(`SELECT ${columns} FROM profiles FINAL WHERE hem = {hem:String}`, { hem })
+      )[0]
     expect(await of(ann)).toEqual(first)
     expect(await of(bob)).toMatchObject({ company_name: 'His Own', company_domain: null })
     expect(await of('c'.repeat(64))).toMatchObject({ company_name: null, company_domain: null })
@@ -306,7 +365,10 @@ describe('companies', () => {
       `SELECT dictGet('profile_by_hem', 'profile', reinterpretAsUInt64(unhex({start:String}))) AS profile`,
       { start: 'a'.repeat(16) },
     )
-    expect(JSON.parse(`{${row!.profile.slice(1)}}`)).toMatchObject({ ...first, job_title: 'Potter' })
+    expect(JSON.parse(`{${row!.profile.slice(1)}}`)).toMatchObject({
+      ...first,
+      job_title: 'Potter',
+    })
   })
 
   test('are found by an address in the smallest network around it', async () => {
@@ -330,9 +392,12 @@ nowhere,wrong.example
     ])
     const of = async (address: string) =>
       (
-        await store.rows<{ domain: string }>(`SELECT ${companyOfAddress('{address:String}')} AS domain`, {
-          address,
-        })
+        await store.rows<{ domain: string }>(
+          `SELECT ${companyOfAddress('{address:String}')} AS domain`,
+          {
+            address,
+          },
+        )
       )[0]!.domain
     expect(await of('10.2.3.4')).toBe('large.example')
     expect(await of('10.1.3.4')).toBe('small.example')
@@ -373,7 +438,8 @@ test('a made-up graph loads without a rejected row, the same from the same seed'
   ).toEqual([{ profiles: 30, companies: 5, links: 70, networks: 5 }])
   await make('again', '9')
   await make('other', '10')
-  const linesOf = (directory: string) => readFileSync(`${store.directory}/${directory}/links.ndjson`, 'utf8')
+  const linesOf = (directory: string) =>
+    readFileSync(`${store.directory}/${directory}/links.ndjson`, 'utf8')
   expect(linesOf('again')).toBe(linesOf('graph'))
   expect(linesOf('other')).not.toBe(linesOf('graph'))
 })

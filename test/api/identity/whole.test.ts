@@ -43,7 +43,9 @@ const lastState = async () =>
   (await store.rows<Row & { bytes: number }>('SELECT * FROM identity_loads FINAL'))[0] ?? null
 
 describe('a load that is killed in the middle', () => {
-  test('shows nothing, and the same command goes on and ends it', { timeout: 120_000 }, async () => {
+  test('shows nothing, and the same command goes on and ends it', {
+    timeout: 120_000,
+  }, async () => {
     const path = store.write('bulky.ndjson', bulky())
     const child = spawn(process.execPath, [cli, 'identity', 'load', path], {
       env: store.env,
@@ -100,7 +102,10 @@ describe('a load that is killed in the middle', () => {
 test('the same file loaded once more changes nothing; rows of the same key replace those before', {
   timeout: 120_000,
 }, async () => {
-  const path = store.write('again.ndjson', ndjson([0, 1, 2].map((index) => profileAt(graph, index))))
+  const path = store.write(
+    'again.ndjson',
+    ndjson([0, 1, 2].map((index) => profileAt(graph, index))),
+  )
   await store.identity(['load', path])
   const first = await stored()
   expect(first).toHaveLength(3)
@@ -147,7 +152,8 @@ test('readers see nothing of a load, or all of it', { timeout: 120_000 }, async 
   // Of several files each, so that there are moments at which a part of a load is there.
   const files = ['old', 'new'].map((first_name) => {
     const rows = Array.from({ length: people }, (_, index) => ({
-      ...{ hem: (index + 1).toString(16).padStart(64, '0'), first_name },
+      hem: (index + 1).toString(16).padStart(64, '0'),
+      first_name,
     }))
     const cookies = rows.map(({ hem }) => ({ cookie_id: randomUUID(), hem }))
     const split = (name: string, all: readonly object[]) =>
@@ -171,7 +177,9 @@ test('readers see nothing of a load, or all of it', { timeout: 120_000 }, async 
           `SELECT JSONExtractString(concat('{', substring(profile, 2), '}'), 'first_name') AS name, count() AS count
            FROM profile_rows FINAL GROUP BY name`,
         ),
-        store.rows('SELECT source AS name, count() AS count FROM identity_links FINAL GROUP BY name'),
+        store.rows(
+          'SELECT source AS name, count() AS count FROM identity_links FINAL GROUP BY name',
+        ),
       ])
       for (const [table, found] of Object.entries({ profiles, rows, links }))
         seen.add(`${table}: ${found.map(({ name, count }) => `${name} ${count}`).join(', ')}`)
@@ -190,8 +198,11 @@ test('readers see nothing of a load, or all of it', { timeout: 120_000 }, async 
   await reading
   expect([...seen].sort()).toEqual(
     [
-      ...['profiles', 'rows'].flatMap((table) => ['old', 'new'].map((name) => `${table}: ${name} ${people}`)),
-      ...['links: ', `links: loaded ${people}`],
+      ...['profiles', 'rows'].flatMap((table) =>
+        ['old', 'new'].map((name) => `${table}: ${name} ${people}`),
+      ),
+      'links: ',
+      `links: loaded ${people}`,
     ].sort(),
   )
 })

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../collector/api/client/index.ts'
 import type { BeaconReceipt } from '../../../schemas/beacon.ts'
-import { beaconOf, chrome, customEvent, postBeacon, type Row, receiptOf } from '../../harness/api.ts'
+import {
+  beaconOf,
+  chrome,
+  customEvent,
+  postBeacon,
+  type Row,
+  receiptOf,
+} from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Accounts, type Caller, nobody, openSharedAccounts } from '../accounts/harness.ts'
 
@@ -29,7 +36,10 @@ const beacon = (events: unknown[], more: object = {}) =>
   beaconOf(it.service, events, { pixel_id: pixelId, ...visitor, ...more })
 
 /** Sends one event; answers what the receipt says, and the event as it is stored. */
-async function send(headers: Caller, more: object = {}): Promise<{ receipt: BeaconReceipt; row: Row }> {
+async function send(
+  headers: Caller,
+  more: object = {},
+): Promise<{ receipt: BeaconReceipt; row: Row }> {
   const event = customEvent()
   const answer = await postBeacon(it.url, beacon([event], more), { ...server, ...headers })
   expect(answer.status).toBe(200)
@@ -49,7 +59,12 @@ const asTheServer = { client_ip: '127.0.0.1', user_agent: 'node', is_bot: true }
 test('a key that may write in the pixel’s project says whose event it is, and of no origin', async () => {
   for (const key of [it.key, await it.makeKey(projectId, 'live', { role: 'write' })]) {
     const { receipt, row } = await send(key)
-    expect(receipt).toEqual({ cookie_id: expect.any(String), accepted: 1, rejected: [], vouched: true })
+    expect(receipt).toEqual({
+      cookie_id: expect.any(String),
+      accepted: 1,
+      rejected: [],
+      vouched: true,
+    })
     expect(row).toMatchObject(asTheVisitor)
   }
   // What it does not say is the request's own.
@@ -61,7 +76,10 @@ test('a key that may write in the pixel’s project says whose event it is, and 
 })
 
 test('without consent the visitor of a back end has the id of the day that the page has', async () => {
-  const ofPage = await send({ ...it.key, 'user-agent': chrome }, { consent: false, user_agent: undefined })
+  const ofPage = await send(
+    { ...it.key, 'user-agent': chrome },
+    { consent: false, user_agent: undefined },
+  )
   const ofServer = await send(it.key, { consent: false })
   expect(ofServer.receipt.cookie_id).toBe(ofPage.receipt.cookie_id)
   const ofAnother = await send(it.key, { consent: false, client_ip: '203.0.113.10' })
@@ -87,7 +105,10 @@ test('a wrong key, and one that is not good for the pixel, is as none', async ()
     expect(receipt, name).toEqual({ cookie_id: expect.any(String), accepted: 1, rejected: [] })
     expect(row, name).toMatchObject(asTheServer)
     // Nor is what they say of the visitor looked at.
-    const odd = await postBeacon(it.url, beacon([], { client_ip: 1, user_agent: {} }), { ...key, ...page })
+    const odd = await postBeacon(it.url, beacon([], { client_ip: 1, user_agent: {} }), {
+      ...key,
+      ...page,
+    })
     expect(odd.status, name).toBe(200)
   }
 })
@@ -118,10 +139,18 @@ test('the client sends it with its key, with the types of the documentation', as
       {
         event_id,
         event_type: 'custom',
-        event_data: { url: 'https://shop.example/paid', timestamp, name: 'paid', properties: { order: 1 } },
+        event_data: {
+          url: 'https://shop.example/paid',
+          timestamp,
+          name: 'paid',
+          properties: { order: 1 },
+        },
       },
     ],
   })
   expect(vouched).toBe(true)
-  expect(await stored(event_id)).toMatchObject({ ...asTheVisitor, page_url: 'https://shop.example/paid' })
+  expect(await stored(event_id)).toMatchObject({
+    ...asTheVisitor,
+    page_url: 'https://shop.example/paid',
+  })
 })

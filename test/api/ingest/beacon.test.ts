@@ -20,7 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const post = (body: unknown, headers?: Record<string, string>) => postBeacon(service.url, body, headers)
+const post = (body: unknown, headers?: Record<string, string>) =>
+  postBeacon(service.url, body, headers)
 
 const nasty = {
   quotes: `it's "quoted" and \`ticked\``,
@@ -115,22 +116,44 @@ describe('an accepted event', () => {
       return { ...event, event_data: { ...event.event_data, url } }
     })
     await post(beaconOf(service, events), { 'user-agent': '' })
-    const [blank, file] = await Promise.all(events.map(({ event_id }) => readEvent(service, event_id)))
-    const unknown = { user_agent: null, device_type: null, is_bot: true, bot_reason: 'no user agent' }
-    expect(blank).toMatchObject({ ...unknown, page_url: 'about:blank', page_host: null, page_path: null })
+    const [blank, file] = await Promise.all(
+      events.map(({ event_id }) => readEvent(service, event_id)),
+    )
+    const unknown = {
+      user_agent: null,
+      device_type: null,
+      is_bot: true,
+      bot_reason: 'no user agent',
+    }
+    expect(blank).toMatchObject({
+      ...unknown,
+      page_url: 'about:blank',
+      page_host: null,
+      page_path: null,
+    })
     expect(file).toMatchObject({ ...unknown, page_host: null, page_path: '/home/a.html' })
     for (const row of [blank!, file!]) expect(Object.values(row)).not.toContain('')
   })
 
   test('with half a surrogate pair or U+0000 is made well-formed, and so found by a filter', async () => {
-    const event = customEvent({ half: 'a\ud800b', nul: 'a\u0000b', '\udc00': 1, escaped: '\\u0000\\ud800' })
+    const event = customEvent({
+      half: 'a\ud800b',
+      nul: 'a\u0000b',
+      '\udc00': 1,
+      escaped: '\\u0000\\ud800',
+    })
     event.event_data.url = 'http://shop.example/\ud83d'
     await post(beaconOf(service, [event]))
     const row = await readEvent(service, event.event_id)
     expect(row.page_url).toBe('http://shop.example/\ufffd')
     const { url, properties } = JSON.parse(row.event_data as string)
     expect(url).toBe(row.page_url)
-    expect(properties).toEqual({ half: 'a\ufffdb', nul: 'a\ufffdb', '\ufffd': 1, escaped: '\\u0000\\ud800' })
+    expect(properties).toEqual({
+      half: 'a\ufffdb',
+      nul: 'a\ufffdb',
+      '\ufffd': 1,
+      escaped: '\\u0000\\ud800',
+    })
     for (const key of ['half', 'nul']) {
       const found = await readRows(service, {
         filter: `event_data.properties.${key}:eq:a\ufffdb`,
@@ -153,7 +176,12 @@ describe('an accepted event', () => {
       `"large":"${beyond}","least":-9223372036854775808,"most":18446744073709551615,` +
         '"whole":1.8446744073709552e+19,"exponent":1.5e+20',
     )
-    for (const about of ['plan:eq:pro', `large:eq:${beyond}`, 'exponent:gt:1e20', 'whole:lt:1e20']) {
+    for (const about of [
+      'plan:eq:pro',
+      `large:eq:${beyond}`,
+      'exponent:gt:1e20',
+      'whole:lt:1e20',
+    ]) {
       const found = await readRows(service, {
         filter: `event_id:eq:${event.event_id},event_data.properties.${about}`,
         select: 'event_id',
@@ -181,12 +209,20 @@ describe('an accepted event', () => {
       const { accepted, rejected } = await receiptOf(await post(body))
       expect([accepted, rejected.length], number).toEqual([1, 1])
       const path = '/event_data/properties/deep/0/n'
-      expect(rejected[0], number).toMatchObject({ index: 0, path, message: 'must be a number below 1.8e308' })
+      expect(rejected[0], number).toMatchObject({
+        index: 0,
+        path,
+        message: 'must be a number below 1.8e308',
+      })
     }
   })
 
   test('keeps the digits of integers beyond 2^53', async () => {
-    const [large, nested, text] = ['9007199254740993', '-123456789012345678901234567890', '9007199254740995']
+    const [large, nested, text] = [
+      '9007199254740993',
+      '-123456789012345678901234567890',
+      '9007199254740995',
+    ]
     const event = customEvent({ large: 1, nested: [{ n: 2 }], text })
     const body = JSON.stringify(beaconOf(service, [event]))
       .replace('"large":1', `"large":${large}`)
@@ -200,17 +236,24 @@ describe('an accepted event', () => {
     )
     expect(await receiptOf(await post(second))).toMatchObject({ accepted: 1 })
     const place = { x: 1, y: 2 }
-    const clicked = { element: { ariaLabel: null, className: '' }, elementIdentifier: '', elementText: '' }
+    const clicked = {
+      element: { ariaLabel: null, className: '' },
+      elementIdentifier: '',
+      elementText: '',
+    }
     const { url, timestamp } = event.event_data
     const click = {
-      ...{ event_id: randomUUID(), event_type: 'click' },
+      event_id: randomUUID(),
+      event_type: 'click',
       event_data: { url, ...clicked, coordinates: place, timestamp },
     }
     const third = JSON.stringify(beaconOf(service, [click])).replace('"x":1', `"x":${large}`)
     expect(await receiptOf(await post(third))).toMatchObject({ accepted: 1 })
     expect((await readEvent(service, click.event_id)).event_data).toContain(`{"x":${large},"y":2}`)
     const row = await readEvent(service, event.event_id)
-    expect(row.event_data).toContain(`{"large":${large},"nested":[{"n":"${nested}"}],"text":"${text}"}`)
+    expect(row.event_data).toContain(
+      `{"large":${large},"nested":[{"n":"${nested}"}],"text":"${text}"}`,
+    )
     const [other] = await waitFor('the other', async () => {
       const rows = await readRows(service, { filter: `page_path:eq:/${event.event_id}` })
       return rows.length > 0 ? rows : null
@@ -262,7 +305,9 @@ describe('an accepted event', () => {
     const event = customEvent()
     Object.assign(event.event_data, { later: { version: 2 } })
     await post(beaconOf(service, [event]))
-    expect(JSON.parse((await readEvent(service, event.event_id)).event_data as string).later).toEqual({
+    expect(
+      JSON.parse((await readEvent(service, event.event_id)).event_data as string).later,
+    ).toEqual({
       version: 2,
     })
   })
@@ -338,7 +383,11 @@ describe('a bad event costs only itself', () => {
       '/event_data/timestamp',
     ],
     ['an empty name', (event) => withData(event, { name: '' }), '/event_data/name'],
-    ['a name of 101 characters', (event) => withData(event, { name: 'x'.repeat(101) }), '/event_data/name'],
+    [
+      'a name of 101 characters',
+      (event) => withData(event, { name: 'x'.repeat(101) }),
+      '/event_data/name',
+    ],
     [
       'properties that are an array',
       (event) => withData(event, { properties: [] }),
@@ -369,7 +418,9 @@ describe('a bad event costs only itself', () => {
     const receipt = await receiptOf(answer)
     expect(receipt).toMatchObject({
       accepted: 2,
-      rejected: [{ index: 1, path, code: 'invalid_event', message: expect.stringMatching(/^must /) }],
+      rejected: [
+        { index: 1, path, code: 'invalid_event', message: expect.stringMatching(/^must /) },
+      ],
     })
     await readEvent(service, before.event_id)
     await readEvent(service, after.event_id)
@@ -398,7 +449,10 @@ describe('a bad event costs only itself', () => {
       const data = { url: 'http://shop.example/', timestamp, ...fields }
       const event = (event_data: unknown) => ({ event_id: randomUUID(), event_type, event_data })
       const names = Object.keys(data)
-      const events = [event(data), ...names.map((name) => event({ ...data, [name]: /./ as unknown }))]
+      const events = [
+        event(data),
+        ...names.map((name) => event({ ...data, [name]: /./ as unknown })),
+      ]
       // A RegExp is {} in JSON: wrong everywhere but where any object will do.
       const receipt = await receiptOf(await post(beaconOf(service, events)))
       const expected = names.filter((name) => name !== 'properties')
@@ -412,7 +466,9 @@ describe('a bad event costs only itself', () => {
     await post(beaconOf(service, [{ event_id: eventId, event_type: 'nonsense', event_data: {} }]))
     const kept = await waitFor('the rejected event', async () => {
       const answer = await ask(service, `/api/v1/rejected_events?pixel_id=${service.demo.pixel_id}`)
-      const { rejected_events } = (await answer.json()) as { rejected_events: Record<string, unknown>[] }
+      const { rejected_events } = (await answer.json()) as {
+        rejected_events: Record<string, unknown>[]
+      }
       return rejected_events.find((row) => row.event_id === eventId)
     })
     expect(kept).toMatchObject({
@@ -488,7 +544,9 @@ describe('the visitor', () => {
   test('gets a cookie for thirteen months that scripts cannot read', async () => {
     const answer = await send({}, { 'sec-fetch-site': 'same-origin' })
     const { cookie_id } = await receiptOf(answer)
-    expect(cookieOf(answer)).toBe(`footfall=${cookie_id}; Path=/; Max-Age=34128000; HttpOnly; SameSite=Lax`)
+    expect(cookieOf(answer)).toBe(
+      `footfall=${cookie_id}; Path=/; Max-Age=34128000; HttpOnly; SameSite=Lax`,
+    )
   })
 
   test('of another site gets it partitioned', async () => {
@@ -499,10 +557,13 @@ describe('the visitor', () => {
 
   test('is who the collector’s cookie says, else who the page says', async () => {
     const [ours, theirs] = [randomUUID(), randomUUID()]
-    const both = await receiptOf(await send({ cookie_id: theirs }, { cookie: `a=b; footfall=${ours}` }))
+    const both = await receiptOf(
+      await send({ cookie_id: theirs }, { cookie: `a=b; footfall=${ours}` }),
+    )
     expect(both.cookie_id).toBe(ours)
     expect(
-      (await receiptOf(await send({ cookie_id: theirs }, { cookie: 'footfall=nonsense' }))).cookie_id,
+      (await receiptOf(await send({ cookie_id: theirs }, { cookie: 'footfall=nonsense' })))
+        .cookie_id,
     ).toBe(theirs)
   })
 
@@ -515,7 +576,9 @@ describe('the visitor', () => {
     const first = await send({ ...more, cookie_id }, headers)
     const second = await send(more, headers)
     expect(cookieOf(first)).toBeNull()
-    const ids = [await receiptOf(first), await receiptOf(second)].map((receipt) => receipt.cookie_id)
+    const ids = [await receiptOf(first), await receiptOf(second)].map(
+      (receipt) => receipt.cookie_id,
+    )
     expect(ids[0]).toBe(ids[1])
     expect(ids[0]).not.toBe(cookie_id)
     expect(cookieOf(await send(more, { ...headers, cookie: `footfall=${cookie_id}` }))).toMatch(
@@ -529,7 +592,11 @@ describe('the visitor', () => {
     await post(beaconOf(service, [event], { cookie_id }))
     expect((await readEvent(service, event.event_id)).resolved).toBe(false)
     await post(beaconOf(service, [], { cookie_id, hem: 'a'.repeat(64) }))
-    await waitFor('the link', async () => (await readEvent(service, event.event_id)).resolved, 5_000)
+    await waitFor(
+      'the link',
+      async () => (await readEvent(service, event.event_id)).resolved,
+      5_000,
+    )
   })
 })
 

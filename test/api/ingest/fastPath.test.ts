@@ -22,7 +22,11 @@ interface Answer {
 }
 
 /** Posts to /e: with a Content-Length in front of the router, in chunks through it. */
-function post(body: string | Buffer, isInChunks: boolean, headers: Record<string, string>): Promise<Answer> {
+function post(
+  body: string | Buffer,
+  isInChunks: boolean,
+  headers: Record<string, string>,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const length = isInChunks
       ? { 'transfer-encoding': 'chunked' }
@@ -52,7 +56,11 @@ function post(body: string | Buffer, isInChunks: boolean, headers: Record<string
 const comparable = ({ status, headers, body }: Answer) => {
   const { date: _date, ...told } = headers
   const { request_id, ...said } = body
-  return { status, headers: { ...told, 'content-length': request_id ? 'any' : told['content-length'] }, said }
+  return {
+    status,
+    headers: { ...told, 'content-length': request_id ? 'any' : told['content-length'] },
+    said,
+  }
 }
 
 const cookie_id = '0190f0a0-0000-4000-8000-000000000001'
@@ -128,7 +136,10 @@ describe('a connection that is read in front of Node’s parser', () => {
     const random = seededRandom(seed)
     let beacons = 0
     const bodyOf = () => {
-      const event = { ...customEvent(), event_id: random.uuid().replace(/^./, side === 'ours' ? 'a' : 'b') }
+      const event = {
+        ...customEvent(),
+        event_id: random.uuid().replace(/^./, side === 'ours' ? 'a' : 'b'),
+      }
       event.event_data.url = `https://shop.example/${side}/${++beacons}`
       event.event_data.timestamp = new Date(startedAt).toISOString()
       const beacon = { ...beaconOf(service, [event], { cookie_id }), sent_at: new Date(startedAt) }
@@ -141,21 +152,29 @@ describe('a connection that is read in front of Node’s parser', () => {
   const openedForNode = openedInFront.repeat(2)
   /** What is wrong with an event is told with its id, which is of its side. */
   const ofAnySide = (answers: Awaited<ReturnType<typeof converse>>) =>
-    answers.map(({ status, text }) => ({ status, text: text.replace(/"event_id":"./g, '"event_id":"') }))
+    answers.map(({ status, text }) => ({
+      status,
+      text: text.replace(/"event_id":"./g, '"event_id":"'),
+    }))
 
   /** How the rows of `storedOf` tell the pages of a conversation. */
   const pagesOf = (conversation: string[]): string[] =>
-    [...conversation.join('').matchAll(/\/ours(\/\d+)/g)].map(([, page]) => `"page_path":"/${page}"`)
+    [...conversation.join('').matchAll(/\/ours(\/\d+)/g)].map(
+      ([, page]) => `"page_path":"/${page}"`,
+    )
 
   /** The pages whose events were stored, with what of the request is stored with them. */
   const storedOf = async (side: string): Promise<string[]> => {
     const rows = await readRows(service, {
       filter: `page_path:like:/${side}/%`,
-      ...{ limit: '1000', select: 'page_path,user_agent,client_ip,language,cookie_id' },
+      limit: '1000',
+      select: 'page_path,user_agent,client_ip,language,cookie_id',
     })
     // A body that was damaged may tell no cookie_id: then each gets one.
     return rows
-      .map((row) => JSON.stringify({ ...row, cookie_id: row.cookie_id === cookie_id }).replace(side, ''))
+      .map((row) =>
+        JSON.stringify({ ...row, cookie_id: row.cookie_id === cookie_id }).replace(side, ''),
+      )
       .sort()
   }
 

@@ -45,7 +45,9 @@ test('an address that is told by nobody we trust is not believed', async () => {
   })
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
-      postBeacon(plain.url, beaconOf(plain, [customEvent()]), { 'x-forwarded-for': `203.0.113.${n}` }),
+      postBeacon(plain.url, beaconOf(plain, [customEvent()]), {
+        'x-forwarded-for': `203.0.113.${n}`,
+      }),
     ),
   )
   expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(10)

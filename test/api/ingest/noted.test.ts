@@ -15,9 +15,18 @@ const url = 'https://shop.example/page?q=red+shoes&page=2'
 const timestamp = new Date().toISOString()
 
 /** Sends what the pixel notes; answers what is stored of it, by type. */
-async function stored(type: string, noted: object): Promise<Record<string, Record<string, unknown>>> {
+async function stored(
+  type: string,
+  noted: object,
+): Promise<Record<string, Record<string, unknown>>> {
   const path = `/${randomUUID()}`
-  const event = { type, id: Math.random(), url: url.replace('/page', path), at: timestamp, ...noted }
+  const event = {
+    type,
+    id: Math.random(),
+    url: url.replace('/page', path),
+    at: timestamp,
+    ...noted,
+  }
   const receipt = await receiptOf(await postBeacon(service.url, beaconOf(service, [event, event])))
   expect(receipt).toMatchObject({ accepted: 2, rejected: [] })
   // What one beacon brings becomes readable at once.
@@ -45,7 +54,13 @@ test.concurrent('a click: the fields of the specification, and marks where they 
     await stored('click', { ...clicked, path: [button, { tag: 'main' }], text: ' Close \n  it ' }),
   ).toEqual({
     click: {
-      element: { ariaLabel: 'Close', className: 'css-1x2y3z', tagName: 'BUTTON', id: null, href: null },
+      element: {
+        ariaLabel: 'Close',
+        className: 'css-1x2y3z',
+        tagName: 'BUTTON',
+        id: null,
+        href: null,
+      },
       elementIdentifier: 'button[aria-label=Close]',
       elementText: 'Close it',
       coordinates: { x: 1, y: 2 },
@@ -66,7 +81,8 @@ test.concurrent('a click: the fields of the specification, and marks where they 
   })
   expect(field).toMatchObject({ elementIdentifier: 'input[name=city]', elementText: '' })
   // Without a text an element is called by its label, or by that of what is inside.
-  const named = async (noted: object) => (await stored('click', { ...clicked, ...noted })).click!.elementText
+  const named = async (noted: object) =>
+    (await stored('click', { ...clicked, ...noted })).click!.elementText
   expect(await named({ path: [{ tag: 'area', alt: 'Plan' }] })).toBe('Plan')
   expect(await named({ path: [{ tag: 'a' }], label: { tag: 'img', alt: 'Home' } })).toBe('Home')
 })
@@ -76,7 +92,14 @@ test.concurrent('the middle button clicks links only; a link inside an SVG says 
   const { click, download } = await stored('auxclick', drawn)
   expect(click).toMatchObject({ elementIdentifier: 'a>rect' })
   expect(download).toMatchObject({ href: 'https://shop.example/files/a.pdf', filename: 'a.pdf' })
-  const event = { type: 'auxclick', id: Math.random(), url, at: Date.now(), ...clicked, path: [button] }
+  const event = {
+    type: 'auxclick',
+    id: Math.random(),
+    url,
+    at: Date.now(),
+    ...clicked,
+    path: [button],
+  }
   const receipt = await receiptOf(await postBeacon(service.url, beaconOf(service, [event])))
   expect(receipt).toMatchObject({ accepted: 1, rejected: [] })
 })
@@ -91,7 +114,9 @@ test.concurrent('clicks that were judged are custom events', async () => {
       coordinates: { x: 1, y: 2 },
     },
   })
-  expect((await stored('dead', { ...clicked, path: [button] })).custom).toMatchObject({ name: 'dead_click' })
+  expect((await stored('dead', { ...clicked, path: [button] })).custom).toMatchObject({
+    name: 'dead_click',
+  })
 })
 
 test.concurrent('times in milliseconds, and URLs that are too long, which lose their end only', async () => {
@@ -122,11 +147,22 @@ test.concurrent('a click on a file is a download too, one inside a marked elemen
   const marked = await download({ href: 'https://shop.example/100%.xyz', download: '' })
   expect(marked).toMatchObject({ filename: '100%.xyz', extension: 'xyz' })
   expect(await download({ href: 'https://shop.example/about.html' })).toBeUndefined()
-  const plan = { tag: 'b', 'data-footfall-event': 'plan', 'data-footfall-prop-kind-of': 'pro', id: 'x' }
+  const plan = {
+    tag: 'b',
+    'data-footfall-event': 'plan',
+    'data-footfall-prop-kind-of': 'pro',
+    id: 'x',
+  }
   const form = { tag: 'form', 'data-footfall-event': 'joined' }
   const far = [...Array(7).fill(false), plan]
   expect(
-    (await stored('click', { ...clicked, path: [button, form, ...far], properties: { shop: 'nl' } })).custom,
+    (
+      await stored('click', {
+        ...clicked,
+        path: [button, form, ...far],
+        properties: { shop: 'nl' },
+      })
+    ).custom,
   ).toEqual({ name: 'plan', properties: { shop: 'nl', 'kind-of': 'pro' } })
   expect((await stored('submit', { form, fields: [], prevented: undefined })).custom).toEqual({
     name: 'joined',
@@ -136,7 +172,11 @@ test.concurrent('a click on a file is a download too, one inside a marked elemen
 
 test.concurrent('an event that follows from a click and is refused is told as it was sent', async () => {
   const path = `/${randomUUID()}`
-  const plan = { tag: 'b', 'data-footfall-event': 'plan', 'data-footfall-prop-long': 'x'.repeat(17_000) }
+  const plan = {
+    tag: 'b',
+    'data-footfall-event': 'plan',
+    'data-footfall-prop-long': 'x'.repeat(17_000),
+  }
   const page = url.replace('/page', path)
   const event = { type: 'click', id: 0.5, url: page, at: timestamp, ...clicked, path: [plan] }
   const properties = '{"order":6742005955800414303}'
@@ -158,8 +198,16 @@ test.concurrent('an event that follows from a click and is refused is told as it
 test.concurrent('a form: its fields by name, without secret ones and buttons; a search where nothing else will show it', async () => {
   const form = { tag: 'form', name: 'f', action: '/join', method: 'POST', class: 'x' }
   const fields = [
-    ...['a text ', 'b select-one on', 'a checkbox ', ' text ', 'pin password ', 'csrf hidden ', 'go submit '],
-    ...['card text billing cc-number', 'x fieldset undefined', 'full name text name'],
+    'a text ',
+    'b select-one on',
+    'a checkbox ',
+    ' text ',
+    'pin password ',
+    'csrf hidden ',
+    'go submit ',
+    'card text billing cc-number',
+    'x fieldset undefined',
+    'full name text name',
   ].map((kind) => [kind, false])
   expect(await stored('submit', { form, fields, prevented: false })).toEqual({
     form_submission: {
@@ -170,10 +218,15 @@ test.concurrent('a form: its fields by name, without secret ones and buttons; a 
   const search = async (field: [string, string], isHandled: boolean, method = 'get') =>
     (
       await stored('submit', {
-        ...{ form: { tag: 'form', method }, fields: [field], prevented: isHandled && field[1] },
+        form: { tag: 'form', method },
+        fields: [field],
+        prevented: isHandled && field[1],
       })
     ).search
-  expect(await search(['q text ', ' red  shoes '], true)).toEqual({ query: 'red shoes', results_count: null })
+  expect(await search(['q text ', ' red  shoes '], true)).toEqual({
+    query: 'red shoes',
+    results_count: null,
+  })
   expect(await search(['q text ', 'red'], false)).toBeUndefined()
   expect(await search(['q text ', 'red'], false, 'post')).toMatchObject({ query: 'red' })
   expect(await search(['term search ', 'red'], false)).toMatchObject({ query: 'red' })
@@ -226,7 +279,8 @@ test.concurrent('videos and embedded players, never audio, nor the pause that en
 })
 
 test.concurrent('secrets in URLs are not stored, whoever sent them', async () => {
-  const secret = 'https://shop.example/a?token=s3cret&page=2&user_email=a%40b.example#access_token=s3cret'
+  const secret =
+    'https://shop.example/a?token=s3cret&page=2&user_email=a%40b.example#access_token=s3cret'
   const click = await stored('click', { ...clicked, path: [{ tag: 'a', href: secret }] })
   const track = await stored('track', { name: 'shared', properties: { on: [`see ${secret}`] } })
   for (const noted of [click, track]) {
@@ -239,13 +293,22 @@ test.concurrent('secrets in URLs are not stored, whoever sent them', async () =>
     name: 'shared',
     properties: { on: [`see ${signedIn} by a@b.example`] },
   })
-  expect(link.click).toMatchObject({ element: { href: 'https://shop.example/@ann?to=b@c.example' } })
+  expect(link.click).toMatchObject({
+    element: { href: 'https://shop.example/@ann?to=b@c.example' },
+  })
   expect(said.custom).toMatchObject({
     properties: { on: ['see https://shop.example/@ann?to=b@c.example by a@b.example'] },
   })
   const event_id = randomUUID()
   const size = { height: 1, width: 1 }
-  const event_data = { url: secret, title: '', referrer: secret, screen: size, viewport: size, timestamp }
+  const event_data = {
+    url: secret,
+    title: '',
+    referrer: secret,
+    screen: size,
+    viewport: size,
+    timestamp,
+  }
   const event = { event_id, event_type: 'page_view', event_data }
   await postBeacon(service.url, beaconOf(service, [event]))
   const row = await waitFor('the row', async () => {
@@ -262,7 +325,14 @@ test.concurrent('secrets in URLs are not stored, whoever sent them', async () =>
 test.concurrent('who a browser belongs to: by identify, surer than by a form; without consent nothing', async () => {
   const link = async (hem: string, hem_source: 'form' | undefined, cookie_id: string | null) => {
     const person = { type: 'identify', id: Math.random(), url, at: timestamp, hem, hem_source }
-    const view = { type: 'track', id: Math.random(), url, at: timestamp, name: 'seen', properties: {} }
+    const view = {
+      type: 'track',
+      id: Math.random(),
+      url,
+      at: timestamp,
+      name: 'seen',
+      properties: {},
+    }
     const answer = await postBeacon(service.url, beaconOf(service, [person, view], { cookie_id }))
     expect(answer.status).toBe(200)
     expect(await receiptOf(answer)).toMatchObject({ accepted: 2, rejected: [] })
@@ -287,7 +357,16 @@ test.concurrent('who a browser belongs to: by identify, surer than by a form; wi
 })
 
 test.concurrent('nonsense in place of what the pixel notes costs only itself', async () => {
-  const nonsense = [null, 5, 'x', [], {}, { tag: 5 }, [null, { tag: {} }], [{ tag: 'a', href: {}, nth: 'x' }]]
+  const nonsense = [
+    null,
+    5,
+    'x',
+    [],
+    {},
+    { tag: 5 },
+    [null, { tag: {} }],
+    [{ tag: 'a', href: {}, nth: 'x' }],
+  ]
   const types = Object.keys(eventTypeOf)
   const keys = [
     'path',
@@ -303,7 +382,10 @@ test.concurrent('nonsense in place of what the pixel notes costs only itself', a
   ]
   const events = [...types, 'other', '__proto__', 'toString'].flatMap((type) =>
     nonsense.map((value) => ({
-      ...{ type, id: value, url, at: timestamp },
+      type,
+      id: value,
+      url,
+      at: timestamp,
       ...Object.fromEntries(keys.map((key) => [key, value])),
     })),
   )
@@ -327,7 +409,10 @@ test('what says too little is rejected with a reason, and what is too much; thei
     [{ type: 'click', path: [{ tag: throwing }] }, '/path'],
     [{ type: 'submit', form: 5 }, '/form'],
     [{ type: 'play' }, '/path'],
-    [{ type: 'play', element, currentSrc: '', duration: 1, currentTime: throwing }, '/event_data/position'],
+    [
+      { type: 'play', element, currentSrc: '', duration: 1, currentTime: throwing },
+      '/event_data/position',
+    ],
     [{ type: 'scroll', percentage: throwing, threshold: 25 }, '/event_data/percentage'],
     [{ type: 'page', title: '', sizes: [1, 1, 1, 1], referrer: throwing }, '/event_data/referrer'],
     [{ type: 'copy', text: throwing, textLength: 1 }, '/event_data/text'],
@@ -335,7 +420,10 @@ test('what says too little is rejected with a reason, and what is too much; thei
     [{ type: 'identify', hem: 'A'.repeat(64) }, '/hem'],
     [{ type: 'hover' }, '/type'],
     [{ type: throwing }, '/type'],
-    [{ type: 'track', name: 'deep', properties: { deep: '@deep@' } }, `/properties/deep${'/a'.repeat(31)}`],
+    [
+      { type: 'track', name: 'deep', properties: { deep: '@deep@' } },
+      `/properties/deep${'/a'.repeat(31)}`,
+    ],
     [
       { type: 'track', name: 'wide', properties: { wide: Array.from({ length: 5_001 }, () => 0) } },
       '/properties/wide',
@@ -370,7 +458,9 @@ test('a __proto__ key is found however it is written', async () => {
   for (const key of ['__proto__', '__pr\\u006fto__', '\\u005F_proto__']) {
     const body = JSON.stringify(beaconOf(service, [event])).replace('place', key)
     const { rejected } = await receiptOf(await postBeacon(service.url, body))
-    expect(rejected, key).toMatchObject([{ path: '/properties/__proto__', message: 'must not be a key' }])
+    expect(rejected, key).toMatchObject([
+      { path: '/properties/__proto__', message: 'must not be a key' },
+    ])
   }
 })
 
@@ -390,11 +480,15 @@ test('referrer_url is on every event where the page has one, without its secrets
     event_id: randomUUID(),
     event_data: { ...event_data, referrer: { toString: 1 } },
   }
-  const receipt = await receiptOf(await postBeacon(service.url, beaconOf(service, [...noted, complete, odd])))
+  const receipt = await receiptOf(
+    await postBeacon(service.url, beaconOf(service, [...noted, complete, odd])),
+  )
   expect(receipt).toMatchObject({ accepted: 5, rejected: [] })
   const rows = await waitFor('the rows', async () => {
     const answer = await ask(service, `/api/v3/events/web_event?filter=page_path:eq:${path}`)
-    const { rows } = (await answer.json()) as { rows: { event_id: string; referrer_url: string | null }[] }
+    const { rows } = (await answer.json()) as {
+      rows: { event_id: string; referrer_url: string | null }[]
+    }
     return rows.length === 6 ? rows : null
   })
   for (const { event_id, referrer_url } of rows)

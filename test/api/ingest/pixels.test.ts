@@ -25,7 +25,10 @@ afterAll(async () => {
 })
 
 const set = (column: string, value: unknown) =>
-  postgres.query(`UPDATE pixels SET ${column} = $1 WHERE pixel_id = $2`, [value, service.demo.pixel_id])
+  postgres.query(`UPDATE pixels SET ${column} = $1 WHERE pixel_id = $2`, [
+    value,
+    service.demo.pixel_id,
+  ])
 
 const send = (headers: Record<string, string> = {}) =>
   postBeacon(service.url, beaconOf(service, [customEvent()]), headers)
@@ -58,7 +61,9 @@ test('an inactive pixel takes nothing from the moment it is switched off, and sa
 test('a pixel with allowed origins takes events from those alone', async () => {
   await set('allowed_origins', ['https://shop.example'])
   await waitFor('the refusal', async () => !(await send()).ok)
-  expect(await refusal(await send({ origin: 'https://evil.example' }))).toBe('403 origin not allowed')
+  expect(await refusal(await send({ origin: 'https://evil.example' }))).toBe(
+    '403 origin not allowed',
+  )
   expect((await send({ origin: 'https://shop.example' })).status).toBe(200)
   await set('allowed_origins', [])
   await waitFor('any origin again', async () => (await send()).ok)
@@ -77,7 +82,9 @@ test('refused beacons that name a pixel are recorded with the reason, a few of e
   await set('active', true)
   const recorded = await waitFor('the refusals', async () => {
     const answer = await ask(service, '/api/v1/rejected_events?limit=1000')
-    const { rejected_events } = (await answer.json()) as { rejected_events: Record<string, string>[] }
+    const { rejected_events } = (await answer.json()) as {
+      rejected_events: Record<string, string>[]
+    }
     const refusals = rejected_events.filter((row) => row.refusal)
     return new Set(refusals.map((row) => row.refusal)).size === 3 ? refusals : null
   })
@@ -90,7 +97,11 @@ test('refused beacons that name a pixel are recorded with the reason, a few of e
   expect(await activity.json()).toMatchObject({
     rejected_last_24h: 0,
     last_rejection: null,
-    last_refusal: { at: expect.stringMatching(/Z$/), error: expect.any(String), message: expect.any(String) },
+    last_refusal: {
+      at: expect.stringMatching(/Z$/),
+      error: expect.any(String),
+      message: expect.any(String),
+    },
   })
   await set('allowed_origins', [])
   await waitFor('any origin again', async () => (await send()).ok)

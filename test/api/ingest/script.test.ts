@@ -82,8 +82,14 @@ test('what settings do not ask for is not in the script: clicks are judged where
 
 test('settings add the chunks they need, by URLs that name their content', async () => {
   expect(await changeSettings({ text_length_max: 1 })).not.toContain('vitals')
-  const script = await changeSettings({ web_vitals: true, video_embeds: true, identify_forms: true })
-  const names = [...script.matchAll(/"((?:vitals|embeds)\.[0-9a-f]{16}\.js)"/g)].map(([, name]) => name!)
+  const script = await changeSettings({
+    web_vitals: true,
+    video_embeds: true,
+    identify_forms: true,
+  })
+  const names = [...script.matchAll(/"((?:vitals|embeds)\.[0-9a-f]{16}\.js)"/g)].map(
+    ([, name]) => name!,
+  )
   expect(names.map((name) => name.split('.')[0])).toEqual(['vitals', 'embeds'])
   for (const name of names) {
     const chunk = await fetch(`${service.url}/p/${name}`)
@@ -95,9 +101,12 @@ test('settings add the chunks they need, by URLs that name their content', async
   expect(old.headers.get('cache-control')).toMatch(/max-age=300/)
 })
 
-test.each(['/p/nothing.js', '/p/debug.json', '/p/.js', '/p/x.y.js'])('%s is not found', async (path) => {
-  expect((await fetch(service.url + path)).status).toBe(404)
-})
+test.each(['/p/nothing.js', '/p/debug.json', '/p/.js', '/p/x.y.js'])(
+  '%s is not found',
+  async (path) => {
+    expect((await fetch(service.url + path)).status).toBe(404)
+  },
+)
 
 test.each([
   ['br', 'br'],
@@ -124,7 +133,8 @@ test('the script is not served again when the browser has it, however it says so
   for (const etag of held) {
     const answer = await fetch(scriptUrl(), { headers: { 'if-none-match': etag } })
     expect({ etag, status: answer.status, vary: answer.headers.get('vary') }).toEqual({
-      ...{ etag, status: 304 },
+      etag,
+      status: 304,
       vary: 'Origin, Accept-Encoding',
     })
   }

@@ -50,13 +50,20 @@ const resolvesTo = (cookie_id: string, hem: string | null) =>
   waitFor(`${hem} for the cookie`, async () => String(await hemsOf(cookie_id)) === String(hem))
 
 const identify = (more: object) => ({
-  ...{ type: 'identify', id: Math.random(), url: 'https://shop.example/', at: Date.now(), referrer: '' },
+  type: 'identify',
+  id: Math.random(),
+  url: 'https://shop.example/',
+  at: Date.now(),
+  referrer: '',
   ...more,
 })
 
 const lastRejection = (pixel_id: string, hem: string) =>
   waitFor('the rejection', async () => {
-    const { rejected_events } = await it.done(it.key, `GET /api/v1/rejected_events?pixel_id=${pixel_id}`)
+    const { rejected_events } = await it.done(
+      it.key,
+      `GET /api/v1/rejected_events?pixel_id=${pixel_id}`,
+    )
     return rejected_events.find(({ event }: Json) => JSON.stringify(event).includes(hem))
   })
 
@@ -124,11 +131,17 @@ test('a wrong signature is refused with a reason, whatever it is wrong by; the e
 test('a pixel that requires a signature refuses identifies and forms without one, and takes the signed', async () => {
   const { pixel_id, send, secret } = await openPixel({ require_signed_identify: true })
   const hem = anybody()
-  const fault = { path: '/hem_signature', message: expect.stringContaining('signed identifies only') }
+  const fault = {
+    path: '/hem_signature',
+    message: expect.stringContaining('signed identifies only'),
+  }
   for (const more of [{}, { hem_source: 'form' }, { hem_signature: null }]) {
     const cookie_id = randomUUID()
     expect((await send({ cookie_id, hem, ...more })).receipt).toEqual({
-      ...{ cookie_id, accepted: 1, rejected: [], hem_rejected: fault },
+      cookie_id,
+      accepted: 1,
+      rejected: [],
+      hem_rejected: fault,
     })
     const noted = await send({ cookie_id }, [customEvent(), identify({ hem, ...more })])
     expect(noted.receipt).toMatchObject({ accepted: 1, rejected: [{ index: 1, ...fault }] })
@@ -143,7 +156,8 @@ test('a pixel that requires a signature refuses identifies and forms without one
 
 test('while the secret is rotated the old one is valid, too, until it is retired; others never', async () => {
   const { pixel_id, send, secret: old } = await openPixel({ require_signed_identify: true })
-  const change = (how: string) => it.ask(it.key, `POST /api/v1/pixel/identify-secrets/${how}`, { pixel_id })
+  const change = (how: string) =>
+    it.ask(it.key, `POST /api/v1/pixel/identify-secrets/${how}`, { pixel_id })
   const isTaken = async (secret: string) => {
     const hem = anybody()
     const { receipt } = await send({ hem, hem_signature: sign(hem, secret) })
@@ -178,7 +192,9 @@ test('of one network so many unsigned identifies a minute are taken; signed ones
   const { send, secret } = await openPixel()
   let n = 0
   const sendFrom = (ip: () => string, more = {}) =>
-    Promise.all(Array.from({ length: 40 }, () => send({ hem: anybody(), ...more }, undefined, ip())))
+    Promise.all(
+      Array.from({ length: 40 }, () => send({ hem: anybody(), ...more }, undefined, ip())),
+    )
   const refused = (sent: Awaited<ReturnType<typeof send>>[]) =>
     sent.filter(({ receipt }) => receipt.hem_rejected?.path === '/hem').length
   const flood = await sendFrom(() => '203.0.113.77')
@@ -187,7 +203,9 @@ test('of one network so many unsigned identifies a minute are taken; signed ones
   expect(refused(await sendFrom(() => `2001:db8:0:9::${(++n).toString(16)}`))).toBe(20)
   expect(refused(await sendFrom(randomIp))).toBe(0)
   const hem = anybody()
-  expect(refused(await sendFrom(() => '203.0.113.77', { hem, hem_signature: sign(hem, secret) }))).toBe(0)
+  expect(
+    refused(await sendFrom(() => '203.0.113.77', { hem, hem_signature: sign(hem, secret) })),
+  ).toBe(0)
 })
 
 let hosts = 0

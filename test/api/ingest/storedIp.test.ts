@@ -31,7 +31,10 @@ test.each([
     user_agent: chrome,
     ...more,
   })
-  await waitFor('the pixel', async () => (await postBeacon(it.url, body, { ...it.key, ...headers })).ok)
+  await waitFor(
+    'the pixel',
+    async () => (await postBeacon(it.url, body, { ...it.key, ...headers })).ok,
+  )
   const row = await waitFor('the event', async () => {
     const query = `pixel_id=${pixel_id}&filter=event_id:eq:${event.event_id}`
     return (await it.done(it.key, `GET /api/v3/events/web_event?${query}`)).rows[0]

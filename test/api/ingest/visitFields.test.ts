@@ -3,7 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ask, beaconOf, customEvent, postBeacon, type Row, readEvent, readRows } from '../../harness/api.ts'
+import {
+  ask,
+  beaconOf,
+  customEvent,
+  postBeacon,
+  type Row,
+  readEvent,
+  readRows,
+} from '../../harness/api.ts'
 import { ownDatabases } from '../../harness/databases.ts'
 import { writeDatabase } from '../../harness/mmdb.ts'
 import { type Service, startService, waitFor } from '../../harness/service.ts'
@@ -21,8 +29,11 @@ const pageView = (data: object = {}) => ({
   event_id: randomUUID(),
   event_type: 'page_view',
   event_data: {
-    ...{ url: 'https://shop.example/', title: 'Shop', referrer: null },
-    ...{ screen: { height: 1080, width: 1920 }, viewport: { height: 947, width: 1903.4 } },
+    url: 'https://shop.example/',
+    title: 'Shop',
+    referrer: null,
+    screen: { height: 1080, width: 1920 },
+    viewport: { height: 947, width: 1903.4 },
     timestamp: new Date().toISOString(),
     ...data,
   },
@@ -65,12 +76,16 @@ describe('where a visitor is', () => {
       subdivisions: [{ names: { en: 'Vienna' } }],
       city: { names: { en: 'Vienna' } },
     })
-    const other = await startService({ env: { ...(await ownDatabases()), FOOTFALL_IP_DATABASE: file } })
+    const other = await startService({
+      env: { ...(await ownDatabases()), FOOTFALL_IP_DATABASE: file },
+    })
     try {
       const event = pageView()
       await postBeacon(other.url, beaconOf(other, [event]))
       expect(await readEvent(other, event.event_id)).toMatchObject({
-        ...{ country: 'AT', region: 'Vienna', city: 'Vienna' },
+        country: 'AT',
+        region: 'Vienna',
+        city: 'Vienna',
       })
     } finally {
       await other.stop()
@@ -88,7 +103,9 @@ describe('what a visitor sees the page with', () => {
   test('widths of a page view, rounded, and the language', async () => {
     const row = await rowOf({}, { 'accept-language': 'de-at,en;q=0.5' })
     expect(row).toMatchObject({ screen_width: 1920, viewport_width: 1903, language: 'de-AT' })
-    const found = await readRows(service, { filter: `event_id:eq:${row.event_id},screen_width:gte:1920` })
+    const found = await readRows(service, {
+      filter: `event_id:eq:${row.event_id},screen_width:gte:1920`,
+    })
     expect(found).toHaveLength(1)
   })
 
@@ -105,15 +122,24 @@ describe('what a visitor sees the page with', () => {
     const url = `https://shop.example/${randomUUID()}`
     const query = new URLSearchParams({ pixel_id: service.demo.pixel_id, url })
     await fetch(`${service.url}/e.gif?${query}`, { headers: { 'accept-language': 'nl' } })
-    const row = await waitFor(url, async () => (await readRows(service, { filter: `page_url:eq:${url}` }))[0])
+    const row = await waitFor(
+      url,
+      async () => (await readRows(service, { filter: `page_url:eq:${url}` }))[0],
+    )
     expect(row).toMatchObject({ language: 'nl', screen_width: null, viewport_width: null })
   })
 })
 
 describe('how a visitor came', () => {
   const none = {
-    ...{ utm_source: null, utm_medium: null, utm_campaign: null, utm_term: null, utm_content: null },
-    ...{ click_id: null, click_id_type: null, referrer_host: null },
+    utm_source: null,
+    utm_medium: null,
+    utm_campaign: null,
+    utm_term: null,
+    utm_content: null,
+    click_id: null,
+    click_id_type: null,
+    referrer_host: null,
   }
 
   const addresses: [string, Row][] = [
@@ -122,8 +148,11 @@ describe('how a visitor came', () => {
     [
       '?utm_source=news+letter&utm_medium=e%2Dmail&utm_campaign=%C3%A9t%C3%A9&utm_term=a%26b&utm_content=top#x',
       {
-        ...{ utm_source: 'news letter', utm_medium: 'e-mail', utm_campaign: 'été' },
-        ...{ utm_term: 'a&b', utm_content: 'top' },
+        utm_source: 'news letter',
+        utm_medium: 'e-mail',
+        utm_campaign: 'été',
+        utm_term: 'a&b',
+        utm_content: 'top',
       },
     ],
     ['?a=1&gclid=EAIa%2Bx#gclid=2', { click_id: 'EAIa+x', click_id_type: 'gclid' }],
@@ -146,19 +175,27 @@ describe('how a visitor came', () => {
         { url: `https://shop.example/${query}` },
         { ...none, ...expected },
       ]),
-      ...referrers.map(([referrer, referrer_host]): [object, Row] => [{ referrer }, { referrer_host }]),
+      ...referrers.map(([referrer, referrer_host]): [object, Row] => [
+        { referrer },
+        { referrer_host },
+      ]),
     ]
     const events = cases.map(([data]) => pageView(data))
     await postBeacon(service.url, beaconOf(service, events))
     for (const [at, [data, expected]] of cases.entries())
-      expect(await readEvent(service, events[at]!.event_id), JSON.stringify(data)).toMatchObject(expected)
+      expect(await readEvent(service, events[at]!.event_id), JSON.stringify(data)).toMatchObject(
+        expected,
+      )
   })
 
   test('is filtered and counted by', async () => {
     const campaign = randomUUID()
     for (const source of ['a', 'a', 'b'])
       await rowOf({ url: `https://shop.example/?utm_campaign=${campaign}&utm_source=${source}` })
-    const query = new URLSearchParams({ filter: `utm_campaign:eq:${campaign}`, group_by: 'utm_source' })
+    const query = new URLSearchParams({
+      filter: `utm_campaign:eq:${campaign}`,
+      group_by: 'utm_source',
+    })
     const answer = await ask(service, `/api/v3/events/web_event/counts?${query}`)
     expect(((await answer.json()) as { counts: Row[] }).counts).toEqual([
       { utm_source: 'a', count: 2 },
@@ -171,12 +208,23 @@ test('the sample that test keys read has visitors from several countries, campai
   const { test_api_key, test_api_secret } = service.demo
   const headers = { 'x-api-key': test_api_key, 'x-api-secret': test_api_secret }
   const counted = async (field: string) => {
-    const query = new URLSearchParams({ group_by: field, filter: 'is_bot:eq:false', start_time: monthAgo })
+    const query = new URLSearchParams({
+      group_by: field,
+      filter: 'is_bot:eq:false',
+      start_time: monthAgo,
+    })
     const answer = await ask(service, `/api/v3/events/web_event/counts?${query}`, headers)
     const { counts } = (await answer.json()) as { counts: Row[] }
     return counts.filter((count) => count[field] !== null).length
   }
-  for (const field of ['country', 'language', 'utm_source', 'utm_medium', 'click_id_type', 'referrer_host'])
+  for (const field of [
+    'country',
+    'language',
+    'utm_source',
+    'utm_medium',
+    'click_id_type',
+    'referrer_host',
+  ])
     expect(await counted(field), field).toBeGreaterThan(1)
 })
 

@@ -17,7 +17,9 @@ afterAll(() => intent.close())
 
 const api = (method: 'GET' | 'POST' | 'PATCH', path: string, payload?: object) =>
   intent.app.inject({
-    ...{ method, url: `/api/v1/audiences${path}`, headers: { 'x-project-id': projectId } },
+    method,
+    url: `/api/v1/audiences${path}`,
+    headers: { 'x-project-id': projectId },
     ...(payload && { payload }),
   })
 const create = async (definition: object, intent_window_days = 30) => {
@@ -48,10 +50,18 @@ const firstHem = new Map(
 
 test.each([
   [leaf([topics[0]!]), { topics: [topics[0]!] }],
-  [leaf([topics[0]!, topics[1]!], { match: 'all' }), { topics: topics.slice(0, 2), match: 'all' as const }],
+  [
+    leaf([topics[0]!, topics[1]!], { match: 'all' }),
+    { topics: topics.slice(0, 2), match: 'all' as const },
+  ],
   [leaf([topics[2]!], { min_score: 40 }), { topics: [topics[2]!], min_score: 40 }],
   [
-    { all: [leaf([topics[3]!]), { profile: { field: 'job_seniority', op: 'eq', value: 'director' } }] },
+    {
+      all: [
+        leaf([topics[3]!]),
+        { profile: { field: 'job_seniority', op: 'eq', value: 'director' } },
+      ],
+    },
     { topics: [topics[3]!], seniority: 'director' },
   ],
 ])('members meet %j by any of their addresses, and are there once', async (include, asked) => {
@@ -61,7 +71,9 @@ test.each([
     expect(await membersOf(await intent.build(audienceId))).toEqual(expected)
     const { audience } = (await api('GET', `/${audienceId}`)).json()
     expect(audience).toMatchObject({
-      ...{ count: expected.length, intent_window_days: days, meter: 'audience_predictive' },
+      count: expected.length,
+      intent_window_days: days,
+      meter: 'audience_predictive',
     })
     const { low, medium, high } = audience.bucket_counts
     expect(low + medium + high).toBe(expected.length)
@@ -89,10 +101,16 @@ test('bucket_counts are members by their greatest score, scaled to the window', 
 })
 
 test('companies meet leaves by their own signals and those of their people', async () => {
-  const audienceId = await create({ entity: 'companies', include: leaf([topics[0]!], { min_score: 20 }) }, 90)
+  const audienceId = await create(
+    { entity: 'companies', include: leaf([topics[0]!], { min_score: 20 }) },
+    90,
+  )
   const members = await intent.membersOf(await intent.build(audienceId))
   const expected = interested(companiesWith(people, signals), {
-    ...{ topics: [topics[0]!], match: 'any', min_score: 20, days: 90 },
+    topics: [topics[0]!],
+    match: 'any',
+    min_score: 20,
+    days: 90,
   })
   expect(members.sort()).toEqual(expected.map(({ key }) => key).sort())
 })
@@ -118,7 +136,9 @@ test('what intent decides is charged as predictive, also through another audienc
   const before = await intent.charged()
   const records = (await api('GET', `/${using}/records`)).json().results.length
   expect(records).toBeGreaterThan(0)
-  expect((await intent.charged()).audience_predictive).toBe((before.audience_predictive ?? 0) + records)
+  expect((await intent.charged()).audience_predictive).toBe(
+    (before.audience_predictive ?? 0) + records,
+  )
   // Another definition costs less from the build on that is made of it.
   const profiles = ofPeople({ profile: { field: 'job_seniority', op: 'eq', value: 'director' } })
   await api('PATCH', `/${using}`, { definition: profiles })
@@ -149,7 +169,10 @@ test('samples count by the window and name the meter; explain says whether the l
   const definition = ofPeople(leaf([topics[0]!]))
   const sample = (await api('POST', '/sample', { definition, intent_window_days: 60 })).json()
   const expected = keysOf({ topics: [topics[0]!], days: 60 })
-  expect(sample).toMatchObject({ estimate: { count: expected.length }, meter: 'audience_predictive' })
+  expect(sample).toMatchObject({
+    estimate: { count: expected.length },
+    meter: 'audience_predictive',
+  })
   const audienceId = await create(definition, 60)
   await intent.build(audienceId)
   const everybody = people.filter(({ emails }) => expected.includes(hemOf(emails[0]!)))
@@ -169,7 +192,8 @@ test('topics that are none are refused with their place', async () => {
     await api('PATCH', `/${await create(ofPeople(leaf([topics[0]!])))}`, { definition }),
   ]) {
     expect({ status: answer.statusCode, ...answer.json() }).toMatchObject({
-      ...{ status: 400, pointer: '/definition/include/any/1/intent/topics' },
+      status: 400,
+      pointer: '/definition/include/any/1/intent/topics',
       message: expect.stringContaining('"nonsense"'),
     })
   }

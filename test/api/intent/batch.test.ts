@@ -26,7 +26,11 @@ test.each([
   'every item has the topics of its person, in order, by any address: $topics in $days days',
   async (asked) => {
     const known = peopleWith(people, signals)
-    const body = { items, intent_window_days: asked.days, ...(asked.topics && { topics: asked.topics }) }
+    const body = {
+      items,
+      intent_window_days: asked.days,
+      ...(asked.topics && { topics: asked.topics }),
+    }
     const before = (await intent.charged()).intent ?? 0
     const dry = await intent.ask('batch', { ...body, dry_run: true })
     expect((await intent.charged()).intent ?? 0).toBe(before)
@@ -43,7 +47,12 @@ test.each([
     expect(matched).toBeGreaterThan(10)
     expect(answer).toMatchObject({ count: items.length, matched, charged: matched })
     // People whom the caller names: how many match is charged.
-    expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: items.length, exact: false })
+    expect(dry).toEqual({
+      dry_run: true,
+      meter: 'intent',
+      records_to_charge: items.length,
+      exact: false,
+    })
     expect((await intent.charged()).intent! - before).toBe(matched)
   },
 )
@@ -60,22 +69,29 @@ test('a person matches through any of their addresses', async () => {
 })
 
 test('what is wrong with an item costs its neighbours nothing', async () => {
-  const email = people.find(({ emails }) => signals.some((one) => emails.includes(one.email!)))!.emails[0]!
+  const email = people.find(({ emails }) => signals.some((one) => emails.includes(one.email!)))!
+    .emails[0]!
   const good = { id: 'good', email }
   const { results, charged } = await intent.ask('batch', {
     items: [
-      ...[good, null, 7, 'text', [], {}],
-      ...[{ id: 'no address' }, { id: 'bad', email: 'not one' }, { id: 'number', email: 7 }],
-      ...[{ email }, { id: 7, email }, { id: '', email }, { id: 'x'.repeat(256), email }],
-      ...[
-        { id: 'good', email },
-        { id: 'more', email, other: 1 },
-        { id: 'both', email, hem: hemOf(email) },
-      ],
-      ...[
-        { id: 'hem', hem: hemOf(email) },
-        { id: 'last', email: `  ${email.toUpperCase()} ` },
-      ],
+      good,
+      null,
+      7,
+      'text',
+      [],
+      {},
+      { id: 'no address' },
+      { id: 'bad', email: 'not one' },
+      { id: 'number', email: 7 },
+      { email },
+      { id: 7, email },
+      { id: '', email },
+      { id: 'x'.repeat(256), email },
+      { id: 'good', email },
+      { id: 'more', email, other: 1 },
+      { id: 'both', email, hem: hemOf(email) },
+      { id: 'hem', hem: hemOf(email) },
+      { id: 'last', email: `  ${email.toUpperCase()} ` },
     ],
     intent_window_days: 365,
   })
@@ -83,34 +99,24 @@ test('what is wrong with an item costs its neighbours nothing', async () => {
     error ? [id, (error as { parameter: string }).parameter] : [id, matched],
   )
   expect(shown).toEqual([
-    ...[
-      ['good', true],
-      [null, 'items'],
-      [null, 'items'],
-      [null, 'items'],
-      [null, 'items'],
-      [null, 'id'],
-    ],
-    ...[
-      ['no address', 'hem'],
-      ['bad', 'email'],
-      ['number', 'email'],
-    ],
-    ...[
-      [null, 'id'],
-      [null, 'id'],
-      ['', true],
-      [null, 'id'],
-    ],
-    ...[
-      ['good', true],
-      ['more', 'other'],
-      ['both', 'email'],
-    ],
-    ...[
-      ['hem', true],
-      ['last', true],
-    ],
+    ['good', true],
+    [null, 'items'],
+    [null, 'items'],
+    [null, 'items'],
+    [null, 'items'],
+    [null, 'id'],
+    ['no address', 'hem'],
+    ['bad', 'email'],
+    ['number', 'email'],
+    [null, 'id'],
+    [null, 'id'],
+    ['', true],
+    [null, 'id'],
+    ['good', true],
+    ['more', 'other'],
+    ['both', 'email'],
+    ['hem', true],
+    ['last', true],
   ])
   for (const one of results.filter(({ error }: { error?: unknown }) => error)) {
     expect(Object.keys(one)).toEqual(['id', 'error'])
@@ -137,18 +143,24 @@ test.each([
 ])('batch %# is 400', async (body, parameter) => {
   const answer = await intent.post('batch', body)
   expect({ status: answer.statusCode, ...answer.json() }).toMatchObject({
-    ...{ status: 400, error: 'invalid_parameter', parameter },
+    status: 400,
+    error: 'invalid_parameter',
+    parameter,
   })
 })
 
 test('unknown topics are named', async () => {
-  const answer = await intent.post('batch', { items, topics: ['wine', 'nonsense', 'other_nonsense'] })
+  const answer = await intent.post('batch', {
+    items,
+    topics: ['wine', 'nonsense', 'other_nonsense'],
+  })
   expect(answer.json().message).toContain('"nonsense", "other_nonsense"')
 })
 
 test('a full batch answers in order, and a project key is charged for its project', async () => {
   const full = Array.from({ length: 10_000 }, (_, index) => ({
-    ...{ id: String(index), email: addresses[index % addresses.length]! },
+    id: String(index),
+    email: addresses[index % addresses.length]!,
   }))
   const answer = await intent.ask('batch', { items: full }, { 'x-project-key': projectId })
   expect(answer.results.map(({ id }: { id: string }) => id)).toEqual(full.map(({ id }) => id))

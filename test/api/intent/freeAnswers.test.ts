@@ -39,7 +39,10 @@ beforeAll(async () => {
     company_domain,
     ...Object.fromEntries(
       companyFields
-        .filter(({ name, dataType, values }) => name !== 'company_domain' && dataType === 'Utf8' && !values)
+        .filter(
+          ({ name, dataType, values }) =>
+            name !== 'company_domain' && dataType === 'Utf8' && !values,
+        )
         .map(({ name }) => [name, secretText()]),
     ),
   }))
@@ -61,7 +64,8 @@ test.each(paths)('%s shows no address, in whichever field it stands', async (pat
   for (let index = 0; index < 8; index++) {
     const some = selectable.filter(() => random.chance(0.4)).map(({ name }) => name)
     const answer = await intent.post(path, {
-      ...{ ...asked, intent_window_days: random.integer(30, 365) },
+      ...asked,
+      intent_window_days: random.integer(30, 365),
       ...(index > 0 && some.length > 0 && { select: some.join() }),
     })
     expect(answer.statusCode).toBe(200)
@@ -82,7 +86,9 @@ test('previews count all, cap their records at 25 whatever limit asks for, and c
   for (const limit of [1, 25, 26, 1_000]) {
     const { results, count } = await intent.ask('people/multi/preview', { ...all, limit })
     expect(results.length).toBe(Math.min(limit, 25))
-    expect(count).toBe(peopleWith(people, signals).filter(({ signals }) => signals.length > 0).length)
+    expect(count).toBe(
+      peopleWith(people, signals).filter(({ signals }) => signals.length > 0).length,
+    )
   }
   const { count } = await intent.ask('companies/multi/preview', all)
   expect(count).toBe(companiesWith(people, signals).length)
@@ -108,7 +114,9 @@ test('all routes of intent share 10 requests a second, of which previews have 5'
 })
 
 test('previews take no cursor and no filter that names somebody', async () => {
-  expect((await intent.post('people/preview', { topic: topics[0], cursor: 'x' })).statusCode).toBe(400)
+  expect((await intent.post('people/preview', { topic: topics[0], cursor: 'x' })).statusCode).toBe(
+    400,
+  )
   const answer = await intent.post('people/preview', { topic: topics[0], filter: 'email:like:a%' })
   expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'filter' })
 })
@@ -150,7 +158,8 @@ test('figures by day, and by day and topic, are those of the signals', async () 
       }),
     ),
   )
-  const wine = (await stats('intent-daily-per-topic-stats', { ...query, topic: 'wine' })).json().rows
+  const wine = (await stats('intent-daily-per-topic-stats', { ...query, topic: 'wine' })).json()
+    .rows
   expect(new Set(wine.map(({ topic }: { topic: string }) => topic))).toEqual(new Set(['wine']))
   expect(await intent.charged()).toEqual({})
 })
@@ -159,7 +168,11 @@ test.each([
   ['intent-daily-stats', { start_date: '2026-02-30' }, 'start_date'],
   ['intent-daily-stats', { start_date: '2026-01-02', end_date: '2026-01-01' }, 'start_date'],
   ['intent-daily-stats', { start_date: '2020-01-01', end_date: '2026-01-01' }, 'start_date'],
-  ['intent-daily-per-topic-stats', { start_date: '2026-01-01', end_date: '2026-03-01' }, 'start_date'],
+  [
+    'intent-daily-per-topic-stats',
+    { start_date: '2026-01-01', end_date: '2026-03-01' },
+    'start_date',
+  ],
   ['intent-daily-per-topic-stats', { topic: 'nonsense' }, 'topic'],
   ['intent-daily-stats', { end_date: 'x' }, 'end_date'],
 ])('%s with %j is 400', async (name, query, parameter) => {

@@ -7,7 +7,13 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import { openAudiences } from '../audiences/harness.ts'
 import type { Person, Signal } from './naive.ts'
 
-export const topics = ['cloud_computing', 'payroll_software', 'ceramics_and_pottery', 'wine', 'golf']
+export const topics = [
+  'cloud_computing',
+  'payroll_software',
+  'ceramics_and_pottery',
+  'wine',
+  'golf',
+]
 const seniorities = ['c_suite', 'director', null]
 
 /** People and signals at random, the same for the same seed. */
@@ -27,8 +33,11 @@ export function makeWorld(seed: number, size = { people: 40, signals: 600 }) {
       ? { company_domain: random.pick(['alder.example', 'dune.example']) }
       : { email: random.pick(random.pick(people).emails) }
     return {
-      ...{ topic: random.pick(topics), ...subject, daysAgo: random.integer(0, 150) },
-      ...{ score: random.integer(0, 100), source: random.pick(['one', 'other']) },
+      topic: random.pick(topics),
+      ...subject,
+      daysAgo: random.integer(0, 150),
+      score: random.integer(0, 100),
+      source: random.pick(['one', 'other']),
     }
   })
   return { people, signals }
@@ -53,12 +62,17 @@ export async function openIntent(options: Parameters<typeof openAudiences>[0] = 
     },
     /** Signals as the operator loads them, one after the other. */
     async signal(signals: readonly Signal[], nowMs = Date.now()): Promise<void> {
-      const lines = signals.map(({ topic, email, company_domain = '', daysAgo, score, source }, index) =>
-        JSON.stringify({
-          ...{ topic, hem: email === undefined ? '' : hemOf(email), company_domain, score, source },
-          date: new Date(nowMs - daysAgo * dayMs).toISOString().slice(0, 10),
-          version: new Date(nowMs + index).toISOString(),
-        }),
+      const lines = signals.map(
+        ({ topic, email, company_domain = '', daysAgo, score, source }, index) =>
+          JSON.stringify({
+            topic,
+            hem: email === undefined ? '' : hemOf(email),
+            company_domain,
+            score,
+            source,
+            date: new Date(nowMs - daysAgo * dayMs).toISOString().slice(0, 10),
+            version: new Date(nowMs + index).toISOString(),
+          }),
       )
       await clickhouse.live.feed(
         {
@@ -77,7 +91,11 @@ export async function openIntent(options: Parameters<typeof openAudiences>[0] = 
       audiences.know({
         profiles: people.flatMap(({ emails, company_domain, job_seniority }, index) =>
           emails.map((email, n) => ({
-            ...{ hem: hemOf(email), pte_person_id: `person ${index}`, email, company_domain, job_seniority },
+            hem: hemOf(email),
+            pte_person_id: `person ${index}`,
+            email,
+            company_domain,
+            job_seniority,
             updated_at: new Date(Date.UTC(2026, 0, 20 - n)).toISOString(),
             ...more,
           })),
@@ -93,7 +111,9 @@ export async function openIntent(options: Parameters<typeof openAudiences>[0] = 
     /** Has the organization, or all, no longer show somebody. */
     async optOut(hem: string, organization = '00000000-0000-0000-0000-000000000000') {
       const row = JSON.stringify({
-        ...{ organization_id: organization, hem, is_active: true },
+        organization_id: organization,
+        hem,
+        is_active: true,
         cookie_id: '00000000-0000-0000-0000-000000000000',
       })
       await clickhouse.live.insertLines(

@@ -20,10 +20,22 @@ beforeEach(async () => {
 const signals = [
   { topic: 'wine', email: ' Ada@Load.Example ', date: dateAgo(0), score: '80', source: 'one' },
   { topic: 'wine', email: 'ben@load.example', date: dateAgo(3), score: '12.6', source: 'one' },
-  { topic: 'golf', email: 'ben@load.example', date: `${dateAgo(9)}T23:10:00Z`, score: '', source: '' },
+  {
+    topic: 'golf',
+    email: 'ben@load.example',
+    date: `${dateAgo(9)}T23:10:00Z`,
+    score: '',
+    source: '',
+  },
 ]
 const companies = [
-  { topic: 'golf', company_domain: 'WWW.Load.Example', date: dateAgo(1), score: '100', source: 'two' },
+  {
+    topic: 'golf',
+    company_domain: 'WWW.Load.Example',
+    date: dateAgo(1),
+    score: '100',
+    source: 'two',
+  },
 ]
 const loaded = [
   ['golf', dateAgo(9), hemOf('ben@load.example'), '', '', 100],
@@ -45,8 +57,13 @@ const byPerson = async () =>
   )
 
 const formats: Record<string, () => Promise<string[]>> = {
-  CSV: async () => [store.write('people.csv', csv(signals)), store.write('companies.csv', csv(companies))],
-  'NDJSON, packed': async () => [store.write('all.ndjson.gz', gzipSync(ndjson([...signals, ...companies])))],
+  CSV: async () => [
+    store.write('people.csv', csv(signals)),
+    store.write('companies.csv', csv(companies)),
+  ],
+  'NDJSON, packed': async () => [
+    store.write('all.ndjson.gz', gzipSync(ndjson([...signals, ...companies]))),
+  ],
   Parquet: async () => {
     const all = store.write(
       'all.parquet',
@@ -64,7 +81,12 @@ const formats: Record<string, () => Promise<string[]>> = {
 }
 
 test.each(Object.keys(formats))('signals of %s are stored by topic and by person', async (name) => {
-  const { code, stdout } = await store.intent(['load', '--into', 'signals', ...(await formats[name]!())])
+  const { code, stdout } = await store.intent([
+    'load',
+    '--into',
+    'signals',
+    ...(await formats[name]!()),
+  ])
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^4 rows loaded into intent_signals/),
@@ -85,7 +107,9 @@ test('a file that is loaded again changes nothing; another score takes the place
   await store.intent(['load', file])
   expect(await stored()).toEqual(once)
   await store.intent(['load', store.write('newer.csv', csv([{ ...signals[0], score: '5' }]))])
-  expect((await stored()).find(([topic, date]) => topic === 'wine' && date === dateAgo(0))!.at(-1)).toBe(5)
+  expect(
+    (await stored()).find(([topic, date]) => topic === 'wine' && date === dateAgo(0))!.at(-1),
+  ).toBe(5)
   expect((await byPerson()).map(({ score }) => score)).toEqual([100, 13, 5])
 })
 
@@ -104,24 +128,23 @@ test('rows that cannot be taken are written down with their reasons, and cost th
   ]
   const file = store.write('bad.csv', csv(rows))
   const { code, stdout } = await store.intent(['load', file])
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('2 rows loaded') })
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('2 rows loaded'),
+  })
   const rejected = readFileSync(`${file}.rejected.ndjson`, 'utf8')
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as { line: number; reason: string })
   expect(rejected.map(({ line, reason }) => [line, reason.split(':')[0]])).toEqual([
-    ...[
-      [3, 'topic'],
-      [4, 'date'],
-      [5, 'date'],
-      [6, 'date'],
-      [7, 'score'],
-      [8, 'email'],
-    ],
-    ...[
-      [9, 'neither hem nor email'],
-      [10, 'company_domain'],
-    ],
+    [3, 'topic'],
+    [4, 'date'],
+    [5, 'date'],
+    [6, 'date'],
+    [7, 'score'],
+    [8, 'email'],
+    [9, 'neither hem nor email'],
+    [10, 'company_domain'],
   ])
 })
 
@@ -148,7 +171,9 @@ test('operators load topics of their own, beside those that there are or in thei
     'bad-topics.ndjson',
     ndjson([{ topic: 'a b', label: 'x' }, { topic: 'ok', label: '' }, own[0]!]),
   )
-  expect((await store.intent(['load', '--into', 'topics', bad])).stdout).toContain('2 rows rejected')
+  expect((await store.intent(['load', '--into', 'topics', bad])).stdout).toContain(
+    '2 rows rejected',
+  )
   await store.intent(['load', '--into', 'topics', '--replace', file])
   await syncTopics(store.clickhouse)
   expect(await count()).toBe(3)

@@ -51,7 +51,14 @@ export function interestOf(
     const sum = (some: readonly Signal[]) => some.reduce((total, { score }) => total + score, 0)
     const [w, e] = [sum(within) / 100, (sum(before) / 100) * (days / 84)]
     const score = Math.floor((100 * w) / (w + e + 1) + 0.5 + 1e-9)
-    return [{ topic, score, signals: within.length, daysAgo: Math.min(...within.map((one) => one.daysAgo)) }]
+    return [
+      {
+        topic,
+        score,
+        signals: within.length,
+        daysAgo: Math.min(...within.map((one) => one.daysAgo)),
+      },
+    ]
   })
 }
 
@@ -95,6 +102,11 @@ export function companiesWith(people: readonly Person[], signals: readonly Signa
     people.flatMap(({ emails, company_domain }) => emails.map((email) => [email, company_domain])),
   )
   const domainOf = ({ email, company_domain }: Signal) => company_domain ?? employerOf.get(email!)
-  const domains = new Set(signals.map(domainOf).filter((domain) => domain !== null && domain !== undefined))
-  return [...domains].map((key) => ({ key: key!, signals: signals.filter((one) => domainOf(one) === key) }))
+  const domains = new Set(
+    signals.map(domainOf).filter((domain) => domain !== null && domain !== undefined),
+  )
+  return [...domains].map((key) => ({
+    key: key!,
+    signals: signals.filter((one) => domainOf(one) === key),
+  }))
 }

@@ -38,7 +38,10 @@ const view = (cookie_id: string, agoMs: number, more: Row = {}) =>
 async function scoresOf(topic: string, headers = {}): Promise<Record<string, number>> {
   const { results } = await intent.ask('people', { topic }, headers)
   return Object.fromEntries(
-    results.map(({ person, score }: { person: { hem: string }; score: number }) => [person.hem, score]),
+    results.map(({ person, score }: { person: { hem: string }; score: number }) => [
+      person.hem,
+      score,
+    ]),
   )
 }
 
@@ -49,7 +52,9 @@ test('rules are replaced whole, with a version; nobody else sees them', async ()
   expect((await put({ rules: [], version: 1 })).json()).toMatchObject({ rules: [], version: 2 })
   const late = await put({ rules, version: 1 })
   expect({ status: late.statusCode, ...late.json() }).toMatchObject({
-    ...{ status: 409, error: 'conflict', intent_rules: { version: 2, rules: [] } },
+    status: 409,
+    error: 'conflict',
+    intent_rules: { version: 2, rules: [] },
   })
   expect((await get({ 'x-organization': randomUUID() })).json().rules).toEqual([])
   expect((await get({ 'x-project-key': randomUUID() })).json().version).toBe(2)
@@ -97,7 +102,10 @@ describe('events that meet a rule', () => {
       view(ben, 3 * dayMs, { page_path: '/wine', is_bot: true }),
       view(ben, 3 * dayMs, { page_path: '/wine', event_type: 'click' }),
       view(ben, 3 * dayMs, { page_path: '/wine', organization_id: randomUUID() }),
-      view(cleo, dayMs, { event_type: 'search', event_data: JSON.stringify({ query: 'Golf bags' }) }),
+      view(cleo, dayMs, {
+        event_type: 'search',
+        event_data: JSON.stringify({ query: 'Golf bags' }),
+      }),
       view(cleo, dayMs, { event_data: JSON.stringify({ query: 'golf' }) }),
     ])
     await intent.know({ links: [linkOf(ada, hems.ada), linkOf(ben, hems.ben)] })
@@ -106,7 +114,9 @@ describe('events that meet a rule', () => {
     expect(await scoresOf('wine')).toEqual({ [hems.ada]: 60 })
     expect(await scoresOf('beer')).toEqual({ [hems.ben]: 50 })
     expect(await scoresOf('golf')).toEqual({})
-    const { results } = await intent.ask('batch', { items: [{ id: 'a', email: 'ada@own.example' }] })
+    const { results } = await intent.ask('batch', {
+      items: [{ id: 'a', email: 'ada@own.example' }],
+    })
     expect(results[0].topics).toMatchObject([{ topic: 'wine', score: 60, signals: 2 }])
   })
 
@@ -118,7 +128,11 @@ describe('events that meet a rule', () => {
   test('are no other organization’s, in any route', async () => {
     const other = { 'x-organization': randomUUID() }
     for (const topic of ['wine', 'beer', 'golf']) expect(await scoresOf(topic, other)).toEqual({})
-    const { results } = await intent.ask('batch', { items: [{ id: 'a', email: 'ada@own.example' }] }, other)
+    const { results } = await intent.ask(
+      'batch',
+      { items: [{ id: 'a', email: 'ada@own.example' }] },
+      other,
+    )
     expect(results).toEqual([{ id: 'a', matched: false, topics: [] }])
     const stats = await intent.app.inject({
       url: '/api/v1/stats/tables/intent-daily-stats',
@@ -171,7 +185,8 @@ describe('whoever opted out or is to be erased is in no answer', () => {
   const topic = 'sleep'
   const person = (name: string, count = 1) => ({
     emails: Array.from({ length: count }, (_, n) => `${name}-${n}@hidden.example`),
-    ...{ company_domain: 'hidden.example', job_seniority: 'director' },
+    company_domain: 'hidden.example',
+    job_seniority: 'director',
   })
   const hidden = [
     person('everywhere'),
@@ -187,7 +202,11 @@ describe('whoever opted out or is to be erased is in no answer', () => {
     await intent.knowPeople([...hidden, ...shown])
     await intent.signal(
       [...hidden, ...shown].map(({ emails }) => ({
-        ...{ topic, email: emails[0]!, daysAgo: 0, score: 100, source: 'x' },
+        topic,
+        email: emails[0]!,
+        daysAgo: 0,
+        score: 100,
+        source: 'x',
       })),
     )
     await put({ rules: [{ topic, path: '/sleep' }] })
@@ -197,7 +216,9 @@ describe('whoever opted out or is to be erased is in no answer', () => {
   })
 
   const told = async (): Promise<string> => {
-    const items = [...hidden, ...shown].flatMap(({ emails }) => emails.map((email) => ({ id: email, email })))
+    const items = [...hidden, ...shown].flatMap(({ emails }) =>
+      emails.map((email) => ({ id: email, email })),
+    )
     const batch = await intent.ask('batch', { items })
     const matched = batch.results.filter((one: { matched: boolean }) => one.matched)
     const bodies = [
@@ -206,7 +227,9 @@ describe('whoever opted out or is to be erased is in no answer', () => {
       await intent.ask('people/preview', { topic, select: 'hem,email' }),
       await intent.ask('people', { topic, dry_run: true }),
       await intent.ask('companies', { topic }),
-      (await intent.app.inject('/api/v1/stats/tables/intent-daily-per-topic-stats?topic=sleep')).json(),
+      (
+        await intent.app.inject('/api/v1/stats/tables/intent-daily-per-topic-stats?topic=sleep')
+      ).json(),
       { matched },
     ]
     return JSON.stringify(bodies.map((body) => ({ ...body, meta: undefined })))
@@ -236,12 +259,17 @@ describe('whoever opted out or is to be erased is in no answer', () => {
     expect(matched.map(({ id }: { id: string }) => id).sort()).toEqual(
       shown.map(({ emails }) => emails[0]).sort(),
     )
-    for (const { emails } of hidden) for (const email of emails) expect(after).not.toContain(hemOf(email))
+    for (const { emails } of hidden)
+      for (const email of emails) expect(after).not.toContain(hemOf(email))
   })
 
   test('and what is erased everywhere is deleted', async () => {
     const rows = async () => {
-      const [found] = await intent.clickhouse.live.rows<{ signals: number; byPerson: number; days: number }>({
+      const [found] = await intent.clickhouse.live.rows<{
+        signals: number
+        byPerson: number
+        days: number
+      }>({
         sql: `SELECT (SELECT count() FROM intent_signals WHERE hem_number = reinterpretAsUInt256(unhex({hem:String}))) AS signals,
                 (SELECT count() FROM intent_signals_by_person WHERE hem_number = reinterpretAsUInt256(unhex({hem:String}))) AS byPerson,
                 (SELECT count() FROM intent_event_days WHERE cookie_id = {cookie:UUID}) AS days`,
@@ -252,7 +280,9 @@ describe('whoever opted out or is to be erased is in no answer', () => {
     expect(await rows()).toMatchObject({ signals: 1, byPerson: 1, days: 1 })
     await requestErasure(intent.postgres, organizationId, { cookieId: cookie })
     const deps = {
-      ...{ postgres: intent.postgres, clickhouse: intent.clickhouse.live, deadLetterDirectory: directory },
+      postgres: intent.postgres,
+      clickhouse: intent.clickhouse.live,
+      deadLetterDirectory: directory,
       oldestWaitingAt: () => Number.POSITIVE_INFINITY,
     }
     await waitFor(

@@ -29,7 +29,11 @@ interface Result {
 const keyOf = ({ person, company }: Result) => (person?.hem ?? company?.company_domain) as string
 
 /** All pages of a question; none has more than `limit`. */
-async function readAll(path: string, body: Record<string, unknown>, limit: number): Promise<Result[]> {
+async function readAll(
+  path: string,
+  body: Record<string, unknown>,
+  limit: number,
+): Promise<Result[]> {
   const results: Result[] = []
   for (let cursor: string | undefined; ; ) {
     const page = await intent.ask(path, { ...body, limit, ...(cursor && { cursor }) })
@@ -45,7 +49,8 @@ async function readAll(path: string, body: Record<string, unknown>, limit: numbe
 /** A question as a body says it. */
 const bodyOf = ({ topics, match, min_score, days, seniority }: Question) => ({
   ...(topics.length === 1 ? { topic: topics[0] } : { topics, match }),
-  ...{ min_score, intent_window_days: days },
+  min_score,
+  intent_window_days: days,
   ...(seniority && { filter: `job_seniority:eq:${seniority}` }),
 })
 
@@ -78,7 +83,9 @@ test(
               key,
               score,
               topics
-                .toSorted((one, other) => other.score - one.score || (one.topic < other.topic ? -1 : 1))
+                .toSorted(
+                  (one, other) => other.score - one.score || (one.topic < other.topic ? -1 : 1),
+                )
                 .map(({ daysAgo, ...one }) => ({ ...one, last_seen: dateAgo(daysAgo) })),
             ),
           )
@@ -92,7 +99,12 @@ test(
       const dry = await intent.ask(path, { ...body, limit, dry_run: true })
       expect((await intent.charged()).intent ?? 0).toBe(before)
       const live = await intent.ask(path, { ...body, limit })
-      expect(dry).toEqual({ dry_run: true, meter: 'intent', records_to_charge: live.count, exact: true })
+      expect(dry).toEqual({
+        dry_run: true,
+        meter: 'intent',
+        records_to_charge: live.count,
+        exact: true,
+      })
       expect(((await intent.charged()).intent ?? 0) - before).toBe(live.count)
       const preview = await intent.ask(`${path}/preview`, body)
       expect(preview.count).toBe(expected.length)
@@ -108,13 +120,19 @@ test(
 test('people with several addresses are one row, by the profile loaded last', async () => {
   const several = people.find(({ emails }) => emails.length === 3)!
   const results = await readAll('people/multi', { topics, intent_window_days: 365 }, 1_000)
-  const theirs = results.filter(({ person }) => several.emails.map(hemOf).includes(person!.hem as string))
+  const theirs = results.filter(({ person }) =>
+    several.emails.map(hemOf).includes(person!.hem as string),
+  )
   expect(theirs.map(({ person }) => person!.email)).toEqual([several.emails[0]])
 })
 
 test('the score is that of the formula: 50 for one full signal out of nowhere, less for what goes on as before', async () => {
   const once = (email: string, daysAgo: number, score = 100, source = 'x') => ({
-    ...{ topic: 'baking', email, daysAgo, score, source },
+    topic: 'baking',
+    email,
+    daysAgo,
+    score,
+    source,
   })
   await intent.signal([
     once('new@score.example', 0),
@@ -140,7 +158,9 @@ test('the score is that of the formula: 50 for one full signal out of nowhere, l
 })
 
 test('select chooses the fields; of somebody without a profile the hem is all there is', async () => {
-  await intent.signal([{ topic: 'tea', email: 'nobody@nowhere.example', daysAgo: 0, score: 80, source: 'x' }])
+  await intent.signal([
+    { topic: 'tea', email: 'nobody@nowhere.example', daysAgo: 0, score: 80, source: 'x' },
+  ])
   const { results } = await intent.ask('people', { topic: 'tea', select: 'hem,first_name' })
   expect(results).toEqual([
     {
@@ -150,7 +170,8 @@ test('select chooses the fields; of somebody without a profile the hem is all th
     },
   ])
   const companies = await intent.ask('companies', { topic: topics[0], select: 'company_domain' })
-  for (const { company } of companies.results) expect(Object.keys(company)).toEqual(['company_domain'])
+  for (const { company } of companies.results)
+    expect(Object.keys(company)).toEqual(['company_domain'])
 })
 
 describe('audience_id', () => {
@@ -167,7 +188,11 @@ describe('audience_id', () => {
     await intent.build(audienceId)
     const all = await readAll('people', { ...body, limit: undefined }, 1_000)
     const expected = interested(peopleWith(people, signals), {
-      ...{ topics: [topics[0]!], match: 'any', min_score: 0, days: 90, seniority: 'director' },
+      topics: [topics[0]!],
+      match: 'any',
+      min_score: 0,
+      days: 90,
+      seniority: 'director',
     })
     expect(all.map(keyOf).sort()).toEqual(expected.map(({ key }) => key).sort())
     expect(all.length).toBeGreaterThan(1)
@@ -175,7 +200,8 @@ describe('audience_id', () => {
     await intent.build(audienceId)
     const stale = await intent.post('people', { ...body, cursor: next_cursor })
     expect({ status: stale.statusCode, error: stale.json().error }).toEqual({
-      ...{ status: 409, error: 'cursor_stale' },
+      status: 409,
+      error: 'cursor_stale',
     })
   })
 
@@ -189,7 +215,10 @@ describe('audience_id', () => {
       const foreign = await intent.post(path, body, { 'x-organization': projectId })
       expect(foreign.json()).toMatchObject({ error: 'audience not found' })
       const companies = await intent.post(path.replace('people', 'companies'), body)
-      expect(companies.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'audience_id' })
+      expect(companies.json()).toMatchObject({
+        error: 'invalid_parameter',
+        parameter: 'audience_id',
+      })
     }
   })
 })

@@ -24,7 +24,8 @@ const footfall = (...args: string[]) =>
       process.execPath,
       [join(packageRoot, 'dist/collector/cli.js'), 'jobs', ...args],
       { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+      (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     )
   })
 
@@ -44,7 +45,8 @@ async function failOne(): Promise<string> {
 }
 
 const stateOf = async (id: string): Promise<string> =>
-  (await postgres.query<{ state: string }>('SELECT state FROM pgboss.job WHERE id = $1', [id])).rows[0]!.state
+  (await postgres.query<{ state: string }>('SELECT state FROM pgboss.job WHERE id = $1', [id]))
+    .rows[0]!.state
 
 test('every queue is listed, with the jobs that failed and why; a retry completes', async () => {
   const id = await failOne()

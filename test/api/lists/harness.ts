@@ -52,7 +52,10 @@ export function importInto(
     readRejected(clickhouse.live, { listId, importId, after: 0, limit: 10_000_000 })
 
   return {
-    ...{ uploads, deps, upload, rejectedOf },
+    uploads,
+    deps,
+    upload,
+    rejectedOf,
     /** Stores a file and imports it: what became of its rows, and the lines that were rejected. */
     async importFile(bytes: Buffer | string, options: FileOptions = {}) {
       const { listId, importId } = await upload(bytes, options)
@@ -74,16 +77,21 @@ export async function openLists() {
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Lists')", [
     organizationId,
   ])
-  await postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Lists')", [
-    projectId,
-    organizationId,
-  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Lists')",
+    [projectId, organizationId],
+  )
   const { removeFiles, ...importing } = importInto(
     { postgres, clickhouse: { live: clickhouse, test: clickhouse } },
     projectId,
   )
   return {
-    ...{ postgres, postgresUrl, clickhouse, organizationId, projectId, ...importing },
+    postgres,
+    postgresUrl,
+    clickhouse,
+    organizationId,
+    projectId,
+    ...importing,
     /** The members of a list, as texts, in the order of ClickHouse. */
     async membersOf(listId: string): Promise<string[]> {
       const rows = await clickhouse.rows<{ member: string }>({

@@ -15,7 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => lists.close())
 
-const sumOf = ({ added, duplicate, rejected }: Record<string, number>) => added! + duplicate! + rejected!
+const sumOf = ({ added, duplicate, rejected }: Record<string, number>) =>
+  added! + duplicate! + rejected!
 
 const insert = (table: string, rows: readonly object[]) =>
   lists.clickhouse.insertLines(
@@ -47,14 +48,24 @@ describe('the rows of a file', () => {
 
   test('are those of the list already where it has them', async () => {
     const { listId } = await lists.importFile('email\na@lists.example\nb@lists.example\n')
-    const { counts } = await lists.importFile('email\nb@lists.example\nc@lists.example\n', { listId })
+    const { counts } = await lists.importFile('email\nb@lists.example\nc@lists.example\n', {
+      listId,
+    })
     expect(counts).toEqual({ total: 2, added: 1, duplicate: 1, rejected: 0 })
-    const { rows } = await lists.postgres.query('SELECT count::int FROM lists WHERE list_id = $1', [listId])
+    const { rows } = await lists.postgres.query('SELECT count::int FROM lists WHERE list_id = $1', [
+      listId,
+    ])
     expect(rows).toEqual([{ count: 3 }])
   })
 
   test.each([
-    ['hems', hemOf('x@lists.example').toUpperCase(), hemOf('x@lists.example'), 'nothing', 'not_a_hem'],
+    [
+      'hems',
+      hemOf('x@lists.example').toUpperCase(),
+      hemOf('x@lists.example'),
+      'nothing',
+      'not_a_hem',
+    ],
     ['domains', 'WWW.Shop.example', 'shop.example', 'no domain', 'not_a_domain'],
     [
       'cookies',
@@ -71,30 +82,36 @@ describe('the rows of a file', () => {
   })
 })
 
-test.each(['emails', 'domains'] as const)('%s are counted alike in shares of any size', async (kind) => {
-  const itemOf = (n: number) => (kind === 'emails' ? `p${n}@shares.example` : `p${n}.shares.example`)
-  const known = Array.from({ length: 300 }, (_, n) => itemOf(n * 3))
-  if (kind === 'emails')
-    await insert(
-      'profiles',
-      known.map((item) => ({ hem: hemOf(item), first_name: 'K' })),
-    )
-  else
-    await insert(
-      'companies',
-      known.map((company_domain) => ({ company_domain, company_name: 'K' })),
-    )
-  const linesOf = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, n) => `${itemOf(from + n)}\n`).join('')
-  const { listId } = await lists.importFile(linesOf(0, 300), { kind })
-  const bytes = `${linesOf(200, 1_200)}none\n${linesOf(1_100, 1_200)}`
-  const { importId, counts } = await lists.importFile(bytes, { kind, listId })
-  // New are 300 to 1,199; known are those below 900 that three divides.
-  expect(counts).toEqual({ total: 1_101, added: 900, duplicate: 200, rejected: 1 })
-  const counted = { listId, importId, kind, organizationId: lists.organizationId, total: 1_101 }
-  for (const rowsAtOnce of [500, 40])
-    expect(await countRows(lists.clickhouse, { ...counted, notCompleted: [] }, rowsAtOnce)).toEqual(counts)
-})
+test.each(['emails', 'domains'] as const)(
+  '%s are counted alike in shares of any size',
+  async (kind) => {
+    const itemOf = (n: number) =>
+      kind === 'emails' ? `p${n}@shares.example` : `p${n}.shares.example`
+    const known = Array.from({ length: 300 }, (_, n) => itemOf(n * 3))
+    if (kind === 'emails')
+      await insert(
+        'profiles',
+        known.map((item) => ({ hem: hemOf(item), first_name: 'K' })),
+      )
+    else
+      await insert(
+        'companies',
+        known.map((company_domain) => ({ company_domain, company_name: 'K' })),
+      )
+    const linesOf = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => `${itemOf(from + n)}\n`).join('')
+    const { listId } = await lists.importFile(linesOf(0, 300), { kind })
+    const bytes = `${linesOf(200, 1_200)}none\n${linesOf(1_100, 1_200)}`
+    const { importId, counts } = await lists.importFile(bytes, { kind, listId })
+    // New are 300 to 1,199; known are those below 900 that three divides.
+    expect(counts).toEqual({ total: 1_101, added: 900, duplicate: 200, rejected: 1 })
+    const counted = { listId, importId, kind, organizationId: lists.organizationId, total: 1_101 }
+    for (const rowsAtOnce of [500, 40])
+      expect(
+        await countRows(lists.clickhouse, { ...counted, notCompleted: [] }, rowsAtOnce),
+      ).toEqual(counts)
+  },
+)
 
 describe('a broken line', () => {
   const good = 'good@lists.example'
@@ -184,10 +201,20 @@ describe('a file', () => {
     ['of a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), undefined, /UTF-8/],
     ['in UTF-16', Buffer.from('email\na@b.example\n', 'utf16le'), undefined, /UTF-8/],
     ['without the column', 'mail,name\na,b\n', 'email', /no column "email"; it has "mail", "name"/],
-    ['without a column that it names', 'a,b\n1,2\n', undefined, /name the column .* the file has "a", "b"/],
+    [
+      'without a column that it names',
+      'a,b\n1,2\n',
+      undefined,
+      /name the column .* the file has "a", "b"/,
+    ],
     ['of one endless line', 'x'.repeat(200_000), undefined, /no line break/],
     ['of a Zstandard archive', Buffer.from('28b52ffd', 'hex'), undefined, /Zstandard/],
-    ['of a damaged archive', gzipSync('email\na@lists.example\n').subarray(0, 25), undefined, /archive/],
+    [
+      'of a damaged archive',
+      gzipSync('email\na@lists.example\n').subarray(0, 25),
+      undefined,
+      /archive/,
+    ],
   ])('%s is refused, and nothing is left', async (_what, file, column, message) => {
     await expect(lists.upload(file, column ? { column } : {})).rejects.toThrow(message)
     expect(await lists.uploads.list(0)).toEqual([])
@@ -230,8 +257,10 @@ test('an import of many chunks that breaks off anywhere loses no line and double
       const valid = lines.filter((line) => !line.startsWith('broken'))
       const distinct = new Set(valid.map((line) => line.replaceAll('"', ''))).size
       expect(counts).toEqual({
-        ...{ total: lines.length, added: distinct },
-        ...{ duplicate: valid.length - distinct, rejected: lines.length - valid.length },
+        total: lines.length,
+        added: distinct,
+        duplicate: valid.length - distinct,
+        rejected: lines.length - valid.length,
       })
       break
     }
@@ -243,7 +272,20 @@ test('an import of many chunks that breaks off anywhere loses no line and double
 })
 
 test('random bytes: the counters add up to the lines, and every rejected line is there', async () => {
-  const signs = ['a@b.example', '"', '""', ',', '\n', '\n', '\r\n', ' ', '\0', 'x', '\u00e9', '\ufeff']
+  const signs = [
+    'a@b.example',
+    '"',
+    '""',
+    ',',
+    '\n',
+    '\n',
+    '\r\n',
+    ' ',
+    '\0',
+    'x',
+    '\u00e9',
+    '\ufeff',
+  ]
   for (let round = 0; round < 25; round++) {
     const parts = Array.from({ length: Math.floor(Math.random() * 400) }, () => {
       const pick = Math.floor(Math.random() * (signs.length + 1))
@@ -253,7 +295,10 @@ test('random bytes: the counters add up to the lines, and every rejected line is
     })
     const format = round % 3 === 0 ? 'ndjson' : 'csv'
     const body = Buffer.concat(parts)
-    const file = Buffer.concat([Buffer.from(format === 'csv' ? 'a,email\n' : '"a@b.example"\n'), body])
+    const file = Buffer.concat([
+      Buffer.from(format === 'csv' ? 'a,email\n' : '"a@b.example"\n'),
+      body,
+    ])
     const { counts, rejected } = await lists.importFile(file, { format })
     expect(sumOf(counts as never)).toBe(counts.total)
     expect(rejected.length).toBe(counts.rejected)

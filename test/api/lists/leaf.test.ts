@@ -23,7 +23,9 @@ beforeAll(async () => {
   const insert = (table: string, rows: readonly object[]) =>
     audiences.clickhouse.live.insertLines(
       table,
-      Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], { objectMode: false }),
+      Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], {
+        objectMode: false,
+      }),
       randomUUID(),
     )
   await insert('profiles', [
@@ -59,7 +61,8 @@ test('lists of e-mails, hems, cookies and domains are people', async () => {
 })
 
 test('lists are companies: those named, or where the people of the list work', async () => {
-  const include = async (listId: string) => membersOf({ entity: 'companies', include: leaf(listId) })
+  const include = async (listId: string) =>
+    membersOf({ entity: 'companies', include: leaf(listId) })
   expect(await include(await listOf('domains', 'one.example', 'nowhere.example'))).toEqual([
     'nowhere.example',
     'one.example',
@@ -69,10 +72,17 @@ test('lists are companies: those named, or where the people of the list work', a
 })
 
 test('lists stand beside other leaves, several at once, and are excluded', async () => {
-  const [first, second] = [await listOf('emails', ...people), await listOf('domains', 'two.example')]
+  const [first, second] = [
+    await listOf('emails', ...people),
+    await listOf('domains', 'two.example'),
+  ]
   const director = { profile: { field: 'job_seniority', op: 'eq', value: 'director' } }
   expect(
-    await membersOf({ entity: 'people', include: { all: [leaf(first), director] }, exclude: leaf(second) }),
+    await membersOf({
+      entity: 'people',
+      include: { all: [leaf(first), director] },
+      exclude: leaf(second),
+    }),
   ).toEqual([ada])
 })
 
@@ -83,9 +93,10 @@ test('rows of an import that is not completed, and people who are hidden, are no
     [importId],
   )
   expect(await membersOf({ entity: 'people', include: leaf(listId) })).toEqual([])
-  await audiences.postgres.query("UPDATE list_imports SET status = 'completed' WHERE import_id = $1", [
-    importId,
-  ])
+  await audiences.postgres.query(
+    "UPDATE list_imports SET status = 'completed' WHERE import_id = $1",
+    [importId],
+  )
   await audiences.postgres.query('INSERT INTO erasures (organization_id, hem) VALUES ($1, $2)', [
     organizationId,
     ada,
@@ -104,7 +115,9 @@ test('a list of another project, or none, is refused with its pointer', async ()
   const { listId } = await elsewhere.importFile(`${people[0]}\n`)
   elsewhere.removeFiles()
   for (const id of [listId, randomUUID()]) {
-    await expect(audiences.create({ entity: 'people', include: { all: [leaf(id)] } })).rejects.toMatchObject({
+    await expect(
+      audiences.create({ entity: 'people', include: { all: [leaf(id)] } }),
+    ).rejects.toMatchObject({
       status: 400,
       extra: { body: { pointer: '/definition/include/all/0/list/list_id' } },
     })
@@ -113,7 +126,10 @@ test('a list of another project, or none, is refused with its pointer', async ()
 
 test('a list that an audience uses is not deleted; a build that names one which is gone says so', async () => {
   const listId = await listOf('emails', people[0]!)
-  const audienceId = await audiences.create({ entity: 'people', include: leaf(listId) }, 'Customers')
+  const audienceId = await audiences.create(
+    { entity: 'people', include: leaf(listId) },
+    'Customers',
+  )
   const deletion = () => inTransaction(audiences.postgres, (client) => deleteList(client, listId))
   await expect(deletion()).rejects.toMatchObject({
     status: 409,
@@ -134,7 +150,9 @@ test('what is known of people whom a list names is told by charged reads alone, 
   const api = async (method: 'GET' | 'POST', path: string, payload?: object) => {
     const url = `/api/v1/audiences${path}`
     const answer = await audiences.app.inject({
-      ...{ method, url, headers: { 'x-project-id': projectId } },
+      method,
+      url,
+      headers: { 'x-project-id': projectId },
       ...(payload && { payload }),
     })
     if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
@@ -162,7 +180,10 @@ test('what is known of people whom a list names is told by charged reads alone, 
     const sample = await api('POST', '/sample', { definition })
     expect(sample).toMatchObject({ sample: [], estimate: null, records_to_charge: null })
     const buckets = { low: null, medium: null, high: null }
-    expect((await api('GET', `/${id}`)).audience).toMatchObject({ count: null, bucket_counts: buckets })
+    expect((await api('GET', `/${id}`)).audience).toMatchObject({
+      count: null,
+      bucket_counts: buckets,
+    })
     for (const { count } of (await api('GET', `/${id}/builds`)).builds) expect(count).toBe(null)
     // Charged, it is told.
     expect((await api('GET', `/${id}/records`)).count).toBe(2)

@@ -26,7 +26,11 @@ interface Asked {
 async function ask(path: string, { method = 'GET', key, type, body, headers }: Asked = {}) {
   const answer = await fetch(`${tenants.service.url}${path}`, {
     method,
-    headers: { ...(key ?? tenants.keys.organization), ...(type && { 'content-type': type }), ...headers },
+    headers: {
+      ...(key ?? tenants.keys.organization),
+      ...(type && { 'content-type': type }),
+      ...headers,
+    },
     ...(body !== undefined && { body }),
   })
   const text = await answer.text()
@@ -37,7 +41,12 @@ const lists = '/api/v1/lists'
 const send = (method: string, path: string, json: unknown, key?: Headers) =>
   ask(path, { method, type: 'application/json', body: JSON.stringify(json), ...(key && { key }) })
 const queryOf = (more: Record<string, string> = {}) =>
-  new URLSearchParams({ project_id: tenants.first.projectId, name: 'Customers', kind: 'emails', ...more })
+  new URLSearchParams({
+    project_id: tenants.first.projectId,
+    name: 'Customers',
+    kind: 'emails',
+    ...more,
+  })
 
 /** The import of an answer, when it is over. */
 const imported = async ({ status, body }: { status: number; body: any }): Promise<any> => {
@@ -75,23 +84,29 @@ describe('POST /api/v1/lists', () => {
       list: {
         id: expect.any(String),
         project_id: tenants.first.projectId,
-        ...{ name: 'Customers', kind: 'emails', count: 0, version: 1 },
+        name: 'Customers',
+        kind: 'emails',
+        count: 0,
+        version: 1,
         created_at: expect.any(String),
         updated_at: expect.any(String),
       },
       import: { id: expect.any(String), status: 'pending' },
     })
     expect(await imported(answer)).toEqual({
-      ...{ id: answer.body.import.id, list_id: answer.body.list.id, status: 'completed', progress: 1 },
-      ...{
-        rows_total: 4,
-        rows_added: 1,
-        rows_matched: null,
-        rows_unmatched: null,
-        rows_duplicate: 1,
-        rows_rejected: 2,
-      },
-      ...{ error: null, created_at: expect.any(String), completed_at: expect.any(String) },
+      id: answer.body.import.id,
+      list_id: answer.body.list.id,
+      status: 'completed',
+      progress: 1,
+      rows_total: 4,
+      rows_added: 1,
+      rows_matched: null,
+      rows_unmatched: null,
+      rows_duplicate: 1,
+      rows_rejected: 2,
+      error: null,
+      created_at: expect.any(String),
+      completed_at: expect.any(String),
     })
     const { id } = answer.body.list
     expect((await ask(`${lists}/${id}`)).body.list).toMatchObject({ count: 1 })
@@ -106,7 +121,14 @@ describe('POST /api/v1/lists', () => {
           code: 'not_an_email',
           message: expect.any(String),
         },
-        { line: 4, reason: 'no_value', index: 3, path: '', code: 'no_value', message: expect.any(String) },
+        {
+          line: 4,
+          reason: 'no_value',
+          index: 3,
+          path: '',
+          code: 'no_value',
+          message: expect.any(String),
+        },
       ],
     })
   })
@@ -129,7 +151,11 @@ describe('POST /api/v1/lists', () => {
     ['CSV', () => ({ type: 'text/csv', body: 'name,email\nAda,a@http.example\n' })],
     [
       'CSV with the column named',
-      () => ({ type: 'text/csv; charset=utf-8', query: { column: 'e' }, body: 'e\na@http.example\n' }),
+      () => ({
+        type: 'text/csv; charset=utf-8',
+        query: { column: 'e' },
+        body: 'e\na@http.example\n',
+      }),
     ],
     ['NDJSON', () => ({ type: 'application/x-ndjson', body: '{"email":"a@http.example"}\n' })],
     [
@@ -146,7 +172,11 @@ describe('POST /api/v1/lists', () => {
       () => {
         const form = new FormData()
         form.set('column', 'mail')
-        form.set('file', new Blob(['mail\na@http.example\n'], { type: 'text/csv' }), 'customers.csv')
+        form.set(
+          'file',
+          new Blob(['mail\na@http.example\n'], { type: 'text/csv' }),
+          'customers.csv',
+        )
         return { body: form }
       },
     ],
@@ -179,7 +209,12 @@ describe('POST /api/v1/lists', () => {
   })
 
   test.each<[string, Asked & { query?: Record<string, string> }, number, object]>([
-    ['no name', { type: 'text/csv', query: { name: '' }, body: 'a@b.example' }, 400, { parameter: 'name' }],
+    [
+      'no name',
+      { type: 'text/csv', query: { name: '' }, body: 'a@b.example' },
+      400,
+      { parameter: 'name' },
+    ],
     [
       'an unknown kind',
       { type: 'text/csv', query: { kind: 'shoes' }, body: 'a' },
@@ -194,11 +229,20 @@ describe('POST /api/v1/lists', () => {
     ],
     [
       'a column that cannot be stored',
-      { type: 'application/x-ndjson', query: { column: 'a\0b' }, body: '{"a\\u0000b":"a@b.example"}' },
+      {
+        type: 'application/x-ndjson',
+        query: { column: 'a\0b' },
+        body: '{"a\\u0000b":"a@b.example"}',
+      },
       400,
       { parameter: 'column' },
     ],
-    ['a form that is none', { type: 'multipart/form-data', body: 'x' }, 400, { error: 'malformed' }],
+    [
+      'a form that is none',
+      { type: 'multipart/form-data', body: 'x' },
+      400,
+      { error: 'malformed' },
+    ],
     ['an empty body', { type: 'text/csv', body: '' }, 400, { error: 'malformed' }],
     ['another type', { type: 'text/html', body: '<p>' }, 415, { error: 'unsupported_media_type' }],
     [
@@ -207,7 +251,12 @@ describe('POST /api/v1/lists', () => {
       400,
       { parameter: 'items' },
     ],
-    ['another project', { type: 'text/csv', query: { project_id: randomUUID() }, body: 'a' }, 404, {}],
+    [
+      'another project',
+      { type: 'text/csv', query: { project_id: randomUUID() }, body: 'a' },
+      404,
+      {},
+    ],
   ])('refuses %s', async (_what, { query, ...asked }, status, body) => {
     const isJson = asked.type === 'application/json'
     const path = isJson ? lists : `${lists}?${queryOf(query)}`
@@ -215,19 +264,25 @@ describe('POST /api/v1/lists', () => {
   })
 
   test('says that a form breaks off, and keeps nothing of it', async () => {
-    const body = '--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\nemail\na@b.exam'
+    const body =
+      '--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\nemail\na@b.exam'
     const answer = await ask(`${lists}?${queryOf()}`, {
-      ...{ method: 'POST', type: 'multipart/form-data; boundary=x', body },
+      method: 'POST',
+      type: 'multipart/form-data; boundary=x',
+      body,
     })
     expect(answer).toMatchObject({ status: 400, body: { error: 'malformed' } })
   })
 
   test('says that a column is not there before the upload is read on', async () => {
     const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const request = httpRequest(`${tenants.service.url}${lists}?${queryOf({ column: 'email' })}`, {
-        method: 'POST',
-        headers: { ...tenants.keys.organization, 'content-type': 'text/csv' },
-      })
+      const request = httpRequest(
+        `${tenants.service.url}${lists}?${queryOf({ column: 'email' })}`,
+        {
+          method: 'POST',
+          headers: { ...tenants.keys.organization, 'content-type': 'text/csv' },
+        },
+      )
       request.on('response', async (response) => {
         let text = ''
         for await (const part of response) text += part
@@ -254,11 +309,17 @@ describe('POST /api/v1/lists', () => {
     request.on('error', () => {})
     request.write(`email\n${'a@broken.example\n'.repeat(100_000)}`)
     const uploads = join(tenants.service.dataDir, 'uploads')
-    await waitFor('the upload to begin', () => readdirSync(uploads).some((file) => file.endsWith('.partial')))
+    await waitFor('the upload to begin', () =>
+      readdirSync(uploads).some((file) => file.endsWith('.partial')),
+    )
     request.destroy()
     await waitFor('the upload to be gone', () => readdirSync(uploads).length === 0)
-    await waitFor('the log', () => tenants.service.output().includes('an upload to a list broke off'))
-    expect((await ask(`${lists}?limit=200`)).body.lists.map((list: any) => list.name)).not.toContain(name)
+    await waitFor('the log', () =>
+      tenants.service.output().includes('an upload to a list broke off'),
+    )
+    expect(
+      (await ask(`${lists}?limit=200`)).body.lists.map((list: any) => list.name),
+    ).not.toContain(name)
   })
 })
 
@@ -271,10 +332,16 @@ test('an organization of which a thousand imports wait is asked to wait', async 
      SELECT gen_random_uuid(), $1, gen_random_uuid(), '{}', 0, 0 FROM generate_series(1, 1000)`,
     [body.list.id],
   )
-  const more = () => send('POST', `${lists}/${body.list.id}/items`, { items: ['b@waiting.example'] })
+  const more = () =>
+    send('POST', `${lists}/${body.list.id}/items`, { items: ['b@waiting.example'] })
   expect(await more()).toMatchObject({ status: 503, body: { error: 'busy' } })
-  expect(await newList(['b@waiting.example'])).toMatchObject({ status: 503, body: { error: 'busy' } })
-  await tenants.postgres.query("DELETE FROM list_imports WHERE list_id = $1 AND file = '{}'", [body.list.id])
+  expect(await newList(['b@waiting.example'])).toMatchObject({
+    status: 503,
+    body: { error: 'busy' },
+  })
+  await tenants.postgres.query("DELETE FROM list_imports WHERE list_id = $1 AND file = '{}'", [
+    body.list.id,
+  ])
   await imported(await more())
 })
 
@@ -283,7 +350,9 @@ describe('a list', () => {
     const answer = await newList(['a@items.example', 'b@items.example'])
     await imported(answer)
     const path = `${lists}/${answer.body.list.id}`
-    const more = await send('POST', `${path}/items`, { items: ['b@items.example', 'c@items.example'] })
+    const more = await send('POST', `${path}/items`, {
+      items: ['b@items.example', 'c@items.example'],
+    })
     expect(await imported(more)).toMatchObject({ rows_total: 2, rows_added: 1, rows_duplicate: 1 })
     const removed = await send('DELETE', `${path}/items`, {
       items: ['A@items.example', 'a@items.example', 'nobody@items.example', 'wrong', null],
@@ -291,7 +360,9 @@ describe('a list', () => {
     expect(removed).toMatchObject({
       status: 200,
       body: {
-        ...{ removed: 1, not_found: 2, list: { count: 2 } },
+        removed: 1,
+        not_found: 2,
+        list: { count: 2 },
         rejected: [
           {
             line: 4,
@@ -301,15 +372,22 @@ describe('a list', () => {
             code: 'not_an_email',
             message: expect.any(String),
           },
-          { line: 5, reason: 'no_value', index: 4, path: '', code: 'no_value', message: expect.any(String) },
+          {
+            line: 5,
+            reason: 'no_value',
+            index: 4,
+            path: '',
+            code: 'no_value',
+            message: expect.any(String),
+          },
         ],
       },
     })
-    expect(await imported(await send('POST', `${path}/items`, { items: ['a@items.example'] }))).toMatchObject(
-      {
-        rows_added: 1,
-      },
-    )
+    expect(
+      await imported(await send('POST', `${path}/items`, { items: ['a@items.example'] })),
+    ).toMatchObject({
+      rows_added: 1,
+    })
     expect((await ask(path)).body.list.count).toBe(3)
   })
 
@@ -352,7 +430,8 @@ describe('a list', () => {
     const { body } = await newList(['a@log.example'])
     const path = `${lists}/${body.list.id}`
     expect((await send('PATCH', path, { name: 'Renamed', version: 1 })).body.list).toMatchObject({
-      ...{ name: 'Renamed', version: 2 },
+      name: 'Renamed',
+      version: 2,
     })
     expect(await send('PATCH', path, { name: 'Again', version: 1 })).toMatchObject({
       status: 409,
@@ -387,7 +466,9 @@ describe('a list', () => {
   test('loses whoever is erased', async () => {
     const answer = await newList(['erased@gone.example', 'kept@gone.example'])
     await imported(answer)
-    const erasure = await send('DELETE', '/api/v1/privacy/subject', { email: 'erased@gone.example' })
+    const erasure = await send('DELETE', '/api/v1/privacy/subject', {
+      email: 'erased@gone.example',
+    })
     expect(erasure.status).toBe(202)
     await waitFor('the member to go', async () => (await rowsOf(answer.body.list.id)) === 1, 60_000)
   })
@@ -431,7 +512,9 @@ describe('a key of one project', () => {
       })
     }
     const mismatch = { status: 403, body: { error: 'project_id does not match API key scope' } }
-    expect(await ask(`${lists}?project_id=${first.projectId}`, { key: keys.second })).toMatchObject(mismatch)
+    expect(await ask(`${lists}?project_id=${first.projectId}`, { key: keys.second })).toMatchObject(
+      mismatch,
+    )
     expect(
       await send(
         'POST',

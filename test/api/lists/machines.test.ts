@@ -27,9 +27,11 @@ afterAll(async () => {
 })
 
 const readImports = async () => {
-  const { rows } = await lists.postgres.query<{ import_id: string; status: string; error: string | null }>(
-    'SELECT import_id, status, error FROM list_imports',
-  )
+  const { rows } = await lists.postgres.query<{
+    import_id: string
+    status: string
+    error: string | null
+  }>('SELECT import_id, status, error FROM list_imports')
   return new Map(rows.map((row) => [row.import_id, row]))
 }
 const statusesOf = async (importIds: readonly string[]) => {
@@ -81,9 +83,10 @@ test('each machine deletes its own files that no import waits for, and no other'
   const ended = await one!.upload('a@left.example\n')
   const left = await other!.upload('b@left.example\n')
   const waiting = await one!.upload('c@left.example\n')
-  await lists.postgres.query("UPDATE list_imports SET status = 'failed' WHERE import_id = ANY($1)", [
-    [ended.importId, left.importId],
-  ])
+  await lists.postgres.query(
+    "UPDATE list_imports SET status = 'failed' WHERE import_id = ANY($1)",
+    [[ended.importId, left.importId]],
+  )
   await removeLeftUploads({ ...one!.deps }, 0)
   expect(await one!.uploads.list(0)).toEqual([waiting.importId])
   expect(await other!.uploads.list(0)).toEqual([left.importId])

@@ -33,7 +33,9 @@ test('a test key has a sample list, imported among the sample’s people, and ch
   ])
   expect(listed.lists[0].count).toBeGreaterThan(10)
   const created = await service.app.inject({
-    ...{ method: 'POST', url: '/api/v1/lists', headers },
+    method: 'POST',
+    url: '/api/v1/lists',
+    headers,
     payload: { name: 'Mine', kind: 'emails', items: ['a@mine.example'] },
   })
   expect(created.statusCode).toBe(403)

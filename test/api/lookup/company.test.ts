@@ -16,7 +16,9 @@ beforeAll(async () => {
   const insert = (table: string, rows: Row[]) =>
     live.insertLines(
       table,
-      Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], { objectMode: false }),
+      Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], {
+        objectMode: false,
+      }),
       table,
     )
   await insert('companies', [large, small])

@@ -19,7 +19,9 @@ beforeAll(async () => {
   events = await openEvents()
   await events.know({ profiles: people })
   // What is known now replaces what was known before, also while both rows are there.
-  await events.know({ profiles: [{ ...ada, job_title: 'Once', updated_at: '2020-01-01T00:00:00Z' }] })
+  await events.know({
+    profiles: [{ ...ada, job_title: 'Once', updated_at: '2020-01-01T00:00:00Z' }],
+  })
 })
 afterAll(() => events.close())
 
@@ -77,7 +79,10 @@ describe('one person', () => {
   test('who has two addresses is found by both', async () => {
     for (const email of [dot.email, dot.personal_email]) {
       const { person } = (await get({ email: email as string })).json()
-      expect(person).toMatchObject({ hem: hemOf(email as string), pte_person_id: dot.pte_person_id })
+      expect(person).toMatchObject({
+        hem: hemOf(email as string),
+        pte_person_id: dot.pte_person_id,
+      })
     }
   })
 
@@ -197,7 +202,8 @@ describe('a batch', () => {
       const { hem, full_name } = people[n % 40]!
       const found = { matched: true, person: { hem, full_name } }
       expect({ index, id, matched, person }).toEqual({
-        ...{ index: n, id: String(n) },
+        index: n,
+        id: String(n),
         ...(n % 2 === 0 ? found : { matched: false, person: null }),
       })
     }
@@ -221,7 +227,10 @@ describe('a batch', () => {
     expect(await cost(() => batch({ items: [] }))).toBe(0)
     expect(await cost(() => batch({ items: [{ email: nobody }, { hem: 'x' }] }))).toBe(0)
     expect((await batch({ items: [] })).json()).toEqual({
-      ...{ results: [], count: 0, matched: 0, charged: 0 },
+      results: [],
+      count: 0,
+      matched: 0,
+      charged: 0,
       meta: { meter: 'lookup', records: 0, charged: 0 },
     })
   })

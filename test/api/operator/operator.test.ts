@@ -31,7 +31,9 @@ test('is for operators alone: no owner, key or token gets in, and who is taken o
   expect(await it.done(owner.session, 'GET /dashboard/session')).not.toHaveProperty('is_operator')
   await changeOperator(it.postgres, owner.email.toUpperCase(), true)
   for (const route of routes) expect((await it.ask(owner.session, route)).status, route).toBe(200)
-  expect(await it.done(owner.session, 'GET /dashboard/session')).toMatchObject({ is_operator: true })
+  expect(await it.done(owner.session, 'GET /dashboard/session')).toMatchObject({
+    is_operator: true,
+  })
   await changeOperator(it.postgres, owner.email, false)
   for (const route of routes) expect((await it.ask(owner.session, route)).status, route).toBe(403)
   await expect(changeOperator(it.postgres, `${randomUUID()}@example.com`, true)).rejects.toThrow(
@@ -62,7 +64,8 @@ test('lists the organizations that do most, with the events that they have', asy
   const demo = await waitFor('the events', async () => {
     const { tenants } = await it.done(it.owner, 'GET /dashboard/operator/tenants')
     return tenants.find(
-      ({ organization_id }: { organization_id: string }) => organization_id === it.demo.organization_id,
+      ({ organization_id }: { organization_id: string }) =>
+        organization_id === it.demo.organization_id,
     )
   })
   const { total } = await it.done(it.key, 'GET /api/v3/events/web_event/counts')
@@ -77,9 +80,18 @@ test('replays dead letters: what goes in is gone from the list and counted once,
   const received = new Date().toISOString()
   const row = (more: object) =>
     JSON.stringify({
-      ...{ received_at: received, organization_id: it.demo.organization_id, project_id },
-      ...{ pixel_id: randomUUID(), event_id: null, event_type: null, path: '/a', message: 'once refused' },
-      ...{ event: '{}', spool_id: randomUUID(), seq: 1, ...more },
+      received_at: received,
+      organization_id: it.demo.organization_id,
+      project_id,
+      pixel_id: randomUUID(),
+      event_id: null,
+      event_type: null,
+      path: '/a',
+      message: 'once refused',
+      event: '{}',
+      spool_id: randomUUID(),
+      seq: 1,
+      ...more,
     })
   const good = { table: 'rejected_events', reason: 'was full', row: row({}) }
   keepDeadLetter(directory, 'one', good)
@@ -97,7 +109,10 @@ test('replays dead letters: what goes in is gone from the list and counted once,
   expect(left.total).toBe(1)
   expect(left.dead_letters[0].reason).not.toBe('was full')
   const rejected = await waitFor('the row', async () => {
-    const { rejected_events } = await it.done(it.key, `GET /api/v1/rejected_events?project_id=${project_id}`)
+    const { rejected_events } = await it.done(
+      it.key,
+      `GET /api/v1/rejected_events?project_id=${project_id}`,
+    )
     return rejected_events.length > 0 && rejected_events
   })
   expect(rejected).toHaveLength(1)

@@ -10,7 +10,10 @@ import {
   requestErasure,
 } from '../../../collector/identity/privacy/erasures.ts'
 import { keepDeadLetter, readDeadLetters } from '../../../collector/ingest/shipper/deadLetters.ts'
-import { publishErasedUntil, registerCollector } from '../../../collector/ingest/spool/collectors.ts'
+import {
+  publishErasedUntil,
+  registerCollector,
+} from '../../../collector/ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
@@ -88,7 +91,9 @@ test('a collector frees its dead letters of whom an erasure names, whichever mac
   expect(letters().sort()).toEqual([...rows].sort())
   let oldest = Date.now() - 60_000
   const erasing = keepErasing({
-    ...{ postgres, collectorId, deadLetterDirectory },
+    postgres,
+    collectorId,
+    deadLetterDirectory,
     oldestWaitingAt: () => oldest,
     log: { warn() {} },
   })
@@ -105,7 +110,10 @@ test('a collector frees its dead letters of whom an erasure names, whichever mac
     // What waits in the spool may yet be about them.
     await waitFor('the mark', async () => (await erasedUntil()) === oldest)
     oldest = Infinity
-    await waitFor('the mark to follow the clock', async () => (await erasedUntil()) > Date.now() - 30_000)
+    await waitFor(
+      'the mark to follow the clock',
+      async () => (await erasedUntil()) > Date.now() - 30_000,
+    )
   } finally {
     await erasing.stop()
     await postgres.query('DELETE FROM collectors WHERE collector_id = $1', [collectorId])

@@ -18,7 +18,8 @@ const footfall = (...args: string[]) =>
       process.execPath,
       [join(packageRoot, 'dist/collector/cli.js'), 'privacy', ...args],
       { env: { ...process.env, FOOTFALL_DATA_DIR: it.service.dataDir } },
-      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+      (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     )
   })
 
@@ -31,7 +32,8 @@ test('operators opt people out of one organization, and in again', async () => {
   expect(await footfall('opt-in', hem, organization_id)).toEqual({ code: 0, output: 'done\n' })
   await it.shown(it.key, cookie, [hem])
   expect(await footfall('opt-in', hem, organization_id)).toEqual({
-    ...{ code: 1, output: 'footfall: they are not on that list\n' },
+    code: 1,
+    output: 'footfall: they are not on that list\n',
   })
 })
 
@@ -47,7 +49,10 @@ test('operators erase people everywhere, and ask how far it is', async () => {
 })
 
 test.each([
-  [['erase', 'nobody', 'everywhere'], 'footfall: "nobody" is no e-mail address, no hem and no cookie id\n'],
+  [
+    ['erase', 'nobody', 'everywhere'],
+    'footfall: "nobody" is no e-mail address, no hem and no cookie id\n',
+  ],
   [['erase', 'a@b.example', 'somewhere'], 'footfall: there is no organization somewhere\n'],
   [['erase', 'a@b.example', randomUUID()], /^footfall: there is no organization .{36}\n$/],
   [['status', 'x'], 'footfall: there is no erasure x\n'],

@@ -19,7 +19,8 @@ const rowsOf = (organization: string, cookie: string): Promise<number[]> =>
   Promise.all(
     ['events', 'rejected_events', 'identity_links'].map((table) =>
       it.countOf(table, 'organization_id = {organization:UUID} AND cookie_id = {cookie:UUID}', {
-        ...{ organization, cookie },
+        organization,
+        cookie,
       }),
     ),
   )
@@ -42,7 +43,8 @@ const complete = (erasureId: string) =>
   waitFor(
     'the erasure',
     async () =>
-      (await it.done(it.key, `GET /api/v1/privacy/erasures/${erasureId}`)).erasure.status === 'complete',
+      (await it.done(it.key, `GET /api/v1/privacy/erasures/${erasureId}`)).erasure.status ===
+      'complete',
     30_000,
   )
 
@@ -61,7 +63,8 @@ describe('erasing a person', () => {
     mkdirSync(letters, { recursive: true })
     const letterOf = (cookie_id: string) =>
       JSON.stringify({
-        ...{ table: 'events', reason: 'none' },
+        table: 'events',
+        reason: 'none',
         row: JSON.stringify({ organization_id: it.demo.organization_id, cookie_id }),
       })
     const file = join(letters, 'some.jsonl')
@@ -82,7 +85,8 @@ describe('erasing a person', () => {
   test('whom only the operator’s graph knows: their events here go, the graph stays for others', async () => {
     const { email, hem } = await it.meet()
     const cookie = crypto.randomUUID()
-    for (const pixel of [it.demo.pixel_id, it.stranger.pixel]) expect(await it.visit(pixel, cookie)).toBe(1)
+    for (const pixel of [it.demo.pixel_id, it.stranger.pixel])
+      expect(await it.visit(pixel, cookie)).toBe(1)
     await it.linkForAll(cookie, hem)
     await it.shown(it.key, cookie, [hem])
     await it.done(it.key, `DELETE ${path}`, { email })
@@ -102,19 +106,25 @@ describe('erasing a person', () => {
     await age(erasure.erasure_id)
     await complete(erasure.erasure_id)
     expect((await read()).step).toBe('complete')
-    const { rows } = await it.postgres.query('SELECT hem, cookie_ids FROM erasures WHERE erasure_id = $1', [
-      erasure.erasure_id,
-    ])
+    const { rows } = await it.postgres.query(
+      'SELECT hem, cookie_ids FROM erasures WHERE erasure_id = $1',
+      [erasure.erasure_id],
+    )
     expect(rows).toEqual([{ hem: null, cookie_ids: [] }])
     const { erasures } = await it.done(it.key, 'GET /api/v1/privacy/erasures')
-    expect(erasures.map(({ erasure_id }: { erasure_id: string }) => erasure_id)).toContain(erasure.erasure_id)
+    expect(erasures.map(({ erasure_id }: { erasure_id: string }) => erasure_id)).toContain(
+      erasure.erasure_id,
+    )
   })
 
   test('without an opt-out: what they do next is taken in', async () => {
     const { hem, cookie } = await it.meet()
     await it.done(it.key, `DELETE ${path}`, { hem, opt_out: false })
     await it.shown(it.key, cookie, [])
-    await waitFor('the link to go', async () => (await rowsOf(it.demo.organization_id, cookie))[2] === 0)
+    await waitFor(
+      'the link to go',
+      async () => (await rowsOf(it.demo.organization_id, cookie))[2] === 0,
+    )
     await gone(it.demo.organization_id, cookie)
     expect(await it.visit(it.demo.pixel_id, cookie, { hem })).toBe(1)
   })
@@ -128,7 +138,9 @@ describe('erasing a person', () => {
     const profiles = () =>
       Promise.all([
         it.countOf('profiles', 'hem = {hem:String}', { hem }),
-        it.countOf('profile_rows', 'hem_number = reinterpretAsUInt256(unhex({hem:String}))', { hem }),
+        it.countOf('profile_rows', 'hem_number = reinterpretAsUInt256(unhex({hem:String}))', {
+          hem,
+        }),
       ])
     expect(await profiles()).toEqual([1, 1])
     const { erasure_id } = await requestErasure(it.postgres, null, { hem })
@@ -136,7 +148,11 @@ describe('erasing a person', () => {
       await gone(organization, cookie)
     await waitFor('the profile to go', async () => (await profiles()).join() === '0,0', 20_000)
     await age(erasure_id)
-    await waitFor('its end', async () => (await readErasure(it.postgres, erasure_id))?.finished_at, 30_000)
+    await waitFor(
+      'its end',
+      async () => (await readErasure(it.postgres, erasure_id))?.finished_at,
+      30_000,
+    )
   })
 })
 
@@ -155,16 +171,32 @@ describe('the export', () => {
     const { email, hem, cookie } = await it.meet()
     const bad = customEvent({}, { event_type: 'nonsense' })
     await postBeacon(it.url, beaconOf(it.service, [bad], { cookie_id: cookie }))
-    await waitFor('the rows', async () => (await rowsOf(it.demo.organization_id, cookie)).join() === '1,1,1')
-    for (const asked of [`email=${encodeURIComponent(email)}`, `hem=${hem}`, `cookie_id=${cookie}`]) {
+    await waitFor(
+      'the rows',
+      async () => (await rowsOf(it.demo.organization_id, cookie)).join() === '1,1,1',
+    )
+    for (const asked of [
+      `email=${encodeURIComponent(email)}`,
+      `hem=${hem}`,
+      `cookie_id=${cookie}`,
+    ]) {
       const answer = await fetch(`${it.url}${path}?${asked}`, { headers: it.key })
       expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
       const lines = (await answer.text()).trimEnd().split('\n')
       const parts = lines.map((line) => JSON.parse(line))
       expect(parts.map(({ kind }) => kind)).toEqual(['link', 'event', 'rejected_event'])
       const [link, event, rejected] = parts.map(({ data }) => data)
-      expect(link).toMatchObject({ cookie_id: cookie, hem, source: 'identify', pixel_id: it.demo.pixel_id })
-      expect(event).toMatchObject({ cookie_id: cookie, event_type: 'custom', pixel_id: it.demo.pixel_id })
+      expect(link).toMatchObject({
+        cookie_id: cookie,
+        hem,
+        source: 'identify',
+        pixel_id: it.demo.pixel_id,
+      })
+      expect(event).toMatchObject({
+        cookie_id: cookie,
+        event_type: 'custom',
+        pixel_id: it.demo.pixel_id,
+      })
       expect(rejected).toMatchObject({ event_type: 'nonsense', pixel_id: it.demo.pixel_id })
     }
   })
@@ -201,13 +233,17 @@ describe('the export', () => {
   })
 
   test('of nobody is empty', async () => {
-    const answer = await fetch(`${it.url}${path}?cookie_id=${crypto.randomUUID()}`, { headers: it.key })
+    const answer = await fetch(`${it.url}${path}?cookie_id=${crypto.randomUUID()}`, {
+      headers: it.key,
+    })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
   })
 })
 
 test('erasures of others, and none, are not found', async () => {
-  const { erasure } = await it.done(it.stranger.key, `DELETE ${path}`, { cookie_id: crypto.randomUUID() })
+  const { erasure } = await it.done(it.stranger.key, `DELETE ${path}`, {
+    cookie_id: crypto.randomUUID(),
+  })
   for (const id of [erasure.erasure_id, crypto.randomUUID()]) {
     const answer = await it.ask(it.key, `GET /api/v1/privacy/erasures/${id}`)
     expect([answer.status, answer.body.error]).toEqual([404, 'erasure not found'])

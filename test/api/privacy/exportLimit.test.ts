@@ -19,7 +19,9 @@ test('an export is in the audit log, which does not say of whom', async () => {
   expect((await exportWith(it.key, 'email=ida@example.com')).status).toBe(200)
   const { entries } = await it.done(it.owner, 'GET /dashboard/audit?limit=1')
   expect(entries[0]).toMatchObject({
-    ...{ action: 'subject.export', object_kind: 'subject', details: { by: 'email' } },
+    action: 'subject.export',
+    object_kind: 'subject',
+    details: { by: 'email' },
     actor: { kind: 'key', name: 'Demo key' },
   })
   expect(JSON.stringify(entries)).not.toContain('ida')

@@ -68,7 +68,11 @@ export async function openPrivacy() {
     await reloadIdentity(clickhouse)
   }
 
-  const countOf = async (table: string, where: string, params: Record<string, unknown>): Promise<number> => {
+  const countOf = async (
+    table: string,
+    where: string,
+    params: Record<string, unknown>,
+  ): Promise<number> => {
     const [found] = await clickhouse.rows<{ n: number }>({
       sql: `SELECT count() AS n FROM ${table} WHERE ${where}`,
       params,
@@ -78,7 +82,15 @@ export async function openPrivacy() {
 
   return {
     ...it,
-    ...{ clickhouse, stranger, visit, eventsOf, hemsOf, shown, meet, linkForAll, countOf },
+    clickhouse,
+    stranger,
+    visit,
+    eventsOf,
+    hemsOf,
+    shown,
+    meet,
+    linkForAll,
+    countOf,
     async close() {
       await clickhouse.close()
       await it.close()

@@ -49,7 +49,8 @@ describe('a person who opts out of one organization', () => {
   test('is not learned from the operator’s graph either', async () => {
     const { email, hem, cookie } = await it.meet()
     const other = randomUUID()
-    for (const pixel of [it.demo.pixel_id, it.stranger.pixel]) expect(await it.visit(pixel, other)).toBe(1)
+    for (const pixel of [it.demo.pixel_id, it.stranger.pixel])
+      expect(await it.visit(pixel, other)).toBe(1)
     await it.linkForAll(other, hem)
     for (const key of [it.key, it.stranger.key]) await it.shown(key, other, [hem])
     await it.done(it.key, `POST ${path}`, { email })

@@ -64,5 +64,9 @@ test('links and rejected events go with them', async () => {
   await deleteExpired(it.postgres, it.clickhouse, Date.now() + 6 * dayMs)
   expect(await rowsOf()).toEqual([1, 1, 1])
   await deleteExpired(it.postgres, it.clickhouse, Date.now() + 9 * dayMs)
-  await waitFor('the rows to go', async () => (await rowsOf()).every((count) => count === 0), 20_000)
+  await waitFor(
+    'the rows to go',
+    async () => (await rowsOf()).every((count) => count === 0),
+    20_000,
+  )
 })

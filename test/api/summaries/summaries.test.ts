@@ -31,30 +31,40 @@ const [ada, ben, eve] = [randomUUID(), randomUUID(), randomUUID()]
 beforeAll(async () => {
   mailServer = await openMailServer()
   events = await openEvents({
-    ...{ isWhole: true, isGuarded: true },
+    isWhole: true,
+    isGuarded: true,
     sendMail: openMail(mailServer.env.SMTP_URL, mailServer.env.SMTP_FROM),
   })
   const { postgres } = events
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
     organizationId,
   ])
-  await postgres.query('INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)', [
-    ...[projectId, organizationId, 'Søap & <Co>'],
-  ])
+  await postgres.query(
+    'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
+    [projectId, organizationId, 'Søap & <Co>'],
+  )
   for (const [name, memberId] of Object.entries(members) as [keyof typeof members, string][]) {
     const role = name === 'owner' ? 'owner' : 'member'
     await storeMember(postgres, {
-      ...{ memberId, organizationId, email: emails[name], role, passwordHash: 'none' },
+      memberId,
+      organizationId,
+      email: emails[name],
+      role,
+      passwordHash: 'none',
     })
   }
   await postgres.query(
     "INSERT INTO project_members (project_id, member_id, role) VALUES ($1, $2, 'member')",
-    [...[projectId, members.plain]],
+    [projectId, members.plain],
   )
   const at = (ms: number, more: Row) => eventOf(ms, 0, { page_host: 'shop.example', ...more })
   await events.insert([
     at(inWeek, { cookie_id: ada, page_path: '/', referrer_url: 'https://search.example/?q=x' }),
-    at(inWeek + 60_000, { cookie_id: ada, page_path: '/pricing', referrer_url: 'https://shop.example/' }),
+    at(inWeek + 60_000, {
+      cookie_id: ada,
+      page_path: '/pricing',
+      referrer_url: 'https://shop.example/',
+    }),
     at(inWeek, { cookie_id: ben, page_path: '/u/ben@customers.example' }),
     at(inWeek, { cookie_id: eve, page_path: '/<script>' }),
     at(inWeek - 7 * day, { cookie_id: ada, page_path: '/' }),
@@ -83,7 +93,9 @@ async function subscribe(name: keyof typeof members, frequency = 'weekly'): Prom
 const send = (nowMs = monday, smtpUrl = mailServer.env.SMTP_URL) =>
   sendDueSummaries(
     {
-      ...{ postgres: events.postgres, openReader: events.openReader, publicUrl },
+      postgres: events.postgres,
+      openReader: events.openReader,
+      publicUrl,
       sendMail: openMail(smtpUrl, mailServer.env.SMTP_FROM),
       log: { warn: () => {} },
     },
@@ -149,12 +161,22 @@ describe('a summary', () => {
     expect(mail).toMatch(/ 4 {2}Page views \(\+100% from 2\)/)
     expect(mail).toMatch(/ 1 {2}\/pricing\r?\n/)
     expect(mail).toMatch(/ 1 {2}search\.example\r?\n/)
-    expect(mail).toContain(`${publicUrl}/${organizationId}/projects/${projectId}/overview?period=custom`)
+    expect(mail).toContain(
+      `${publicUrl}/${organizationId}/projects/${projectId}/overview?period=custom`,
+    )
     // In HTML, too, with everything escaped.
     expect(mail).toContain('<h1 style="margin:0;font-size:20px">Søap &amp; &lt;Co&gt;</h1>')
     expect(mail).toContain('/&lt;script&gt;')
     expect(mail.slice(mail.indexOf('<!doctype'))).not.toMatch(/<script|<img|src=/)
-    for (const hidden of [ada, ben, eve, 'ben@', 'customers.example', '203.0.113.7', 'shop.example/'])
+    for (const hidden of [
+      ada,
+      ben,
+      eve,
+      'ben@',
+      'customers.example',
+      '203.0.113.7',
+      'shop.example/',
+    ])
       expect(mail, hidden).not.toContain(hidden)
   })
 
@@ -170,9 +192,9 @@ describe('a summary', () => {
 
   test('is not sent again by who comes after a process that was killed while it sent', async () => {
     const subscriptionId = await subscribe('owner')
-    expect(await claim(events.postgres, 'weekly', periodToTell('weekly', monday), subscriptionId)).toBe(
-      emails.owner,
-    )
+    expect(
+      await claim(events.postgres, 'weekly', periodToTell('weekly', monday), subscriptionId),
+    ).toBe(emails.owner)
     await send()
     expect(receivers()).toEqual([])
   })
@@ -222,11 +244,15 @@ describe('a summary', () => {
     const path = url.slice(publicUrl.length)
     const click = (to: string) =>
       events.app.inject({
-        ...{ method: 'POST', url: to, payload: 'List-Unsubscribe=One-Click' },
+        method: 'POST',
+        url: to,
+        payload: 'List-Unsubscribe=One-Click',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       })
     // Programs that look at links before people do.
-    expect((await events.app.inject({ url: path, headers: { accept: 'text/html' } })).statusCode).toBe(200)
+    expect(
+      (await events.app.inject({ url: path, headers: { accept: 'text/html' } })).statusCode,
+    ).toBe(200)
     const altered = path.slice(0, -1) + (path.endsWith('0') ? '1' : '0')
     for (const wrong of [altered, '/unsubscribe/x', `/unsubscribe/${'0'.repeat(64)}`])
       expect((await click(wrong)).statusCode).toBe(404)
@@ -252,7 +278,9 @@ test('a member sets it for themselves, where they are a member; it begins with t
   const [plain, left] = [await as('plain'), await as('left')]
   const set = (headers: Row, frequency: string | null) =>
     events.app.inject({
-      ...{ method: 'PUT', url, headers: headers as Record<string, string> },
+      method: 'PUT',
+      url,
+      headers: headers as Record<string, string>,
       payload: { project_id: projectId, frequency },
     })
   const get = (headers: Record<string, string>) =>

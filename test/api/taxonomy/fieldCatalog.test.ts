@@ -18,7 +18,10 @@ afterAll(() => events.close())
 
 const get = (path: string) => events.app.inject(`/api/v1/field-catalog${path}`)
 
-const catalogField = (field: Field) => ({ ...publicField(field), groupable: groupableFields.includes(field) })
+const catalogField = (field: Field) => ({
+  ...publicField(field),
+  groupable: groupableFields.includes(field),
+})
 
 test('the catalog is every field', async () => {
   expect((await get('')).json()).toEqual({ fields: fields.map(catalogField) })
@@ -31,7 +34,9 @@ test.each(groups)('of the group %s it is that group’s', async (group) => {
 })
 
 test.each(tiers)('of the tier %s it is what its routes return', async (tier) => {
-  expect((await get(`?tier=${tier}`)).json()).toEqual({ fields: selectableAt(tier).map(catalogField) })
+  expect((await get(`?tier=${tier}`)).json()).toEqual({
+    fields: selectableAt(tier).map(catalogField),
+  })
 })
 
 test('one field is found by its name, with the values it may hold', async () => {

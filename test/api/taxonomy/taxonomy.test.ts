@@ -10,13 +10,17 @@ beforeAll(async () => {
 afterAll(() => events.close())
 
 const get = (path = '') => events.app.inject(`/api/v1/taxonomy${path}`)
-const valuesOf = async (name: string) => ((await get(`/${name}`)).json() as { values: Term[] }).values
+const valuesOf = async (name: string) =>
+  ((await get(`/${name}`)).json() as { values: Term[] }).values
 
 test('every list is named, with its fields and the number of its values', async () => {
   const { taxonomies: shown } = (await get()).json()
   expect(shown.slice(0, -1)).toEqual(
     taxonomies.map(({ name, description, fields, terms }) => ({
-      ...{ name, description, fields, count: terms.length },
+      name,
+      description,
+      fields,
+      count: terms.length,
     })),
   )
   expect(new Set(shown.map(({ name }: { name: string }) => name)).size).toBe(shown.length)
@@ -40,13 +44,16 @@ test('topics are several hundred in a tree', async () => {
   }
 })
 
-test.each(taxonomies.map(({ name }) => name))('%s has its values, each once, with labels', async (name) => {
-  const values = await valuesOf(name)
-  expect(values).toEqual(taxonomies.find((one) => one.name === name)!.terms)
-  expect(values.length).toBeGreaterThan(0)
-  expect(new Set(values.map(({ value }) => value)).size).toBe(values.length)
-  for (const { label } of values) expect(label).toMatch(/^[A-Z0-9]/)
-})
+test.each(taxonomies.map(({ name }) => name))(
+  '%s has its values, each once, with labels',
+  async (name) => {
+    const values = await valuesOf(name)
+    expect(values).toEqual(taxonomies.find((one) => one.name === name)!.terms)
+    expect(values.length).toBeGreaterThan(0)
+    expect(new Set(values.map(({ value }) => value)).size).toBe(values.length)
+    for (const { label } of values) expect(label).toMatch(/^[A-Z0-9]/)
+  },
+)
 
 test('every field that chooses from a list is told of, and its list is whole', () => {
   for (const { name, values } of fields.filter(({ values }) => values)) {
@@ -79,5 +86,8 @@ test('a list that does not exist answers 404, and a parameter 400', async () => 
   const answer = await get('/nothing')
   expect(answer.statusCode).toBe(404)
   expect(answer.json()).toMatchObject({ error: 'taxonomy not found' })
-  expect((await get('?search=x')).json()).toMatchObject({ error: 'invalid_parameter', parameter: 'search' })
+  expect((await get('?search=x')).json()).toMatchObject({
+    error: 'invalid_parameter',
+    parameter: 'search',
+  })
 })

@@ -74,7 +74,8 @@ test.each(['application/json', 'application/x-ndjson', 'text/csv'])(
     for (const { event_id } of inApril) expect(answer.body).toContain(event_id)
     for (const { event_id } of inMarch) expect(answer.body).not.toContain(event_id)
     expect(answer.headers['x-footfall-charged']).toBe('3')
-    if (accept !== 'application/json') expect(answer.headers['x-footfall-has-partial-data']).toBe('true')
+    if (accept !== 'application/json')
+      expect(answer.headers['x-footfall-has-partial-data']).toBe('true')
     else expect(answer.json()).toMatchObject({ count: 3, has_partial_data: true })
   },
 )
@@ -97,8 +98,12 @@ test('of a month that is damaged in one place, what lies before and after it is 
   writeSync(descriptor, Buffer.alloc(16, 0x5a), 0, 16, Math.floor(statSync(file).size * 0.6))
   closeSync(descriptor)
 
-  const answer = (await ask({ start_ms: String(early), end_ms: String(early + count * 1_000) })).json()
-  expect(seen(answer)).toEqual([rows[59_999]!, rows[49_999]!, rows[19_999]!].map(({ event_id }) => event_id))
+  const answer = (
+    await ask({ start_ms: String(early), end_ms: String(early + count * 1_000) })
+  ).json()
+  expect(seen(answer)).toEqual(
+    [rows[59_999]!, rows[49_999]!, rows[19_999]!].map(({ event_id }) => event_id),
+  )
   expect(answer).toMatchObject({ count: 3, has_partial_data: true })
 })
 
@@ -108,13 +113,17 @@ test('a part that ClickHouse put aside as broken when it started is told of, for
   await live.command({ sql: 'DETACH TABLE events SYNC', params: {} })
   rmSync(join(path, 'columns.txt'))
   rmSync(join(path, 'checksums.txt'))
-  for (const file of readdirSync(path).filter((one) => one.startsWith('primary'))) rmSync(join(path, file))
+  for (const file of readdirSync(path).filter((one) => one.startsWith('primary')))
+    rmSync(join(path, file))
   await live.command({ sql: 'ATTACH TABLE events', params: {} })
   const aside = await live.rows<{ reason: string }>({
     sql: `SELECT reason FROM system.detached_parts WHERE database = currentDatabase() AND table = 'events'`,
     params: {},
   })
-  expect({ name, reasons: aside.map(({ reason }) => reason) }).toEqual({ name, reasons: ['broken-on-start'] })
+  expect({ name, reasons: aside.map(({ reason }) => reason) }).toEqual({
+    name,
+    reasons: ['broken-on-start'],
+  })
 
   expect((await ask()).json()).toMatchObject({ count: 3, has_partial_data: true })
   expect((await ask({ start_ms: String(late - hourMs) })).json()).toMatchObject({

@@ -45,7 +45,10 @@ beforeAll(async () => {
   events = await openEvents()
   await events.insert(Object.values(stored))
   await events.know({
-    links: [...people.map(({ hem }, index) => linkOf(cookies[index], hem)), linkOf(adasPhone, ada.hem)],
+    links: [
+      ...people.map(({ hem }, index) => linkOf(cookies[index], hem)),
+      linkOf(adasPhone, ada.hem),
+    ],
     profiles: [ada, ben, cyd, { ...dot, job_title: '=HYPERLINK("https://evil.example")' }],
   })
 })
@@ -61,7 +64,9 @@ const get = (query: Record<string, string>, tier: string = full, headers = {}) =
   events.get(`events/${tier}/visitors`, query, headers)
 /** Visitors of the last hour, with what `query` changes; an empty value leaves a parameter out. */
 async function visitors(query: Record<string, string> = {}, tier: VisitorTier = full) {
-  const asked = Object.fromEntries(Object.entries({ ...required, ...query }).filter(([, value]) => value))
+  const asked = Object.fromEntries(
+    Object.entries({ ...required, ...query }).filter(([, value]) => value),
+  )
   const answer = await get(asked, tier)
   if (answer.statusCode !== 200) throw new Error(answer.body)
   return answer.json() as { visitors: Row[]; count: number; has_partial_data: boolean }
@@ -208,7 +213,9 @@ describe('the scope', () => {
   test('ends before end_ms and begins with start_ms', async () => {
     const at = String(now - 2_000)
     expect(idsOf((await visitors({ end_ms: at })).visitors)).not.toContain(stored.ben.event_id)
-    expect(idsOf((await visitors({ start_ms: at })).visitors)).toEqual(ids(stored.adaNewest, stored.ben))
+    expect(idsOf((await visitors({ start_ms: at })).visitors)).toEqual(
+      ids(stored.adaNewest, stored.ben),
+    )
   })
 })
 
@@ -294,7 +301,9 @@ describe('bad requests name the parameter', () => {
     ['start_time', { start_time: '2026-01-01' }],
     ['campaign_id', { campaign_id: 'x' }],
   ])('%s %j', async (parameter, change) => {
-    const query = Object.fromEntries(Object.entries({ ...required, ...change }).filter(([, value]) => value))
+    const query = Object.fromEntries(
+      Object.entries({ ...required, ...change }).filter(([, value]) => value),
+    )
     const answer = await get(query)
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ error: 'invalid_parameter', parameter })

@@ -28,7 +28,11 @@ describe('a message', () => {
     expect(await it.delivery(webhook.id, ({ status }) => status === 'delivered')).toMatchObject({
       message_id: arrived!.headers['webhook-id'],
       type: 'audience.built',
-      ...{ attempts: 1, response_status: 200, response_body: 'thanks', error: null, next_attempt_at: null },
+      attempts: 1,
+      response_status: 200,
+      response_body: 'thanks',
+      error: null,
+      next_attempt_at: null,
     })
   })
 
@@ -39,7 +43,8 @@ describe('a message', () => {
     await it.happen({ type: 'list.imported', projectId: it.projectId, data: { n: 1 } })
     await it.happen({ type: 'list.imported', data: { n: 2 } })
     await it.happen({ type: 'pixel.silent', projectId: it.projectId, data: { n: 3 } })
-    const dataOf = (received: Received[]) => received.map(({ body }) => JSON.parse(body).data.n).sort()
+    const dataOf = (received: Received[]) =>
+      received.map(({ body }) => JSON.parse(body).data.n).sort()
     expect(dataOf(await it.arrivals('/whole', 3))).toEqual([1, 2, 3])
     expect(dataOf(await it.arrivals('/project'))).toEqual([1])
     expect(await it.deliveriesOf(switchedOff.webhook.id)).toEqual([])
@@ -63,9 +68,10 @@ describe('a message', () => {
     const [arrived] = await it.arrivals('/rotated')
     verify(secret, arrived!)
     verify(rotated.secret, arrived!)
-    await it.postgres.query('UPDATE webhooks SET former_secret_until = now() WHERE webhook_id = $1', [
-      webhook.id,
-    ])
+    await it.postgres.query(
+      'UPDATE webhooks SET former_secret_until = now() WHERE webhook_id = $1',
+      [webhook.id],
+    )
     await it.happen()
     const [, later] = await it.arrivals('/rotated', 2)
     verify(rotated.secret, later!)
@@ -75,7 +81,10 @@ describe('a message', () => {
 
 describe('a receiver that misbehaves', () => {
   test.each([
-    ['/500', { response_status: 500, response_body: 'it broke here', error: 'The receiver answered 500.' }],
+    [
+      '/500',
+      { response_status: 500, response_body: 'it broke here', error: 'The receiver answered 500.' },
+    ],
     ['/redirect', { response_status: 307, error: 'The receiver answered 307.' }],
     ['/closes', { response_status: null, error: expect.stringContaining('closed the connection') }],
   ])('%s: is tried again, and the log says why', async (path, expected) => {
@@ -93,7 +102,10 @@ describe('a receiver that misbehaves', () => {
     for (const path of ['/truncated', '/endless']) {
       const { webhook } = await it.create(path)
       await it.happen()
-      const { response_body } = await it.delivery(webhook.id, ({ status }) => status === 'delivered')
+      const { response_body } = await it.delivery(
+        webhook.id,
+        ({ status }) => status === 'delivered',
+      )
       expect((response_body as string).length).toBeLessThanOrEqual(1_024)
       await it.ask(`DELETE /api/v1/webhooks/${webhook.id}`)
     }
@@ -112,7 +124,10 @@ describe('a receiver that misbehaves', () => {
     }
     const { webhook: one } = hanging[0]!
     const timedOut = await it.delivery(one.id, ({ attempts }) => Number(attempts) > 0)
-    expect(timedOut).toMatchObject({ response_status: null, error: expect.stringContaining('15 seconds') })
+    expect(timedOut).toMatchObject({
+      response_status: null,
+      error: expect.stringContaining('15 seconds'),
+    })
     for (const { webhook } of hanging) await it.ask(`DELETE /api/v1/webhooks/${webhook.id}`)
   })
 
@@ -126,8 +141,13 @@ describe('a receiver that misbehaves', () => {
     expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id'])
     expect(second!.body).toBe(first!.body)
     verify(secret, second!)
-    await it.delivery(webhook.id, ({ status, attempts }) => status === 'delivered' && attempts === 2)
-    expect((await it.ask(`GET /api/v1/webhooks/${webhook.id}`)).body.webhook.failing_since).toBeNull()
+    await it.delivery(
+      webhook.id,
+      ({ status, attempts }) => status === 'delivered' && attempts === 2,
+    )
+    expect(
+      (await it.ask(`GET /api/v1/webhooks/${webhook.id}`)).body.webhook.failing_since,
+    ).toBeNull()
   })
 
   test('that says it is gone, or fails for five days, is switched off, and the owners are told by mail', async () => {
@@ -146,14 +166,24 @@ describe('a receiver that misbehaves', () => {
         attempts: 1,
       })
       const { body } = await it.ask(`GET /api/v1/webhooks/${webhook.id}`)
-      expect(body.webhook).toMatchObject({ enabled: false, disabled_reason, disabled_at: expect.any(String) })
+      expect(body.webhook).toMatchObject({
+        enabled: false,
+        disabled_reason,
+        disabled_at: expect.any(String),
+      })
       await expect
-        .poll(() => it.mail.mails.filter(({ text }) => text.includes(webhook.id)), { timeout: patienceMs })
+        .poll(() => it.mail.mails.filter(({ text }) => text.includes(webhook.id)), {
+          timeout: patienceMs,
+        })
         .toMatchObject([{ to: [it.ownerEmail] }])
       expect((await it.ask(`POST /api/v1/webhooks/${webhook.id}/test`)).status).toBe(409)
     }
     const { body } = await it.ask(`PATCH /api/v1/webhooks/${failing.webhook.id}`, { enabled: true })
-    expect(body.webhook).toMatchObject({ enabled: true, disabled_reason: null, failing_since: null })
+    expect(body.webhook).toMatchObject({
+      enabled: true,
+      disabled_reason: null,
+      failing_since: null,
+    })
     await it.ask(`DELETE /api/v1/webhooks/${failing.webhook.id}`)
   })
 })
@@ -167,14 +197,17 @@ describe('what was sent', () => {
     const { id } = await it.delivery(webhook.id, ({ status }) => status === 'delivered')
     expect((await it.ask(`POST ${path}/deliveries/${id}/replay`)).status).toBe(202)
     const [, , , again] = await it.arrivals('/replayed', 4)
-    expect(first.map(({ headers }) => headers['webhook-id'])).toContain(again!.headers['webhook-id'])
+    expect(first.map(({ headers }) => headers['webhook-id'])).toContain(
+      again!.headers['webhook-id'],
+    )
     // It has arrived before it is written down as delivered.
     await expect
       .poll(() => it.deliveriesOf(webhook.id), { timeout: patienceMs })
       .toMatchObject(Array(3).fill({ status: 'delivered' }))
-    await it.postgres.query("UPDATE webhook_deliveries SET status = 'failed' WHERE webhook_id = $1", [
-      webhook.id,
-    ])
+    await it.postgres.query(
+      "UPDATE webhook_deliveries SET status = 'failed' WHERE webhook_id = $1",
+      [webhook.id],
+    )
     const since = (ms: number) => ({ since: new Date(Date.now() + ms).toISOString() })
     expect((await it.ask(`POST ${path}/replay`, since(60_000))).body).toEqual({ replayed: 0 })
     expect((await it.ask(`POST ${path}/replay`, since(-600_000))).body).toEqual({ replayed: 3 })
@@ -186,14 +219,20 @@ describe('what was sent', () => {
     const fails = await it.create('/500?tested')
     for (const { webhook } of [works, fails]) {
       const { status, body } = await it.ask(`POST /api/v1/webhooks/${webhook.id}/test`)
-      expect({ status, ...body.delivery }).toMatchObject({ status: 'pending', type: 'webhook.test' })
+      expect({ status, ...body.delivery }).toMatchObject({
+        status: 'pending',
+        type: 'webhook.test',
+      })
     }
     const [arrived] = await it.arrivals('/tested')
     expect(verify(works.secret, arrived!)).toMatchObject({
       type: 'webhook.test',
       data: { webhook_id: works.webhook.id },
     })
-    await it.delivery(fails.webhook.id, ({ status, attempts }) => status === 'failed' && attempts === 1)
+    await it.delivery(
+      fails.webhook.id,
+      ({ status, attempts }) => status === 'failed' && attempts === 1,
+    )
     const { body } = await it.ask(`GET /api/v1/webhooks/${fails.webhook.id}`)
     expect(body.webhook).toMatchObject({ enabled: true, failing_since: null })
   })

@@ -44,7 +44,12 @@ export async function openWebhooks() {
     (await ask(`GET /api/v1/webhooks/${id}/deliveries`)).body.deliveries
 
   return {
-    ...{ receiver, mail, postgres, organizationId, ask, deliveriesOf },
+    receiver,
+    mail,
+    postgres,
+    organizationId,
+    ask,
+    deliveriesOf,
     projectId: demo.project_id,
     ownerEmail: demo.admin_email,
     /** Makes a webhook to a path of the receiver. */

@@ -10,11 +10,14 @@ const otherOrganization = randomUUID()
 beforeAll(async () => {
   it = await openEvents({ isWhole: true })
   for (const id of [organizationId, otherOrganization])
-    await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [id])
-  for (const id of [projectId, otherProject])
-    await it.postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')", [
-      ...[id, organizationId],
+    await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
+      id,
     ])
+  for (const id of [projectId, otherProject])
+    await it.postgres.query(
+      "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')",
+      [id, organizationId],
+    )
 })
 afterAll(() => it.close())
 
@@ -72,7 +75,11 @@ test('the secret is shown when it is made, and nowhere else', async () => {
   const { id } = body.webhook
   const rotated = (await ask(`POST /${id}/secret/rotate`)).body.secret
   expect(rotated).not.toBe(body.secret)
-  const told = JSON.stringify([await ask(`GET /${id}`), await ask('GET '), await ask(`PATCH /${id}`, {})])
+  const told = JSON.stringify([
+    await ask(`GET /${id}`),
+    await ask('GET '),
+    await ask(`PATCH /${id}`, {}),
+  ])
   const { rows } = await it.postgres.query(
     'SELECT webhooks::text AS kept FROM webhooks UNION ALL SELECT audit_log::text FROM audit_log',
   )
@@ -82,16 +89,18 @@ test('the secret is shown when it is made, and nowhere else', async () => {
 
 test('what changes is recorded, a change of an earlier version refused', async () => {
   const id = await create({ description: 'Ours' })
-  const changed = await ask(`PATCH /${id}`, { event_types: ['pixel.silent'], enabled: false, version: 1 })
+  const changed = await ask(`PATCH /${id}`, {
+    event_types: ['pixel.silent'],
+    enabled: false,
+    version: 1,
+  })
   expect(changed.body.webhook).toMatchObject({
-    ...{
-      id,
-      project_id: null,
-      description: 'Ours',
-      event_types: ['pixel.silent'],
-      enabled: false,
-      version: 2,
-    },
+    id,
+    project_id: null,
+    description: 'Ours',
+    event_types: ['pixel.silent'],
+    enabled: false,
+    version: 2,
   })
   expect(await ask(`PATCH /${id}`, { enabled: true, version: 1 })).toMatchObject({
     status: 409,
@@ -99,12 +108,19 @@ test('what changes is recorded, a change of an earlier version refused', async (
   })
   expect((await ask(`POST /${id}/test`)).status).toBe(409)
   expect((await ask(`DELETE /${id}`)).status).toBe(204)
-  expect(await ask(`GET /${id}`)).toMatchObject({ status: 404, body: { error: 'webhook not found' } })
+  expect(await ask(`GET /${id}`)).toMatchObject({
+    status: 404,
+    body: { error: 'webhook not found' },
+  })
   const { rows } = await it.postgres.query<{ action: string }>(
     'SELECT action FROM audit_log WHERE object_id = $1 ORDER BY entry_id',
     [id],
   )
-  expect(rows.map(({ action }) => action)).toEqual(['webhook.create', 'webhook.update', 'webhook.delete'])
+  expect(rows.map(({ action }) => action)).toEqual([
+    'webhook.create',
+    'webhook.update',
+    'webhook.delete',
+  ])
 })
 
 test.each([
@@ -140,11 +156,13 @@ test('a project’s key has its project’s webhooks, and no other', async () =>
     ]
     for (const route of routes) {
       const [method, path = ''] = route.split(' ')
-      const payload = { PATCH: {}, POST: path === '/replay' ? { since: '2026-01-01T00:00:00Z' } : undefined }[
-        method!
-      ]
+      const payload = {
+        PATCH: {},
+        POST: path === '/replay' ? { since: '2026-01-01T00:00:00Z' } : undefined,
+      }[method!]
       expect(await ask(`${method} /${id}${path}`, payload, key), route).toMatchObject({
-        ...{ status: 404, body: { error: 'webhook not found' } },
+        status: 404,
+        body: { error: 'webhook not found' },
       })
     }
   }
@@ -152,7 +170,10 @@ test('a project’s key has its project’s webhooks, and no other', async () =>
     await ask('POST ', hook({ project_id: otherProject }), key),
     await ask(`GET ?project_id=${otherProject}`, undefined, key),
   ])
-    expect(answer).toMatchObject({ status: 403, body: { error: 'project_id does not match API key scope' } })
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { error: 'project_id does not match API key scope' },
+    })
   const theirs = { 'x-organization': otherOrganization }
   expect((await ask(`GET /${own}`, undefined, theirs)).status).toBe(404)
   expect((await ask('GET ', undefined, theirs)).body.webhooks).toEqual([])
@@ -182,7 +203,8 @@ test('a delivery of another webhook is not found', async () => {
 
 test('there are at most 20 of a project', async () => {
   const project_id = otherProject
-  for (let status = 201; status === 201; ) status = (await ask('POST ', hook({ project_id }))).status
+  for (let status = 201; status === 201; )
+    status = (await ask('POST ', hook({ project_id }))).status
   expect((await ask('POST ', hook({ project_id }))).status).toBe(409)
   const { body } = await ask(`GET ?project_id=${project_id}`)
   expect(body.webhooks).toHaveLength(20)

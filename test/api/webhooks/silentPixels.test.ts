@@ -9,12 +9,14 @@ beforeAll(async () => {
   await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
     organizationId,
   ])
-  await it.postgres.query("INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')", [
-    ...[projectId, organizationId],
-  ])
-  await it.postgres.query("INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Shop')", [
-    ...[pixelId, projectId],
-  ])
+  await it.postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'P')",
+    [projectId, organizationId],
+  )
+  await it.postgres.query(
+    "INSERT INTO pixels (pixel_id, project_id, name) VALUES ($1, $2, 'Shop')",
+    [pixelId, projectId],
+  )
 })
 afterAll(() => it.close())
 
@@ -38,8 +40,15 @@ test('silence of a day is told once, and again after the pixel has spoken', asyn
   await speak(0)
   expect(await listen(1, 23)).toEqual([])
   const silent = {
-    ...{ type: 'pixel.silent', organization_id: organizationId, project_id: projectId },
-    data: { pixel_id: pixelId, project_id: projectId, name: 'Shop', last_event_at: expect.any(String) },
+    type: 'pixel.silent',
+    organization_id: organizationId,
+    project_id: projectId,
+    data: {
+      pixel_id: pixelId,
+      project_id: projectId,
+      name: 'Shop',
+      last_event_at: expect.any(String),
+    },
   }
   expect(await listen(24, 60)).toEqual([silent])
   await speak(61)

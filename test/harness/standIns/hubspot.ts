@@ -55,17 +55,28 @@ export async function startHubSpot(): Promise<HubSpot> {
       const email = id.toLowerCase()
       if (email.endsWith('@conflict.example')) {
         errors.push({
-          ...{ status: 'error', category: 'CONFLICT', message: `${email} belongs to another contact` },
+          status: 'error',
+          category: 'CONFLICT',
+          message: `${email} belongs to another contact`,
           context: { objectWriteTraceId: [objectWriteTraceId], ids: [id] },
         })
         continue
       }
       const known = contacts.get(email)
-      const contact = known ?? { id: String(1_000 + contacts.size), properties: {}, isArchived: false }
+      const contact = known ?? {
+        id: String(1_000 + contacts.size),
+        properties: {},
+        isArchived: false,
+      }
       Object.assign(contact.properties, given)
       contacts.set(email, contact)
       hubspot.writes++
-      results.push({ id: contact.id, new: !known, objectWriteTraceId, properties: contact.properties })
+      results.push({
+        id: contact.id,
+        new: !known,
+        objectWriteTraceId,
+        properties: contact.properties,
+      })
     }
     if (errors.length === 0) return { status: 200, body: { status: 'COMPLETE', results } }
     return { status: 207, body: { status: 'COMPLETE', results, numErrors: errors.length, errors } }
@@ -87,7 +98,12 @@ function wholeFault(inputs: Input[]): string | null {
   return null
 }
 
-const property = (name: string) => ({ name, label: name.toUpperCase(), type: 'string', calculated: false })
+const property = (name: string) => ({
+  name,
+  label: name.toUpperCase(),
+  type: 'string',
+  calculated: false,
+})
 const readOnly = { ...property('createdate'), modificationMetadata: { readOnlyValue: true } }
 
 const refusal = (status: number, category: string, message: string): Answered => ({

@@ -37,13 +37,13 @@ export async function startMeta(): Promise<Meta> {
     return {
       status: 200,
       body: {
-        ...{
-          audience_id: audience,
-          session_id: String(session?.session_id ?? ''),
-          num_received: entries.length,
-        },
+        audience_id: audience,
+        session_id: String(session?.session_id ?? ''),
+        num_received: entries.length,
         num_invalid_entries: invalid.length,
-        invalid_entry_samples: Object.fromEntries(invalid.slice(0, 3).map((entry, index) => [index, entry])),
+        invalid_entry_samples: Object.fromEntries(
+          invalid.slice(0, 3).map((entry, index) => [index, entry]),
+        ),
       },
     }
   })
@@ -56,4 +56,8 @@ const refusal = (status: number, code: number, message: string): Answered => ({
 })
 
 /** Its answer to too many calls of an account. */
-export const tooManyCalls = refusal(400, 80003, 'There have been too many calls to this ad-account.')
+export const tooManyCalls = refusal(
+  400,
+  80003,
+  'There have been too many calls to this ad-account.',
+)

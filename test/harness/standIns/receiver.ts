@@ -5,7 +5,12 @@ export const receiverSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 export interface Message {
   type: string
-  data: { run_id?: string; records?: Record<string, unknown>[]; hems?: string[]; records_exported?: number }
+  data: {
+    run_id?: string
+    records?: Record<string, unknown>[]
+    hems?: string[]
+    records_exported?: number
+  }
 }
 
 export interface Receiver extends StandIn {
@@ -22,7 +27,10 @@ export async function startReceiver(): Promise<Receiver> {
   const standIn = await startStandIn((asked) => {
     const id = String(asked.headers['webhook-id'])
     try {
-      new Webhook(receiverSecret).verify(asked.body.toString(), asked.headers as Record<string, string>)
+      new Webhook(receiverSecret).verify(
+        asked.body.toString(),
+        asked.headers as Record<string, string>,
+      )
     } catch {
       return { status: 401 }
     }

@@ -53,7 +53,8 @@ export async function startSalesforce(): Promise<Salesforce> {
       deleted.push(...asked.url.searchParams.get('ids')!.split(','))
       return { status: 200, body: [] }
     }
-    if (below.startsWith('/jobs/ingest')) return ingest(asked, below.split('/').filter(Boolean).slice(2))
+    if (below.startsWith('/jobs/ingest'))
+      return ingest(asked, below.split('/').filter(Boolean).slice(2))
     return problem(404, 'NOT_FOUND', 'The requested resource does not exist')
   })
 
@@ -62,7 +63,8 @@ export async function startSalesforce(): Promise<Salesforce> {
     const isApp =
       form.get('client_id') === salesforceApp.client_id &&
       form.get('client_secret') === salesforceApp.client_secret
-    const isRefresh = form.get('grant_type') !== 'refresh_token' || form.get('refresh_token') === 'refresh'
+    const isRefresh =
+      form.get('grant_type') !== 'refresh_token' || form.get('refresh_token') === 'refresh'
     if (!isApp || !isRefresh) return { status: 400, body: { error: 'invalid_client' } }
     return {
       status: 200,
@@ -74,16 +76,16 @@ export async function startSalesforce(): Promise<Salesforce> {
     if (jobId === undefined) {
       const { object, operation, externalIdFieldName } = jsonOf<Job>(asked)
       const job: Job = {
-        ...{
-          id: `750${jobs.length}`,
-          object,
-          operation,
-          externalIdFieldName,
-          state: 'Open',
-          csv: '',
-          looks: 0,
-        },
-        ...{ successful: [], failed: [], unprocessed: [] },
+        id: `750${jobs.length}`,
+        object,
+        operation,
+        externalIdFieldName,
+        state: 'Open',
+        csv: '',
+        looks: 0,
+        successful: [],
+        failed: [],
+        unprocessed: [],
       }
       jobs.push(job)
       return { status: 200, body: described(job) }
@@ -144,16 +146,20 @@ export async function startSalesforce(): Promise<Salesforce> {
 }
 
 function faultOf({ LastName }: Row): string | null {
-  if (LastName === '') return 'REQUIRED_FIELD_MISSING:Required fields are missing: [LastName]:LastName --'
+  if (LastName === '')
+    return 'REQUIRED_FIELD_MISSING:Required fields are missing: [LastName]:LastName --'
   if (LastName === 'Bad') return 'FIELD_CUSTOM_VALIDATION_EXCEPTION:No such name:LastName --'
-  if (LastName === 'Locked') return 'UNABLE_TO_LOCK_ROW:unable to obtain exclusive access to this record:--'
+  if (LastName === 'Locked')
+    return 'UNABLE_TO_LOCK_ROW:unable to obtain exclusive access to this record:--'
   return null
 }
 
 function csvOf(job: Job, part: string, rows: Row[]): string {
   const given = job.csv.split('\n')[0]!.split(',')
   const extra =
-    { successfulResults: ['sf__Id', 'sf__Created'], failedResults: ['sf__Id', 'sf__Error'] }[part] ?? []
+    { successfulResults: ['sf__Id', 'sf__Created'], failedResults: ['sf__Id', 'sf__Error'] }[
+      part
+    ] ?? []
   const columns = [...extra, ...given]
   const line = (cells: string[]) => cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')
   return `${[line(columns), ...rows.map((row) => line(columns.map((name) => row[name] ?? '')))].join('\n')}\n`
@@ -161,12 +167,19 @@ function csvOf(job: Job, part: string, rows: Row[]): string {
 
 const described = ({ csv: _, successful, failed, unprocessed: __, ...job }: Job) => ({
   ...job,
-  ...{ contentType: 'CSV', apiVersion: 62, contentUrl: `services/data/v62.0/jobs/ingest/${job.id}/batches` },
-  ...{ numberRecordsProcessed: successful.length + failed.length, numberRecordsFailed: failed.length },
+  contentType: 'CSV',
+  apiVersion: 62,
+  contentUrl: `services/data/v62.0/jobs/ingest/${job.id}/batches`,
+  numberRecordsProcessed: successful.length + failed.length,
+  numberRecordsFailed: failed.length,
 })
 
 const field = (name: string) => ({
-  ...{ name, label: name, createable: true, externalId: false, idLookup: name === 'Email' },
+  name,
+  label: name,
+  createable: true,
+  externalId: false,
+  idLookup: name === 'Email',
 })
 
 const problem = (status: number, errorCode: string, message: string): Answered => ({

@@ -1,4 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
@@ -38,13 +43,17 @@ export interface StandIn {
 }
 
 /** A server that stands for a destination: it answers by `handle`, and misbehaves as it is told. */
-export async function startStandIn(handle: (asked: Asked) => Answered | Promise<Answered>): Promise<StandIn> {
+export async function startStandIn(
+  handle: (asked: Asked) => Answered | Promise<Answered>,
+): Promise<StandIn> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy())
   })
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const asked: Asked = {
-      ...{ method: request.method!, url: new URL(request.url!, standIn.url), headers: request.headers },
+      method: request.method!,
+      url: new URL(request.url!, standIn.url),
+      headers: request.headers,
       body: await buffer(request),
     }
     standIn.asked.push(asked)
@@ -84,7 +93,9 @@ const jsonHeaders = { 'content-type': 'application/json' }
 
 const bytesOf = (body: Answered['body']): Buffer => {
   if (body === undefined) return Buffer.alloc(0)
-  return Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  return Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 export const jsonOf = <T>({ body }: Asked): T => JSON.parse(body.toString()) as T

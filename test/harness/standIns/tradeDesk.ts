@@ -64,7 +64,9 @@ export async function startTradeDesk(): Promise<TradeDesk> {
       const isPrivate = given.some((address) => address.startsWith('10.'))
       if (given.length === 0 || isPrivate) {
         const ErrorCode = given.length === 0 ? 'InvalidIPAddress' : 'NotTargetable'
-        return [{ ItemNumber: String(index + 1), ErrorCode, Message: 'not taken', DataName: data!.Name }]
+        return [
+          { ItemNumber: String(index + 1), ErrorCode, Message: 'not taken', DataName: data!.Name },
+        ]
       }
       const known = addresses.get(data!.Name) ?? new Set()
       for (const address of given) known.add(address)

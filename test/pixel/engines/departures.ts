@@ -18,7 +18,11 @@ export interface Delivery {
 }
 
 /** Leaves a page `times` times, each with an event that only its leaving can send. */
-export async function measureDelivery(stage: Stage, departure: Departure, times: number): Promise<Delivery> {
+export async function measureDelivery(
+  stage: Stage,
+  departure: Departure,
+  times: number,
+): Promise<Delivery> {
   const { receiver } = stage
   // Nothing that storage kept for a next page may help.
   stage.put('/left', { pixel: false, head: '<script>localStorage.clear()</script>' })
@@ -52,7 +56,9 @@ async function leave({ tab, pageSays }: Stage, departure: Departure): Promise<vo
     return pageSays(`location.pathname === '/left'`)
   }
   // Without timers there is no later.
-  await tab.evaluate(`window.setTimeout = window.requestIdleCallback = () => 0; footfall('track', 'left')`)
+  await tab.evaluate(
+    `window.setTimeout = window.requestIdleCallback = () => 0; footfall('track', 'left')`,
+  )
   if (departure === 'hidden') {
     await tab.hide()
   } else if (departure === 'close') {

@@ -96,7 +96,9 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
   const page = async () => {
     const isHere = (candidate: Page) => !candidate.isClosed() && !candidate.mainFrame().detached
     if (isHere(firstPage)) return firstPage
-    const other = (await context.pages()).find((candidate) => candidate !== cover && isHere(candidate))
+    const other = (await context.pages()).find(
+      (candidate) => candidate !== cover && isHere(candidate),
+    )
     if (!other) throw new Error('the tab is closed')
     return other
   }

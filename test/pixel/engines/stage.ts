@@ -1,6 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { snippet } from '../../../pixel/stub.mjs'
-import { type BeaconEvent, defaultPixelSettings, type PixelSettings } from '../../../schemas/beacon.ts'
+import {
+  type BeaconEvent,
+  defaultPixelSettings,
+  type PixelSettings,
+} from '../../../schemas/beacon.ts'
 import { waitFor } from '../../harness/service.ts'
 import { pixelId, startReceiver } from '../receiver.ts'
 import type { Engine, Tab } from './engine.ts'
@@ -86,7 +90,9 @@ function stageOf(engine: Engine, tab: Tab, receiver: Receiver): Stage {
     async events(type, count) {
       const arrived = () => receiver.events(type).map(({ event_data }) => ({ ...event_data }))
       await waitFor(`${count} ${type} events`, () => arrived().length >= count).catch((error) => {
-        throw new Error(`${error.message}; arrived: ${receiver.events().map((event) => event.event_type)}`)
+        throw new Error(
+          `${error.message}; arrived: ${receiver.events().map((event) => event.event_type)}`,
+        )
       })
       return arrived()
     },

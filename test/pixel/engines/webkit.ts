@@ -18,7 +18,15 @@ export async function startWebKit(): Promise<Engine> {
       .reverse()
       .map((name) => join(libraries, name, 'MiniBrowser')),
   )
-  const display = run('Xvfb', ['-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'])
+  const display = run('Xvfb', [
+    '-displayfd',
+    '1',
+    '-screen',
+    '0',
+    '1280x1024x24',
+    '-nolisten',
+    'tcp',
+  ])
   const [number] = await once(display.stdout!, 'data')
   const free: Session[] = []
   return {
@@ -60,7 +68,11 @@ async function stop(child: ChildProcess): Promise<void> {
 const answerMsMax = 25_000
 
 /** One command of the W3C WebDriver protocol. Throws what the driver says against it. */
-async function send<T>(method: 'GET' | 'POST' | 'DELETE', url: string, body: object = {}): Promise<T> {
+async function send<T>(
+  method: 'GET' | 'POST' | 'DELETE',
+  url: string,
+  body: object = {},
+): Promise<T> {
   const signal = AbortSignal.timeout(answerMsMax)
   const answer = await fetch(url, {
     method,
@@ -114,7 +126,10 @@ interface Session {
 
 async function newSession(binary: string, display: string): Promise<Session> {
   const port = await freePort()
-  const driver = run('WebKitWebDriver', [`--port=${port}`], { DISPLAY: display, GDK_BACKEND: 'x11' })
+  const driver = run('WebKitWebDriver', [`--port=${port}`], {
+    DISPLAY: display,
+    GDK_BACKEND: 'x11',
+  })
   const driverUrl = `http://127.0.0.1:${port}`
   await waitFor('WebKitWebDriver', () =>
     fetch(`${driverUrl}/status`).then(
@@ -123,7 +138,9 @@ async function newSession(binary: string, display: string): Promise<Session> {
     ),
   )
   const { sessionId } = await send<{ sessionId: string }>('POST', `${driverUrl}/session`, {
-    capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary, args: ['--automation'] } } },
+    capabilities: {
+      alwaysMatch: { 'webkitgtk:browserOptions': { binary, args: ['--automation'] } },
+    },
   })
   const session = `${driverUrl}/session/${sessionId}`
   return {
@@ -157,7 +174,10 @@ async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void
   const keys = (actions: KeyAction[]) =>
     post('actions', { actions: [{ type: 'key', id: 'keyboard', actions }] })
   const elementOf = async (selector: string) => {
-    const found = await post<Record<string, string>>('element', { using: 'css selector', value: selector })
+    const found = await post<Record<string, string>>('element', {
+      using: 'css selector',
+      value: selector,
+    })
     return found[elementKey]!
   }
   await setRect()
@@ -166,7 +186,8 @@ async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void
       origin = new URL(url).origin
       return post('url', { url })
     },
-    evaluate: (code) => post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
+    evaluate: (code) =>
+      post('execute/sync', { script: 'return (0, eval)(arguments[0])', args: [code] }),
     async click(selector, count = 1, betweenMs = 0) {
       const id = await elementOf(selector)
       if (count === 1) return post(`element/${id}/click`)
@@ -182,7 +203,11 @@ async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void
           {
             type: 'key',
             id: 'keyboard',
-            actions: [{ type: 'keyDown', value }, ...actions.map(() => wait), { type: 'keyUp', value }],
+            actions: [
+              { type: 'keyDown', value },
+              ...actions.map(() => wait),
+              { type: 'keyUp', value },
+            ],
           },
           { ...source, actions: [wait, ...actions, wait] },
         ],

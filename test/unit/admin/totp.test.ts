@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { base32, codeOf, otpauthUri, stepAt, stepOfCode } from '../../../collector/accounts/account/totp.ts'
+import {
+  base32,
+  codeOf,
+  otpauthUri,
+  stepAt,
+  stepOfCode,
+} from '../../../collector/accounts/account/totp.ts'
 
 const secret = Buffer.from('12345678901234567890')
 
@@ -42,7 +48,8 @@ test('base 32 is that of RFC 4648, without padding', () => {
     fooba: 'MZXW6YTB',
     foobar: 'MZXW6YTBOI',
   }
-  for (const [text, encoded] of Object.entries(texts)) expect(base32(Buffer.from(text))).toBe(encoded)
+  for (const [text, encoded] of Object.entries(texts))
+    expect(base32(Buffer.from(text))).toBe(encoded)
 })
 
 test('the address for apps names issuer and account', () => {

@@ -17,7 +17,8 @@ import { profileFields } from '../../../schemas/fields.ts'
 const visit = { event: { within_days: 7 } }
 const ceo = { profile: { field: 'job_title', op: 'eq', value: 'CEO' } }
 const people = (include: unknown, more: object = {}) => ({ entity: 'people', include, ...more })
-const profile = (field: unknown, op: unknown, value: unknown) => people({ profile: { field, op, value } })
+const profile = (field: unknown, op: unknown, value: unknown) =>
+  people({ profile: { field, op, value } })
 const event = (leaf: object) => people({ event: { within_days: 7, ...leaf } })
 const nested = (depth: number): unknown => (depth === 0 ? visit : { all: [nested(depth - 1)] })
 
@@ -51,9 +52,24 @@ describe('what is wrong is answered with the place where it stands', () => {
       /at most 64/,
     ],
     ['everybody but', people({ not: visit }), '/include', /everybody/],
-    ['everybody but, deeper', people({ any: [visit, { all: [{ not: ceo }] }] }), '/include', /everybody/],
-    ['no field', people({ profile: { op: 'eq', value: 1 } }), '/include/profile/field', /is missing/],
-    ['an unknown field', profile('shoe_size', 'eq', 44), '/include/profile/field', /no field "shoe_size"/],
+    [
+      'everybody but, deeper',
+      people({ any: [visit, { all: [{ not: ceo }] }] }),
+      '/include',
+      /everybody/,
+    ],
+    [
+      'no field',
+      people({ profile: { op: 'eq', value: 1 } }),
+      '/include/profile/field',
+      /is missing/,
+    ],
+    [
+      'an unknown field',
+      profile('shoe_size', 'eq', 44),
+      '/include/profile/field',
+      /no field "shoe_size"/,
+    ],
     ['a field of events', profile('page_path', 'eq', '/'), '/include/profile/field', /no field/],
     ['a field of Object', profile('__proto__', 'eq', '/'), '/include/profile/field', /no field/],
     [
@@ -70,11 +86,31 @@ describe('what is wrong is answered with the place where it stands', () => {
     ],
     ['an unknown op', profile('age', 'near', 4), '/include/profile/op', /must be eq or/],
     ['like on a number', profile('age', 'like', '4%'), '/include/profile/op', /must be eq or/],
-    ['an order of truth values', profile('is_investor', 'gt', true), '/include/profile/op', /must be eq or/],
-    ['no value', people({ profile: { field: 'age', op: 'eq' } }), '/include/profile/value', /is missing/],
-    ['a text for a number', profile('age', 'eq', '44'), '/include/profile/value', /must be a number/],
+    [
+      'an order of truth values',
+      profile('is_investor', 'gt', true),
+      '/include/profile/op',
+      /must be eq or/,
+    ],
+    [
+      'no value',
+      people({ profile: { field: 'age', op: 'eq' } }),
+      '/include/profile/value',
+      /is missing/,
+    ],
+    [
+      'a text for a number',
+      profile('age', 'eq', '44'),
+      '/include/profile/value',
+      /must be a number/,
+    ],
     ['half a year', profile('age', 'eq', 4.5), '/include/profile/value', /whole number/],
-    ['a number for a text', profile('job_title', 'eq', 44), '/include/profile/value', /must be a string/],
+    [
+      'a number for a text',
+      profile('job_title', 'eq', 44),
+      '/include/profile/value',
+      /must be a string/,
+    ],
     [
       'a word that the field never holds',
       profile('job_seniority', 'eq', 'King'),
@@ -95,7 +131,12 @@ describe('what is wrong is answered with the place where it stands', () => {
       /must be a number/,
     ],
     ['between one', profile('age', 'between', [44]), '/include/profile/value', /array of 2/],
-    ['between a text', profile('age', 'between', [1, 'a']), '/include/profile/value/1', /must be a number/],
+    [
+      'between a text',
+      profile('age', 'between', [1, 'a']),
+      '/include/profile/value/1',
+      /must be a number/,
+    ],
     ['is_set of a text', profile('age', 'is_set', 'yes'), '/include/profile/value', /boolean/],
     ['no days', people({ event: {} }), '/include/event/within_days', /is missing/],
     ['too many days', event({ within_days: 366 }), '/include/event/within_days', /from 1 to 365/],
@@ -106,7 +147,12 @@ describe('what is wrong is answered with the place where it stands', () => {
       '/include/event/event_type',
       /one of page_view/,
     ],
-    ['a filter that is none', event({ filter: 'page_path' }), '/include/event/filter', /field:op:value/],
+    [
+      'a filter that is none',
+      event({ filter: 'page_path' }),
+      '/include/event/filter',
+      /field:op:value/,
+    ],
     [
       'a filter of an unknown field',
       event({ filter: 'shoe:eq:44' }),
@@ -116,7 +162,9 @@ describe('what is wrong is answered with the place where it stands', () => {
     [
       'more comparisons than one statement takes',
       people({
-        any: Array(5).fill({ event: { within_days: 1, filter: Array(90).fill('is_bot:eq:false').join() } }),
+        any: Array(5).fill({
+          event: { within_days: 1, filter: Array(90).fill('is_bot:eq:false').join() },
+        }),
       }),
       '/include/any/4/event',
       /at most 400 comparisons/,
@@ -192,7 +240,9 @@ test('leaves that count the same share their counts, whatever the order of their
   const idOf = (leaf: object, projectId = 'a') =>
     leafIdOf(projectId, parseDefinition(people({ event: leaf })).leaves[0] as EventLeaf)
   const id = idOf({ event_type: 'click', filter: 'is_bot:eq:false', within_days: 7 })
-  expect(idOf({ within_days: 30, at_least: 3, filter: 'is_bot:eq:false', event_type: 'click' })).toBe(id)
+  expect(
+    idOf({ within_days: 30, at_least: 3, filter: 'is_bot:eq:false', event_type: 'click' }),
+  ).toBe(id)
   expect(idOf({ event_type: 'click', within_days: 7 })).not.toBe(id)
   expect(idOf({ event_type: 'click', filter: 'is_bot:eq:false', within_days: 7 }, 'b')).not.toBe(id)
 })
@@ -229,7 +279,10 @@ test('there are at least 12 templates, of both entities, and each is a definitio
 const anything = fc.letrec((tie) => ({
   node: fc.oneof(
     { maxDepth: 9, depthSize: 'medium' },
-    { arbitrary: fc.constantFrom(visit, ceo, { intent: { topics: ['golf'], min_score: 50 } }), weight: 8 },
+    {
+      arbitrary: fc.constantFrom(visit, ceo, { intent: { topics: ['golf'], min_score: 50 } }),
+      weight: 8,
+    },
     fc.constantFrom({}, null, 7, 'all'),
     { arbitrary: fc.record({ all: fc.array(tie('node'), { maxLength: 4 }) }), weight: 4 },
     fc.record({ all: fc.jsonValue() }),
@@ -245,8 +298,17 @@ const anything = fc.letrec((tie) => ({
   profile: fc.record(
     {
       field: fc.oneof(fc.constantFrom(...profileFields.map(({ name }) => name)), fc.jsonValue()),
-      op: fc.oneof(fc.constantFrom('eq', 'ne', 'gt', 'like', 'in', 'between', 'is_set'), fc.jsonValue()),
-      value: fc.oneof(fc.jsonValue(), fc.array(fc.double()), fc.integer(), fc.string(), fc.boolean()),
+      op: fc.oneof(
+        fc.constantFrom('eq', 'ne', 'gt', 'like', 'in', 'between', 'is_set'),
+        fc.jsonValue(),
+      ),
+      value: fc.oneof(
+        fc.jsonValue(),
+        fc.array(fc.double()),
+        fc.integer(),
+        fc.string(),
+        fc.boolean(),
+      ),
     },
     { requiredKeys: [] },
   ),
@@ -305,32 +367,30 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
       )
       const usedLists = {
         kinds: new Map(
-          parsed.leaves.flatMap((leaf) => (leaf.kind === 'list' ? [[leaf.listId, 'emails'] as const] : [])),
+          parsed.leaves.flatMap((leaf) =>
+            leaf.kind === 'list' ? [[leaf.listId, 'emails'] as const] : [],
+          ),
         ),
         notCompleted: [],
       }
       membersSelect(
         {
-          ...{
-            organizationId: 'organization',
-            parsed,
-            leafIds,
-            usedBuilds,
-            usedLists,
-            erased: [],
-            today: 20_000,
-            intentWindowDays: 30,
-            below: null,
-          },
+          organizationId: 'organization',
+          parsed,
+          leafIds,
+          usedBuilds,
+          usedLists,
+          erased: [],
+          today: 20_000,
+          intentWindowDays: 30,
+          below: null,
           eventCounts: (bind) =>
             eventCountsSelect(
               {
-                ...{
-                  organizationId: 'organization',
-                  projectId: 'project',
-                  days: [19_999, 20_000],
-                  asOfMs: 2e12,
-                },
+                organizationId: 'organization',
+                projectId: 'project',
+                days: [19_999, 20_000],
+                asOfMs: 2e12,
                 leaves: new Map(
                   parsed.leaves.flatMap((leaf, index) =>
                     leaf.kind === 'event' ? [[leafIds.get(index)!, leaf] as const] : [],

@@ -8,7 +8,10 @@ test('what is spent, and the last week’s average for each day that is left', (
   const days = [
     { date: '2026-10-31', amount_micros: 1_000 },
     { date: '2026-11-01', amount_micros: 100 },
-    ...Array.from({ length: 7 }, (_, n) => ({ date: `2026-11-${String(13 + n)}`, amount_micros: 70 })),
+    ...Array.from({ length: 7 }, (_, n) => ({
+      date: `2026-11-${String(13 + n)}`,
+      amount_micros: 70,
+    })),
     { date: '2026-11-20', amount_micros: 10 },
   ]
   expect(forecastOf(days, at('2026-11-20T12:00:00Z'))).toEqual({
@@ -21,9 +24,15 @@ test('what is spent, and the last week’s average for each day that is left', (
 })
 
 test('at the beginning of a month the week before it counts, in a leap year’s February too', () => {
-  const days = Array.from({ length: 7 }, (_, n) => ({ date: `2028-01-${25 + n}`, amount_micros: 10 }))
+  const days = Array.from({ length: 7 }, (_, n) => ({
+    date: `2028-01-${25 + n}`,
+    amount_micros: 10,
+  }))
   expect(forecastOf(days, at('2028-02-01T00:00:00Z'))).toEqual({
-    ...{ month: '2028-02', spent_micros: 0, daily_average_micros: 10, forecast_micros: 290 },
+    month: '2028-02',
+    spent_micros: 0,
+    daily_average_micros: 10,
+    forecast_micros: 290,
   })
 })
 
@@ -42,7 +51,8 @@ test('it is never less than what is spent, and on the last day not more than tha
         const now = at(`2026-11-${String(today).padStart(2, '0')}T12:00:00Z`)
         const { spent_micros, daily_average_micros, forecast_micros } = forecastOf(days, now)
         expect(forecast_micros).toBeGreaterThanOrEqual(spent_micros)
-        if (today === 30) expect(forecast_micros).toBeLessThanOrEqual(spent_micros + daily_average_micros + 1)
+        if (today === 30)
+          expect(forecast_micros).toBeLessThanOrEqual(spent_micros + daily_average_micros + 1)
       },
     ),
   )

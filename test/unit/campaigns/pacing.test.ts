@@ -4,9 +4,17 @@ import { metricsOf } from '../../../collector/activation/campaigns/performance.t
 import type { Campaign } from '../../../collector/activation/campaigns/records.ts'
 
 const campaign: Campaign = {
-  ...{ campaign_id: 'c', project_id: 'p', name: 'Spring', status: 'active', version: 1, audience_id: null },
-  ...{ budget: 1000, start_date: '2026-03-01', end_date: '2026-03-10' },
-  ...{ created_at: '2026-02-01T00:00:00.000Z', updated_at: '2026-02-01T00:00:00.000Z' },
+  campaign_id: 'c',
+  project_id: 'p',
+  name: 'Spring',
+  status: 'active',
+  version: 1,
+  audience_id: null,
+  budget: 1000,
+  start_date: '2026-03-01',
+  end_date: '2026-03-10',
+  created_at: '2026-02-01T00:00:00.000Z',
+  updated_at: '2026-02-01T00:00:00.000Z',
 }
 const status = (now: string, spend: number, change: Partial<Campaign> = {}) =>
   budgetStatusOf({ ...campaign, ...change }, spend * 1e6, Date.parse(now))
@@ -15,12 +23,21 @@ const paceAt = (...given: Parameters<typeof status>) => status(...given).pacing.
 describe('pacing', () => {
   test('compares spend with the budget spread evenly over the flight', () => {
     expect(status('2026-03-06T00:00:00Z', 400)).toEqual({
-      ...{ campaign_id: 'c', project_id: 'p', name: 'Spring', status: 'active' },
-      ...{ budget: 1000, spend: 400, remaining: 600, utilization: 0.4 },
+      campaign_id: 'c',
+      project_id: 'p',
+      name: 'Spring',
+      status: 'active',
+      budget: 1000,
+      spend: 400,
+      remaining: 600,
+      utilization: 0.4,
       pacing: {
         health: 'underpacing',
-        ...{ start_date: '2026-03-01', end_date: '2026-03-10' },
-        ...{ elapsed: 0.5, expected_spend: 500, ratio: 0.8 },
+        start_date: '2026-03-01',
+        end_date: '2026-03-10',
+        elapsed: 0.5,
+        expected_spend: 500,
+        ratio: 0.8,
       },
     })
   })
@@ -47,7 +64,10 @@ describe('pacing', () => {
 
   test('without a budget or a last day says so', () => {
     expect(status('2026-03-06T00:00:00Z', 400, { budget: null })).toMatchObject({
-      ...{ budget: null, spend: 400, remaining: null, utilization: null },
+      budget: null,
+      spend: 400,
+      remaining: null,
+      utilization: null,
       pacing: { health: 'no_budget', expected_spend: null, ratio: null },
     })
     expect(status('2026-03-06T00:00:00Z', 400, { end_date: null })).toMatchObject({
@@ -80,6 +100,10 @@ test('metrics of nothing are zeros, not fractions of zero', () => {
 
 test('ctr is clicks per impression, cpm the spend for a thousand', () => {
   expect(metricsOf({ impressions: 3000, clicks: 7, spendMicros: 7_500_000 })).toEqual({
-    ...{ impressions: 3000, clicks: 7, spend: 7.5, ctr: 0.002333, cpm: 2.5 },
+    impressions: 3000,
+    clicks: 7,
+    spend: 7.5,
+    ctr: 0.002333,
+    cpm: 2.5,
   })
 })

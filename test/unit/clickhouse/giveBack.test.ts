@@ -15,7 +15,12 @@ test('what was read of an answer is no memory any more, neither the bytes nor wh
   try {
     // Twice: the second goes over the connection of the first.
     for (let time = 0; time < 2; time++) {
-      const { body } = await openStream(url, 'default', { sql: 'SELECT 1', params: {} }, 'JSONEachRow')
+      const { body } = await openStream(
+        url,
+        'default',
+        { sql: 'SELECT 1', params: {} },
+        'JSONEachRow',
+      )
       const before = process.memoryUsage().arrayBuffers
       let most = 0
       let at = 0

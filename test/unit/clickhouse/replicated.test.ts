@@ -28,9 +28,9 @@ test('what makes no table of rows stays as it is', () => {
 
 test('one server’s own table of the same rows has the engine without its path', () => {
   const rest = 'PARTITION BY a ORDER BY hem SETTINGS index_granularity = 8192'
-  expect(unreplicated(`ReplicatedReplacingMergeTree('/a/{shard}/b', '{replica}', seen_at) ${rest}`)).toBe(
-    `ReplacingMergeTree(seen_at) ${rest}`,
-  )
+  expect(
+    unreplicated(`ReplicatedReplacingMergeTree('/a/{shard}/b', '{replica}', seen_at) ${rest}`),
+  ).toBe(`ReplacingMergeTree(seen_at) ${rest}`)
   expect(unreplicated(`ReplicatedMergeTree('/a', '{replica}') ${rest}`)).toBe(`MergeTree() ${rest}`)
   for (const engine of [`ReplacingMergeTree(seen_at) ${rest}`, `MergeTree ${rest}`])
     expect(unreplicated(engine)).toBe(engine)

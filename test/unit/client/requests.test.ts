@@ -21,14 +21,20 @@ async function sentBy(call: (client: Client) => unknown, options: ClientOptions 
 
 test('parameters go where the operation has them: path, query, body', async () => {
   const sent = await sentBy(async (client) => {
-    await client.getCampaignPerformance({ campaign_id: 'a/b', start_date: '2026-01-01', end_date: undefined })
+    await client.getCampaignPerformance({
+      campaign_id: 'a/b',
+      start_date: '2026-01-01',
+      end_date: undefined,
+    })
     await client.updateAudience({ audience_id: 'x', project_id: 'p&', name: 'New', version: 1 })
     await client.deleteProject({ project_id: 'p', events: 'keep' })
     await client.revokeApiKey({ key_id: 'k' })
     await client.acceptInvitation({ token: 't' })
     await client.listProjects()
   })
-  expect(sent.map(({ line, body }) => [line.replace('https://collector.example', ''), body])).toEqual([
+  expect(
+    sent.map(({ line, body }) => [line.replace('https://collector.example', ''), body]),
+  ).toEqual([
     ['GET /base/api/v1/campaigns/a%2Fb/performance?start_date=2026-01-01', undefined],
     ['PATCH /base/api/v1/audiences/x?project_id=p%26', { name: 'New', version: 1 }],
     ['DELETE /base/api/v1/project/delete', { project_id: 'p', events: 'keep' }],
@@ -40,14 +46,19 @@ test('parameters go where the operation has them: path, query, body', async () =
 
 test('a key with its secret, a token, and headers of the client and of the call', async () => {
   const headersOf = async (options: ClientOptions) =>
-    (await sentBy((client) => client.whoAmI({}, { headers: { 'x-call': '1' } }), options))[0]!.headers
+    (await sentBy((client) => client.whoAmI({}, { headers: { 'x-call': '1' } }), options))[0]!
+      .headers
   expect(await headersOf({ key: 'k', secret: 's' })).toEqual({
-    ...{ 'x-api-key': 'k', 'x-api-secret': 's', 'x-call': '1' },
+    'x-api-key': 'k',
+    'x-api-secret': 's',
+    'x-call': '1',
   })
   let asked = 0
   const headers = () => ({ 'x-asked': String(++asked) })
   expect(await headersOf({ token: 't', headers })).toEqual({
-    ...{ authorization: 'Bearer t', 'x-asked': '1', 'x-call': '1' },
+    authorization: 'Bearer t',
+    'x-asked': '1',
+    'x-call': '1',
   })
 })
 

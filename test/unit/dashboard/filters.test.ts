@@ -37,7 +37,10 @@ function isLike(text: string, pattern: string): boolean {
 test('a click on a value is one filter, which the value meets, whatever visitors have sent', () => {
   fc.assert(
     fc.property(value, (sent) => {
-      const filters = readFilters(`${filterFor('page_path', sent)},event_type:eq:click`, 'web_event')
+      const filters = readFilters(
+        `${filterFor('page_path', sent)},event_type:eq:click`,
+        'web_event',
+      )
       expect(filters).toHaveLength(2)
       const { op, value } = filters[0]!
       if (op === 'eq') expect(value).toBe(sent)

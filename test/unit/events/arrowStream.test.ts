@@ -18,21 +18,25 @@ const tables = fc
 
 test('rows count when the last byte of their batch has gone by, however the stream is cut', () => {
   fc.assert(
-    fc.property(tables, fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1 }), ({ table }, cuts) => {
-      const bytes = Buffer.from(tableToIPC(table, 'stream'))
-      const ends = endsOfBatches(table)
-      const counter = new ArrowRowCounter()
-      let passed = 0
-      let counted = 0
-      for (let n = 0; passed < bytes.length; n++) {
-        const piece = bytes.subarray(passed, passed + cuts[n % cuts.length]!)
-        counted += counter.count(piece)
-        passed += piece.length
-        const whole = ends.filter(({ end }) => end <= passed)
-        expect(counted).toBe(whole.reduce((sum, { rows }) => sum + rows, 0))
-      }
-      expect(counted).toBe(table.numRows)
-    }),
+    fc.property(
+      tables,
+      fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1 }),
+      ({ table }, cuts) => {
+        const bytes = Buffer.from(tableToIPC(table, 'stream'))
+        const ends = endsOfBatches(table)
+        const counter = new ArrowRowCounter()
+        let passed = 0
+        let counted = 0
+        for (let n = 0; passed < bytes.length; n++) {
+          const piece = bytes.subarray(passed, passed + cuts[n % cuts.length]!)
+          counted += counter.count(piece)
+          passed += piece.length
+          const whole = ends.filter(({ end }) => end <= passed)
+          expect(counted).toBe(whole.reduce((sum, { rows }) => sum + rows, 0))
+        }
+        expect(counted).toBe(table.numRows)
+      },
+    ),
   )
 })
 
@@ -40,7 +44,9 @@ test('rows count when the last byte of their batch has gone by, however the stre
 function endsOfBatches(table: Table): { end: number; rows: number }[] {
   const endBytes = 8
   return table.batches.map((batch, at) => {
-    const upTo = new (table.constructor as new (batches: unknown[]) => Table)(table.batches.slice(0, at + 1))
+    const upTo = new (table.constructor as new (batches: unknown[]) => Table)(
+      table.batches.slice(0, at + 1),
+    )
     return { end: tableToIPC(upTo, 'stream').length - endBytes, rows: batch.numRows }
   })
 }

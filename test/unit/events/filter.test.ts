@@ -41,8 +41,14 @@ describe('a filter', () => {
       [{ field: 'ts_millis', op: 'gte', as: 'integer', value: '-9223372036854775808' }],
     ],
     ['ts_millis:lt:007', [{ field: 'ts_millis', op: 'lt', as: 'integer', value: '7' }]],
-    ['timestamp:gte:1970-01-02', [{ field: 'timestamp', op: 'gte', as: 'time', value: 86_400_000 }]],
-    ['received_at:lt:1970-01-01T00:00:01.5Z', [{ field: 'received_at', op: 'lt', as: 'time', value: 1500 }]],
+    [
+      'timestamp:gte:1970-01-02',
+      [{ field: 'timestamp', op: 'gte', as: 'time', value: 86_400_000 }],
+    ],
+    [
+      'received_at:lt:1970-01-01T00:00:01.5Z',
+      [{ field: 'received_at', op: 'lt', as: 'time', value: 1500 }],
+    ],
     ['event_data:like:%x%', [{ field: 'event_data', op: 'like', as: 'text', value: '%x%' }]],
     [
       'event_type:in:click|copy',
@@ -130,7 +136,16 @@ describe('the grammar', () => {
   const anyText = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({
-      unit: fc.constantFrom(...`,:.%_\\'"; `, 'eq', 'like', 'event_type', 'event_data', '😀', '\n', 'a'),
+      unit: fc.constantFrom(
+        ...`,:.%_\\'"; `,
+        'eq',
+        'like',
+        'event_type',
+        'event_data',
+        '😀',
+        '\n',
+        'a',
+      ),
     }),
   )
   const beginsAnother = (text: string) =>
@@ -154,22 +169,28 @@ describe('the grammar', () => {
 
   test('gives every value back as it was sent', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(onText, onPayload), { minLength: 1, maxLength: 5 }), (filters) => {
-        const text = filters.map(({ operand, op, value }) => `${operand}:${op}:${value}`).join(',')
-        // A value may end in what, with the comma after it, is taken for a filter of its own.
-        fc.pre(
-          text.split(new RegExp(`,(?=(?:event_data(?:\\.[^,:.]+)+|\\w+):(?:${operators.join('|')}):)`))
-            .length === filters.length,
-        )
-        const back = readFilters(text, 'web_event')
-        expect(
-          back.map(({ field, path, op, value }) => ({
-            operand: field?.name ?? ['event_data', ...path!].join('.'),
-            op,
-            value,
-          })),
-        ).toEqual(filters)
-      }),
+      fc.property(
+        fc.array(fc.oneof(onText, onPayload), { minLength: 1, maxLength: 5 }),
+        (filters) => {
+          const text = filters
+            .map(({ operand, op, value }) => `${operand}:${op}:${value}`)
+            .join(',')
+          // A value may end in what, with the comma after it, is taken for a filter of its own.
+          fc.pre(
+            text.split(
+              new RegExp(`,(?=(?:event_data(?:\\.[^,:.]+)+|\\w+):(?:${operators.join('|')}):)`),
+            ).length === filters.length,
+          )
+          const back = readFilters(text, 'web_event')
+          expect(
+            back.map(({ field, path, op, value }) => ({
+              operand: field?.name ?? ['event_data', ...path!].join('.'),
+              op,
+              value,
+            })),
+          ).toEqual(filters)
+        },
+      ),
     )
   })
 

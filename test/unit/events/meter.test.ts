@@ -3,10 +3,9 @@ import { meterOf, meterOfRows } from '../../../collector/events/legacy/meter.ts'
 import { type Field, type Tier, tiers } from '../../../schemas/fields.ts'
 
 /** A field of each tier, called like it. */
-const fieldOf = Object.fromEntries(tiers.map((tier) => [tier, { name: tier, tier } as Field])) as Record<
-  Tier,
-  Field
->
+const fieldOf = Object.fromEntries(
+  tiers.map((tier) => [tier, { name: tier, tier } as Field]),
+) as Record<Tier, Field>
 const all = Object.values(fieldOf)
 
 test('the highest tier among the fields decides, in whatever order they are listed', () => {

@@ -8,7 +8,13 @@ import { checkedQuery } from '../../harness/checkedQuery.ts'
 const now = 1_800_000_000_000
 const ids = [1, 2, 3].map((last) => `00000000-0000-4000-8000-00000000000${last}`)
 const [organizationId, one, another] = ids as [string, string, string]
-const two = { organizationId, projectId: null, pixelId: null, campaignId: null, projectIds: [one, another] }
+const two = {
+  organizationId,
+  projectId: null,
+  pixelId: null,
+  campaignId: null,
+  projectIds: [one, another],
+}
 
 let reader: Reader
 beforeEach(() => {
@@ -16,11 +22,16 @@ beforeEach(() => {
   reader = { clickhouse: {} } as Reader
 })
 
-const planOf = (query: Record<string, string> = {}, scope: EventsPlan['scope'] = two): EventsPlan => ({
-  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse).plan,
+const planOf = (
+  query: Record<string, string> = {},
+  scope: EventsPlan['scope'] = two,
+): EventsPlan => ({
+  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
+    .plan,
   scope,
 })
-const learn = (plan: EventsPlan, millis: number) => spanOf(reader, plan).learn({ millis, eventId: one })
+const learn = (plan: EventsPlan, millis: number) =>
+  spanOf(reader, plan).learn({ millis, eventId: one })
 
 test('is what twice as many rows took in the page before, and a little more', () => {
   expect(spanOf(reader, planOf()).spanMs).toBeUndefined()

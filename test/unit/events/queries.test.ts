@@ -16,7 +16,11 @@ const wide = { organizationId, projectId: null, pixelId: null, campaignId: null 
 const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
 /** Of both sources, unless the query names one. */
-const eventsPlan = (query: Record<string, string>, scope: Scope = wide, tier: Tier = 'web_event') => ({
+const eventsPlan = (
+  query: Record<string, string>,
+  scope: Scope = wide,
+  tier: Tier = 'web_event',
+) => ({
   ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
   ...(query.source === undefined && { source: null }),
   scope,
@@ -30,7 +34,10 @@ const countsPlan = (query: Record<string, string>, scope: Scope = wide) => ({
 const conditionOf = (filter: string, tier: Tier = 'web_event') => {
   const { sql, params } = eventsQuery(eventsPlan({ filter, select: 'event_id' }, wide, tier))
   const { p0, p1, p2, ...bound } = params
-  return [/ts_millis < \{p2:Int64\}\n {2}AND (.*)\nORDER/s.exec(sql)![1], Object.values(bound).slice(0, -1)]
+  return [
+    /ts_millis < \{p2:Int64\}\n {2}AND (.*)\nORDER/s.exec(sql)![1],
+    Object.values(bound).slice(0, -1),
+  ]
 }
 
 describe('a page', () => {
@@ -161,7 +168,9 @@ SETTINGS query_plan_max_limit_for_lazy_materialization = 10001`,
       from: { millis: 5, eventId },
       window: { startMs: 1, endMs: 9 },
     })
-    expect(eventsQuery(eventsPlan({ cursor, select: 'page_url', distinct: 'cookie_id,page_url' })).sql).toBe(
+    expect(
+      eventsQuery(eventsPlan({ cursor, select: 'page_url', distinct: 'cookie_id,page_url' })).sql,
+    ).toBe(
       `SELECT page_url
 FROM (
 SELECT page_url, ts_millis, event_id
@@ -181,7 +190,8 @@ LIMIT {p5:UInt32}`,
 
   test('can carry the place of its last row in front of every row', () => {
     expect(
-      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, profiles: 'columns' }).sql,
+      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, profiles: 'columns' })
+        .sql,
     ).toBe(
       `SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, page_url
 FROM (
@@ -217,7 +227,8 @@ describe('projects', () => {
 
 describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
-    readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse).plan.source
+    readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
+      .plan.source
   const countedSource = (query: Record<string, string>) =>
     readCountsRequest({ query: checkedQuery(CountsQuery, query) }, now).plan.source
 
@@ -252,10 +263,18 @@ describe('a filter becomes', () => {
     ['cookie_id:like:00%', 'toString(cookie_id) LIKE {p3:String}', ['00%']],
     ['ts_millis:gt:5', 'ts_millis > {p3:Int64}', ['5']],
     ['timestamp:gte:1970-01-02', 'ts_millis >= {p3:Int64}', [86_400_000]],
-    ['received_at:lt:1970-01-02', "received_at < fromUnixTimestamp64Milli({p3:Int64}, 'UTC')", [86_400_000]],
+    [
+      'received_at:lt:1970-01-02',
+      "received_at < fromUnixTimestamp64Milli({p3:Int64}, 'UTC')",
+      [86_400_000],
+    ],
     ['page_url:like:a\\%b\\c\\', 'page_url LIKE {p3:String}', ['a\\%b\\\\c\\\\']],
     ['page_url:like:\\\\', 'page_url LIKE {p3:String}', ['\\\\']],
-    ["page_url:eq:'; DROP TABLE events; --", 'page_url = {p3:String}', ["'; DROP TABLE events; --"]],
+    [
+      "page_url:eq:'; DROP TABLE events; --",
+      'page_url = {p3:String}',
+      ["'; DROP TABLE events; --"],
+    ],
     ['event_data.url:eq:x', `${text('{p3:String}')} = {p4:String}`, ['url', 'x']],
     [
       "event_data.element.a') OR 1:ne:x",
@@ -321,7 +340,9 @@ LIMIT {p3:UInt32}`
   const oneServer = { leadsWithNext: false, profiles: 'columns' as const, isOfOneServer: true }
 
   test('are looked up in the SELECT that finds the rows', () => {
-    expect(eventsQuery(plan({ select: 'age,event_id,maid' }, 'resolution_full_profile'), oneServer).sql).toBe(
+    expect(
+      eventsQuery(plan({ select: 'age,event_id,maid' }, 'resolution_full_profile'), oneServer).sql,
+    ).toBe(
       `WITH ${hemNumber} AS _hem_number, ${person}, ${values}
 SELECT _values.age AS age, event_id, _values.maid AS maid
 ${found}`,
@@ -355,7 +376,10 @@ ORDER BY ts_millis DESC, event_id DESC`,
   })
 
   test('come as ready JSON where all of their tier is wanted', () => {
-    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), { ...oneServer, profiles: 'members' })
+    const { sql } = eventsQuery(plan({}, 'resolution_hem_pte'), {
+      ...oneServer,
+      profiles: 'members',
+    })
     const pte = fieldsAt('resolution_hem_pte').filter(isProfileField)
     const nulls = pte.map(({ name }) => `,"${name}":null`).join('')
     expect(sql.split('\nFROM events')[0]).toMatch(/^WITH dictGet/)
@@ -389,9 +413,11 @@ test('what reads more than events of one pixel is not asked of its shard alone',
   expect(isDirect({ filter: 'country:eq:DE,resolved:eq:true', distinct: 'page_url' })).toBe(true)
   for (const query of [
     ...['session_id', 'event_id,is_entry'].map((select) => ({ select })),
-    ...['hem:ne:x', 'has_profile:eq:true', 'first_name:eq:Ada', 'is_entry:eq:true'].map((filter) => ({
-      filter,
-    })),
+    ...['hem:ne:x', 'has_profile:eq:true', 'first_name:eq:Ada', 'is_entry:eq:true'].map(
+      (filter) => ({
+        filter,
+      }),
+    ),
     ...['session_id', 'first_name'].map((distinct) => ({ distinct })),
   ])
     expect([query, isDirect(query)]).toEqual([query, false])
@@ -414,7 +440,11 @@ LIMIT {p3:UInt32}`,
   })
 
   test('are grouped by fields and by what is computed from them', () => {
-    const query = { group_by: 'event_type,hour,day,url', distinct: 'cookie_id,page_host', limit: '5' }
+    const query = {
+      group_by: 'event_type,hour,day,url',
+      distinct: 'cookie_id,page_host',
+      limit: '5',
+    }
     expect(countsQuery(countsPlan(query)).sql).toBe(
       `SELECT event_type, toStartOfHour(timestamp) AS hour, toDate(timestamp) AS day, page_url AS url, count() AS count, uniqExact(tuple(cookie_id, page_host)) AS \`distinct\`, sum(count()) OVER () AS _total
 FROM events

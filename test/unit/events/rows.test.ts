@@ -44,63 +44,86 @@ const pieceSizes = fc.integer({ min: 1, max: 40 })
 
 test('lines are joined anew wherever the chunks end, and what is too many is left over', () =>
   fc.assert(
-    fc.asyncProperty(lines, sizes, pieceSizes, fc.nat(), async (rows, chunkSizes, pieceBytes, n) => {
-      const wanted = 1 + (n % rows.length)
-      const text = rows.map((row) => `${row}\n`).join('')
-      const { steps, ...all } = await join(text, '\n', ',', wanted, chunkSizes, pieceBytes)
-      expect(all).toEqual({
-        joined: rows.slice(0, wanted).join(','),
-        rest: rows
-          .slice(wanted)
-          .map((row) => `${row}\n`)
-          .join(''),
-      })
-      // Nothing of a row is passed on before all of it is there.
-      for (const [passed, sent] of steps) {
-        expect(sent).toBe(rows.slice(0, passed).join(',') + (passed < wanted ? ',' : ''))
-      }
-    }),
+    fc.asyncProperty(
+      lines,
+      sizes,
+      pieceSizes,
+      fc.nat(),
+      async (rows, chunkSizes, pieceBytes, n) => {
+        const wanted = 1 + (n % rows.length)
+        const text = rows.map((row) => `${row}\n`).join('')
+        const { steps, ...all } = await join(text, '\n', ',', wanted, chunkSizes, pieceBytes)
+        expect(all).toEqual({
+          joined: rows.slice(0, wanted).join(','),
+          rest: rows
+            .slice(wanted)
+            .map((row) => `${row}\n`)
+            .join(''),
+        })
+        // Nothing of a row is passed on before all of it is there.
+        for (const [passed, sent] of steps) {
+          expect(sent).toBe(rows.slice(0, passed).join(',') + (passed < wanted ? ',' : ''))
+        }
+      },
+    ),
   ))
 
 test('a long separator is found wherever the chunks end', () =>
   fc.assert(
-    fc.asyncProperty(lines, sizes, pieceSizes, fc.nat(), async (rows, chunkSizes, pieceBytes, n) => {
-      const wanted = 1 + (n % rows.length)
-      const { joined } = await join(
-        `${rows.join('\n<key>')}\n`,
-        '\n<key>',
-        '\n',
-        wanted,
-        chunkSizes,
-        pieceBytes,
-      )
-      expect(joined).toBe(rows.slice(0, wanted).join('\n'))
-    }),
+    fc.asyncProperty(
+      lines,
+      sizes,
+      pieceSizes,
+      fc.nat(),
+      async (rows, chunkSizes, pieceBytes, n) => {
+        const wanted = 1 + (n % rows.length)
+        const { joined } = await join(
+          `${rows.join('\n<key>')}\n`,
+          '\n<key>',
+          '\n',
+          wanted,
+          chunkSizes,
+          pieceBytes,
+        )
+        expect(joined).toBe(rows.slice(0, wanted).join('\n'))
+      },
+    ),
   ))
 
 test('what was passed on is free when the next is asked for, and nothing else is', () =>
   fc.assert(
-    fc.asyncProperty(lines, sizes, pieceSizes, fc.nat(), async (rows, chunkSizes, pieceBytes, n) => {
-      const wanted = 1 + (n % rows.length)
-      const chunks: Buffer[] = []
-      // As a socket gives them: each piece is all of its memory.
-      async function* own() {
-        for await (const piece of cut(rows.map((row) => `${row}\n`).join(''), chunkSizes)) {
-          chunks.push(Buffer.from(new Uint8Array(piece).buffer))
-          yield chunks.at(-1)!
+    fc.asyncProperty(
+      lines,
+      sizes,
+      pieceSizes,
+      fc.nat(),
+      async (rows, chunkSizes, pieceBytes, n) => {
+        const wanted = 1 + (n % rows.length)
+        const chunks: Buffer[] = []
+        // As a socket gives them: each piece is all of its memory.
+        async function* own() {
+          for await (const piece of cut(rows.map((row) => `${row}\n`).join(''), chunkSizes)) {
+            chunks.push(Buffer.from(new Uint8Array(piece).buffer))
+            yield chunks.at(-1)!
+          }
         }
-      }
-      const rest: Buffer[] = []
-      const pieces: Buffer[] = []
-      const joining = { separator: Buffer.from('\n'), joint: Buffer.from(','), rows: wanted, pieceBytes }
-      for await (const { bytes } of joinRows(own(), joining, rest)) {
-        pieces.push(Buffer.from(bytes))
-        expect(chunks.slice(0, -2).every(({ length }) => length === 0)).toBe(true)
-      }
-      expect(Buffer.concat(pieces).toString()).toBe(rows.slice(0, wanted).join(','))
-      const left = rows.slice(wanted).map((row) => `${row}\n`)
-      expect(Buffer.concat(rest).toString()).toBe(left.join(''))
-    }),
+        const rest: Buffer[] = []
+        const pieces: Buffer[] = []
+        const joining = {
+          separator: Buffer.from('\n'),
+          joint: Buffer.from(','),
+          rows: wanted,
+          pieceBytes,
+        }
+        for await (const { bytes } of joinRows(own(), joining, rest)) {
+          pieces.push(Buffer.from(bytes))
+          expect(chunks.slice(0, -2).every(({ length }) => length === 0)).toBe(true)
+        }
+        expect(Buffer.concat(pieces).toString()).toBe(rows.slice(0, wanted).join(','))
+        const left = rows.slice(wanted).map((row) => `${row}\n`)
+        expect(Buffer.concat(rest).toString()).toBe(left.join(''))
+      },
+    ),
   ))
 
 test('a stream that ends before its last row is an error, not a short page', async () => {

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../collector/api/http/errors.ts'
 import { exactly } from '../../../collector/api/http/schemas.ts'
-import { isoToMs, readWindow as readChecked, windowQuery } from '../../../collector/events/query/window.ts'
+import {
+  isoToMs,
+  readWindow as readChecked,
+  windowQuery,
+} from '../../../collector/events/query/window.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
 type Given = Record<string, string | undefined>
@@ -31,7 +35,12 @@ describe('a window', () => {
       noon + day / 2,
     ],
     ['takes RFC 3339 in UTC', { start_time: '2026-01-30T12:00:00Z' }, noon, now],
-    ['takes fractions, cut to milliseconds', { start_time: '2026-01-30T12:00:00.1239Z' }, noon + 123, now],
+    [
+      'takes fractions, cut to milliseconds',
+      { start_time: '2026-01-30T12:00:00.1239Z' },
+      noon + 123,
+      now,
+    ],
     ['takes short fractions', { start_time: '2026-01-30T12:00:00.5Z' }, noon + 500, now],
     ['takes offsets', { start_time: '2026-01-30T14:30:00+02:30' }, noon, now],
     [
@@ -88,7 +97,11 @@ describe('a window', () => {
     ['a year beyond all years', { end_ms: '9999999999999999' }, 'end_ms'],
   ])('cannot have %s', (_, given, parameter) => {
     expect(() => readWindow(given, now)).toThrow(
-      expect.objectContaining({ status: 400, code: 'invalid_parameter', extra: { body: { parameter } } }),
+      expect.objectContaining({
+        status: 400,
+        code: 'invalid_parameter',
+        extra: { body: { parameter } },
+      }),
     )
   })
 

@@ -23,11 +23,14 @@ test.each([
   ['one that takes few', few],
   ['one that takes many', many],
   ['one that takes none', Compile(Type.Object({ rows: Type.String() }))],
-])('what is wrong with a million members is told after a look at the first: %s', (_of, validator) => {
-  const { rows, reads } = counted()
-  expect(errorsOf(validator, { rows })[0]!.instancePath).toMatch(/^\/rows/)
-  expect(reads.count).toBeLessThanOrEqual(20_000)
-})
+])(
+  'what is wrong with a million members is told after a look at the first: %s',
+  (_of, validator) => {
+    const { rows, reads } = counted()
+    expect(errorsOf(validator, { rows })[0]!.instancePath).toMatch(/^\/rows/)
+    expect(reads.count).toBeLessThanOrEqual(20_000)
+  },
+)
 
 test('too many members are told, however good they are', () => {
   const rows = new Array(200_000).fill({ name: 'x' })

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { companyAt, cookieAt, type Graph, profileAt } from '../../../collector/identity/generate/index.ts'
+import {
+  companyAt,
+  cookieAt,
+  type Graph,
+  profileAt,
+} from '../../../collector/identity/generate/index.ts'
 import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { companyFields, type Field, fields, profileFields } from '../../../schemas/fields.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
@@ -30,7 +35,9 @@ test('an entry is the same whenever it is asked for, and another one for another
 test('a hem is the SHA-256 of one of the person’s addresses', () => {
   expect(hemOf('  Ann.Example@Mail.EXAMPLE ')).toBe(sha256('ann.example@mail.example'))
   for (const { hem, email, personal_email } of profiles) {
-    expect([email, personal_email].map((address) => address && sha256(address as string))).toContain(hem)
+    expect(
+      [email, personal_email].map((address) => address && sha256(address as string)),
+    ).toContain(hem)
   }
 })
 
@@ -48,7 +55,9 @@ test('every profile field is filled for somebody, with values of its type and fr
   const names = new Set(['hem', ...profileFields.map(({ name }) => name)])
   expect(profiles.flatMap(Object.keys).filter((name) => !names.has(name))).toEqual([])
   for (const { name, dataType, values } of profileFields) {
-    const filled = profiles.map((profile) => profile[name] ?? null).filter((value) => value !== null)
+    const filled = profiles
+      .map((profile) => profile[name] ?? null)
+      .filter((value) => value !== null)
     expect(filled.length, name).toBeGreaterThan(20)
     const isRight = (value: unknown) =>
       typeof value === typeOf[dataType] &&
@@ -73,7 +82,9 @@ test('nobody and no company can be taken for a real one by its address or number
 
 test('a company has a value or null for every company field, and a domain of its own', () => {
   for (const company of companies) {
-    expect(Object.keys(company).toSorted()).toEqual(companyFields.map(({ name }) => name).toSorted())
+    expect(Object.keys(company).toSorted()).toEqual(
+      companyFields.map(({ name }) => name).toSorted(),
+    )
   }
   expect(new Set(companies.map(({ company_domain }) => company_domain)).size).toBe(companies.length)
 })
@@ -82,7 +93,8 @@ test('employees of one company agree on what it is', () => {
   const byDomain = new Map(companies.map((company) => [company.company_domain, company]))
   const employed = profiles.filter(({ company_domain }) => company_domain)
   expect(employed.length).toBeGreaterThan(profiles.length / 2)
-  for (const profile of employed) expect(profile).toMatchObject(byDomain.get(profile.company_domain!)!)
+  for (const profile of employed)
+    expect(profile).toMatchObject(byDomain.get(profile.company_domain!)!)
 })
 
 test('fields that say the same twice agree', () => {
@@ -96,7 +108,8 @@ test('fields that say the same twice agree', () => {
     is_home_owner,
     home_value_usd,
   } of profiles) {
-    if (age !== null && birth_year !== null) expect((birth_year as number) + (age as number)).toBe(2026)
+    if (age !== null && birth_year !== null)
+      expect((birth_year as number) + (age as number)).toBe(2026)
     expect(email).toBe(business_email ?? personal_email)
     if (home_value_usd !== null) expect(is_home_owner).toBe(true)
   }

@@ -14,5 +14,7 @@ test('the SQL of profiles stands in one place: no other file reads their tables'
   expect(files.length).toBeGreaterThan(100)
   const reads =
     /\b(FROM|JOIN|INTO|UPDATE|TABLE) (profiles|profile_rows)\b|\bprofile_by_hem\b|reinterpretAsUInt256/
-  expect(files.filter((file) => reads.test(readFileSync(join(collector, file), 'utf8')))).toEqual([])
+  expect(files.filter((file) => reads.test(readFileSync(join(collector, file), 'utf8')))).toEqual(
+    [],
+  )
 })

@@ -14,9 +14,17 @@ test.each([
   expect(preferredLanguage(header)).toBe(language)
 })
 
-test.each([undefined, '', '*', 'english please', '"', '-en', `${'a'.repeat(60_000)}`, '1234', 'e', ',en'])(
-  'of %j there is none',
-  (header) => {
-    expect(preferredLanguage(header)).toBeNull()
-  },
-)
+test.each([
+  undefined,
+  '',
+  '*',
+  'english please',
+  '"',
+  '-en',
+  `${'a'.repeat(60_000)}`,
+  '1234',
+  'e',
+  ',en',
+])('of %j there is none', (header) => {
+  expect(preferredLanguage(header)).toBeNull()
+})

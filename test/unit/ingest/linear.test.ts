@@ -30,35 +30,50 @@ const context: BeaconContext = {
 
 /** Each repeated, after each beginning and before each end: what makes an expression try again and again. */
 const pieces = [
-  ...['a', ' ', '&', '?', '#', ';', '=', '/', '.', '\\', '"', ']', '%5d', '%', '@', ':', '-', '_', '0', '\n'],
-  ...[
-    'token',
-    'token=',
-    '&token',
-    '&token=x',
-    '?a',
-    '#a',
-    'e-',
-    'email',
-    'session_',
-    ' cc-',
-    ' text',
-    ' search ',
-  ],
-  ...[
-    'http://',
-    'xn--',
-    '\u{1f600}',
-    '\ud800',
-    '\u0000',
-    'é',
-    'ß',
-    '\u0301',
-    ': ',
-    ':1',
-    '[',
-    'Mozilla/5.0 (',
-  ],
+  'a',
+  ' ',
+  '&',
+  '?',
+  '#',
+  ';',
+  '=',
+  '/',
+  '.',
+  '\\',
+  '"',
+  ']',
+  '%5d',
+  '%',
+  '@',
+  ':',
+  '-',
+  '_',
+  '0',
+  '\n',
+  'token',
+  'token=',
+  '&token',
+  '&token=x',
+  '?a',
+  '#a',
+  'e-',
+  'email',
+  'session_',
+  ' cc-',
+  ' text',
+  ' search ',
+  'http://',
+  'xn--',
+  '\u{1f600}',
+  '\ud800',
+  '\u0000',
+  'é',
+  'ß',
+  '\u0301',
+  ': ',
+  ':1',
+  '[',
+  'Mozilla/5.0 (',
 ]
 const beginnings = ['', 'http://x.example/?token=x']
 const ends = ['', 'x=']
@@ -109,7 +124,10 @@ const common = {
 const at = new Date().toISOString()
 const samples: Record<string, object> = {
   ...Object.fromEntries(
-    Object.entries(captured).map(([type, data]) => [type, { ...common, at, id: 0.5, type, ...data() }]),
+    Object.entries(captured).map(([type, data]) => [
+      type,
+      { ...common, at, id: 0.5, type, ...data() },
+    ]),
   ),
   ...Object.fromEntries(
     Object.entries(complete).map(([event_type, data]) => [
@@ -159,8 +177,12 @@ test.each(Object.keys(samples))(
 test('nor does an envelope, whatever stands in it', () => {
   const envelope = {
     pixel_id: '0b5f3c7e-9d2a-4c1b-8e6f-1a2b3c4d5e6f',
-    ...{ cookie_id: null, hem: 'a'.repeat(64), hem_source: 'identify', consent: true },
-    ...{ sent_at: at, events: [{ type: 'track' }] },
+    cookie_id: null,
+    hem: 'a'.repeat(64),
+    hem_source: 'identify',
+    consent: true,
+    sent_at: at,
+    events: [{ type: 'track' }],
   }
   for (const text of hostile) {
     for (const beacon of withText(envelope, text)) {

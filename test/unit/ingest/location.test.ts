@@ -24,12 +24,18 @@ test.each([
   expect(locationOf(address)).toEqual({ ...unknown, country })
 })
 
-test.each(['127.0.0.1', '10.1.2.3', '::1', 'fe80::1%eth0', '', 'no address', "8.8.8.8'", '999.1.1.1'])(
-  'of %j nothing is known',
-  (address) => {
-    expect(locationOf(address)).toEqual(unknown)
-  },
-)
+test.each([
+  '127.0.0.1',
+  '10.1.2.3',
+  '::1',
+  'fe80::1%eth0',
+  '',
+  'no address',
+  "8.8.8.8'",
+  '999.1.1.1',
+])('of %j nothing is known', (address) => {
+  expect(locationOf(address)).toEqual(unknown)
+})
 
 test('a database of cities, as MaxMind and DB-IP have them, tells region and city', () => {
   writeDatabase(file, 127, {
@@ -39,7 +45,9 @@ test('a database of cities, as MaxMind and DB-IP have them, tells region and cit
   })
   const locate = openLocate(file)
   expect(locationOf('127.1.2.3', locate)).toEqual({
-    ...{ country: 'AT', region: 'Vienna', city: 'Vienna "Wien"' },
+    country: 'AT',
+    region: 'Vienna',
+    city: 'Vienna "Wien"',
   })
   expect(locationOf('128.0.0.1', locate)).toEqual(unknown)
 })
@@ -47,17 +55,25 @@ test('a database of cities, as MaxMind and DB-IP have them, tells region and cit
 test('one that is as flat as ip-location-db’s tells them, too', () => {
   writeDatabase(file, 127, { country_code: 'AT', state1: 'Tyrol', city: 'Innsbruck' })
   expect(locationOf('127.0.0.1', openLocate(file))).toEqual({
-    ...{ country: 'AT', region: 'Tyrol', city: 'Innsbruck' },
+    country: 'AT',
+    region: 'Tyrol',
+    city: 'Innsbruck',
   })
 })
 
 test('one that lacks parts of it says null for these', () => {
-  writeDatabase(file, 127, { country: { iso_code: 'AT' }, subdivisions: [], city: { names: { de: 'Wien' } } })
+  writeDatabase(file, 127, {
+    country: { iso_code: 'AT' },
+    subdivisions: [],
+    city: { names: { de: 'Wien' } },
+  })
   expect(locationOf('127.0.0.1', openLocate(file))).toEqual({ ...unknown, country: 'AT' })
 })
 
 test('a file that is missing, or none of the kind, is refused with its name', () => {
-  expect(() => openLocate(join(directory, 'none.mmdb'))).toThrow(/FOOTFALL_IP_DATABASE .*none\.mmdb/)
+  expect(() => openLocate(join(directory, 'none.mmdb'))).toThrow(
+    /FOOTFALL_IP_DATABASE .*none\.mmdb/,
+  )
   writeFileSync(file, 'country,city\n')
   expect(() => openLocate(file)).toThrow(/FOOTFALL_IP_DATABASE .*test\.mmdb/)
 })

@@ -45,12 +45,16 @@ test.each([
   expect(isPublicAddress(address)).toBe(false)
 })
 
-test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '::ffff:8.8.8.8', '2606:4700:4700::1111', '2a00:1450::1'])(
-  '%s is on the public Internet',
-  (address) => {
-    expect(isPublicAddress(address)).toBe(true)
-  },
-)
+test.each([
+  '8.8.8.8',
+  '1.1.1.1',
+  '172.32.0.1',
+  '::ffff:8.8.8.8',
+  '2606:4700:4700::1111',
+  '2a00:1450::1',
+])('%s is on the public Internet', (address) => {
+  expect(isPublicAddress(address)).toBe(true)
+})
 
 test('one address inside spoils the others of its host', () => {
   const nothing = allowAddresses([])

@@ -12,7 +12,9 @@ beforeAll(async () => {
     requests.push(`${request.method} ${request.headers.host}${request.url}`)
     if (request.url === '/hang') return
     if (request.url === '/redirect') {
-      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end('elsewhere')
+      response
+        .writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' })
+        .end('elsewhere')
     } else if (request.url === '/long') response.end('x'.repeat(5_000))
     else if (request.url === '/broken') {
       response.writeHead(200, { 'content-length': '100' }).write('only this')
@@ -51,7 +53,10 @@ describe('an answer', () => {
     })
     expect((await get('/long', part)).body).toHaveLength(1_000)
     await expect(get('/broken')).rejects.toMatchObject({ code: 'connection_closed' })
-    expect(await get('/broken', part)).toMatchObject({ body: Buffer.from('only this'), isWhole: false })
+    expect(await get('/broken', part)).toMatchObject({
+      body: Buffer.from('only this'),
+      isWhole: false,
+    })
     await expect(get('/drips', { timeoutMs: 200 })).rejects.toMatchObject({ code: 'timed_out' })
     expect(await get('/drips', { ...part, timeoutMs: 200 })).toMatchObject({
       status: 200,
@@ -68,7 +73,9 @@ describe('an answer', () => {
     await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve))
     const url = `http://localhost:${(closing.address() as AddressInfo).port}/`
     const byName = openOutbound({ allow: ['localhost'] })
-    await expect(byName.send({ method: 'GET', url })).rejects.toMatchObject({ code: 'connection_closed' })
+    await expect(byName.send({ method: 'GET', url })).rejects.toMatchObject({
+      code: 'connection_closed',
+    })
     await new Promise((resolve) => closing.close(resolve))
     await expect(byName.send({ method: 'GET', url })).rejects.toMatchObject({
       code: 'connection_failed',
@@ -100,7 +107,9 @@ describe('inside the network', () => {
   ])('%s is not asked', async (host) => {
     requests = []
     const url = `http://${host}:${port}/`
-    await expect(strict.send({ method: 'GET', url })).rejects.toMatchObject({ code: 'address_refused' })
+    await expect(strict.send({ method: 'GET', url })).rejects.toMatchObject({
+      code: 'address_refused',
+    })
     await expect(strict.check(url)).rejects.toMatchObject({ code: 'address_refused' })
     expect(requests).toEqual([])
   })
@@ -113,7 +122,9 @@ describe('inside the network', () => {
     '',
   ])('"%s" is not taken', async (url) => {
     await expect(strict.check(url)).rejects.toMatchObject({ code: 'address_refused' })
-    await expect(strict.send({ method: 'GET', url })).rejects.toMatchObject({ code: 'address_refused' })
+    await expect(strict.send({ method: 'GET', url })).rejects.toMatchObject({
+      code: 'address_refused',
+    })
   })
 
   test('a name that leads there is not asked, one without an address may be kept', async () => {
@@ -129,7 +140,9 @@ describe('inside the network', () => {
       code: 'address_refused',
     })
     await outbound.check('https://nowhere.example/')
-    await expect(outbound.send({ method: 'GET', url: 'https://nowhere.example/' })).rejects.toMatchObject({
+    await expect(
+      outbound.send({ method: 'GET', url: 'https://nowhere.example/' }),
+    ).rejects.toMatchObject({
       code: 'not_resolved',
     })
     expect(requests).toEqual([])
@@ -145,7 +158,9 @@ describe('inside the network', () => {
     expect(await outbound.send({ method: 'GET', url })).toMatchObject({ status: 200 })
     expect(asked).toBe(1)
     // The second answer leads elsewhere: it is checked like the first.
-    await expect(outbound.send({ method: 'GET', url })).rejects.toMatchObject({ code: 'address_refused' })
+    await expect(outbound.send({ method: 'GET', url })).rejects.toMatchObject({
+      code: 'address_refused',
+    })
     expect(requests).toEqual([`GET rebinds.example:${port}/`])
     await names.close()
   })

@@ -41,7 +41,9 @@ test('a service on a local PostgreSQL makes its key once, another has to be give
   const key = readFileSync(join(dataDir, 'secret_key'), 'utf8')
   const shared = { FOOTFALL_DATA_DIR: dataDir, DATABASE_URL: 'postgres://127.0.0.1/x' }
   expect(() => openSealer(readConfig(shared)).seal('secret', 'x')).toThrow('FOOTFALL_SECRET_KEY')
-  expect(openSealer(readConfig({ ...shared, FOOTFALL_SECRET_KEY: key })).open(sealed, 'x')).toBe('secret')
+  expect(openSealer(readConfig({ ...shared, FOOTFALL_SECRET_KEY: key })).open(sealed, 'x')).toBe(
+    'secret',
+  )
   expect(() => readConfig({ FOOTFALL_SECRET_KEY: 'short' })).toThrow(/32 bytes/)
   expect(() => readConfig({ FOOTFALL_OUTBOUND_ALLOW: '10.0.0.0/8, a b' })).toThrow(/"a b"/)
   rmSync(dataDir, { recursive: true })
@@ -58,7 +60,9 @@ test('a message is signed as the library of Standard Webhooks checks it, with ea
   for (const secret of [before, after]) {
     expect(new Webhook(secret).verify(message.body, headers)).toEqual(JSON.parse(message.body))
     expect(() => new Webhook(secret).verify(message.body.replace('Größe', 'x'), headers)).toThrow()
-    expect(() => new Webhook(secret).verify(message.body, { ...headers, 'webhook-id': 'msg_2' })).toThrow()
+    expect(() =>
+      new Webhook(secret).verify(message.body, { ...headers, 'webhook-id': 'msg_2' }),
+    ).toThrow()
     const old = signMessage([secret], { ...message, nowMs: Date.now() - 600_000 })
     expect(() => new Webhook(secret).verify(message.body, old)).toThrow()
   }

@@ -24,7 +24,14 @@ test('the tiers add what the interface says they add', () => {
       .filter(({ tier }) => tier === tiers[rank])
       .map(({ name }) => name)
   expect(added(1)).toEqual(['hem'])
-  expect(added(2)).toEqual(['pte_person_id', 'pte_household_id', 'maid', 'uid2', 'id5_id', 'ramp_id'])
+  expect(added(2)).toEqual([
+    'pte_person_id',
+    'pte_household_id',
+    'maid',
+    'uid2',
+    'id5_id',
+    'ramp_id',
+  ])
   for (const name of 'first_name last_name job_title company_name company_domain personal_email linkedin_url email'.split(
     ' ',
   )) {

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { receivedFrom } from '../../../collector/ingest/spool/recover.ts'
-import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/ingest/spool/spool.ts'
+import {
+  Spool,
+  type SpoolOptions,
+  SpoolUnavailable,
+} from '../../../collector/ingest/spool/spool.ts'
 import { waitFor } from '../../harness/service.ts'
 
 let directory: string

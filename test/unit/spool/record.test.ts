@@ -38,7 +38,8 @@ test('a segment cut anywhere gives back exactly the records that are whole', () 
       const cut = Math.floor(all.length * share)
       let whole = 0
       let end = 0
-      while (whole < records.length && end + records[whole]!.length <= cut) end += records[whole++]!.length
+      while (whole < records.length && end + records[whole]!.length <= cut)
+        end += records[whole++]!.length
       const decoded = decodeSegment(all.subarray(0, cut))
       expect(decoded.payloads).toHaveLength(whole)
       expect(decoded.wholeBytes).toBe(end)
@@ -60,7 +61,9 @@ test('a changed byte costs its own record', () => {
       }
       const { payloads, others } = decodeSegment(all)
       const headerBytes = records[0]!.indexOf('\n') + 1
-      expect(payloads).toEqual(records.toSpliced(damaged, 1).map((record) => record.subarray(headerBytes)))
+      expect(payloads).toEqual(
+        records.toSpliced(damaged, 1).map((record) => record.subarray(headerBytes)),
+      )
       expect(others.map(({ length }) => length)).toEqual([records[damaged]!.length])
     }),
   )

@@ -46,16 +46,21 @@ const untilAhead = () =>
   waitFor('a segment made ahead', async () => {
     await append()
     const [open] = filesIn('open')
-    return open && statSync(open).size > 100_000 + decodeSegment(readFileSync(open)).wholeBytes ? open : null
+    return open && statSync(open).size > 100_000 + decodeSegment(readFileSync(open)).wholeBytes
+      ? open
+      : null
   })
 
 test('a busy spool writes into segments made ahead, and gives them away cut to their rows', async () => {
   await untilAhead()
   for (let n = 0; n < 50; n++) await append()
   await spool.close()
-  for (const path of sealed) expect(statSync(path).size).toBe(decodeSegment(readFileSync(path)).wholeBytes)
+  for (const path of sealed)
+    expect(statSync(path).size).toBe(decodeSegment(readFileSync(path)).wholeBytes)
   expect(sealed.flatMap(rowsOf)).toEqual(upTo(appended))
-  expect(readdirSync(directory).sort()).toEqual(sealed.map((path) => path.slice(directory.length + 1)).sort())
+  expect(readdirSync(directory).sort()).toEqual(
+    sealed.map((path) => path.slice(directory.length + 1)).sort(),
+  )
 })
 
 test('a segment made ahead that lost its new name in a crash is found by the old one, and its zeros are no rows', async () => {

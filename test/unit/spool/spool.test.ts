@@ -1,11 +1,22 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { decodeSegment } from '../../../collector/ingest/spool/frame.ts'
 import { recoverSegments } from '../../../collector/ingest/spool/recover.ts'
-import { Spool, type SpoolOptions, SpoolUnavailable } from '../../../collector/ingest/spool/spool.ts'
+import {
+  Spool,
+  type SpoolOptions,
+  SpoolUnavailable,
+} from '../../../collector/ingest/spool/spool.ts'
 import { waitFor } from '../../harness/service.ts'
 
 let directory: string
@@ -78,7 +89,13 @@ function openShipped(sealAfterMs: number, segmentBytesMax = 10_000_000) {
     rmSync(path)
     shippedAt.push(performance.now())
   }
-  const spool = open({ directory: own, sealAfterMs, segmentBytesMax, bytesMax: 100_000_000, onSealed })
+  const spool = open({
+    directory: own,
+    sealAfterMs,
+    segmentBytesMax,
+    bytesMax: 100_000_000,
+    onSealed,
+  })
   const shippedAfterMs = async (text: string) => {
     const before = shippedAt.length
     // Not from its acknowledgement, for which a busy disk takes its time: a segment's age begins before that.

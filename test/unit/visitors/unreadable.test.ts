@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Window } from '../../../collector/events/query/window.ts'
-import { findDamagedRanges, lossOf, triesMax } from '../../../collector/events/visitors/damagedRanges.ts'
+import {
+  findDamagedRanges,
+  lossOf,
+  triesMax,
+} from '../../../collector/events/visitors/damagedRanges.ts'
 import { ClickHouseRefused } from '../../../collector/platform/clickhouse/client.ts'
 
 const hourMs = 3_600_000
@@ -46,7 +50,9 @@ test('an hour and less is left out as it is', async () => {
 
 test('windows that begin inside an hour are split at full hours', async () => {
   const window = { startMs: startMs + 1, endMs: startMs + 10 * hourMs - 1 }
-  expect((await gapsOf(window, hours(0, 1))).gaps).toEqual([{ ...hours(0, 1), startMs: startMs + 1 }])
+  expect((await gapsOf(window, hours(0, 1))).gaps).toEqual([
+    { ...hours(0, 1), startMs: startMs + 1 },
+  ])
 })
 
 test('errors of the data are told from all others', () => {

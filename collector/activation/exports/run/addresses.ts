@@ -21,7 +21,8 @@ export async function readAddresses(
   members: readonly Member[],
 ): Promise<ReadonlyMap<string, Values | string>> {
   const ids = members.map(({ id }) => id)
-  if (task.entity === 'companies') return networksOf(reader, new Map(ids.map((id) => [id, id])), false)
+  if (task.entity === 'companies')
+    return networksOf(reader, new Map(ids.map((id) => [id, id])), false)
   const held = `SELECT arrayJoin(${hemsOfPerson(hemAsNumber('asked'))}) AS number FROM (SELECT arrayJoin({hems:Array(String)}) AS asked)`
   const rows = await reader.rows<{ hem: string; addresses: string[] }>({
     sql: `SELECT ${numberAsHem(personOf('number'))} AS hem, groupUniqArray(${addressesMax})(assumeNotNull(client_ip)) AS addresses
@@ -36,7 +37,12 @@ FROM (
 )
 WHERE number IN (${held})
 GROUP BY hem`,
-    params: { organization: task.organizationId, project: task.projectId, hems: ids, days: addressDays },
+    params: {
+      organization: task.organizationId,
+      project: task.projectId,
+      hems: ids,
+      days: addressDays,
+    },
   })
   const known = new Map(rows.map(({ hem, addresses }) => [hem, addresses]))
   return new Map<string, Values | string>(
@@ -56,7 +62,8 @@ export async function readNetworks(
   members: readonly Member[],
 ): Promise<ReadonlyMap<string, Values | string>> {
   const ids = members.map(({ id }) => id)
-  if (task.entity === 'companies') return networksOf(reader, new Map(ids.map((id) => [id, id])), true)
+  if (task.entity === 'companies')
+    return networksOf(reader, new Map(ids.map((id) => [id, id])), true)
   const people = await readPeople(reader, task.organizationId, ids, [companyDomain])
   const domains = new Map(
     [...people].map(([hem, json]) => [

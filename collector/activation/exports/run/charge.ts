@@ -26,12 +26,16 @@ export async function chargeChunk(
   try {
     const charge = await billing.admit(
       {
-        ...{ requestId: chargeId(task.runId, after), organizationId },
-        ...{ projectId: isProjectKey ? projectId : null, callerId: requestedBy },
-        ...{ mode: 'live', repeatOf: null },
+        requestId: chargeId(task.runId, after),
+        organizationId,
+        projectId: isProjectKey ? projectId : null,
+        callerId: requestedBy,
+        mode: 'live',
+        repeatOf: null,
       },
       {
-        ...{ meter, projectId },
+        meter,
+        projectId,
         build: {
           buildId,
           ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }),
@@ -85,5 +89,11 @@ function chargeId(runId: string, after: number): string {
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
 }

@@ -26,9 +26,14 @@ export async function writeChunkFile(
       ? { hem: 'hem' }
       : (mappingOf(task.integration, outputFormat, task.mapping) ?? undefined)
   const format =
-    clickHouseFormats[outputFormat === 'hem' ? 'csv' : (outputFormat as 'csv' | 'ndjson' | 'parquet')]
+    clickHouseFormats[
+      outputFormat === 'hem' ? 'csv' : (outputFormat as 'csv' | 'ndjson' | 'parquet')
+    ]
   const clickhouse = clickhouseOf(deps, task.organizationId)
   const result = await clickhouse.stream(partQuery(members, columns), format, signal, settings)
   const path = chunkPath(deps, task)
-  return { path, ...(await saveStream(result, path, { name: `the file of run ${task.runId}`, rows })) }
+  return {
+    path,
+    ...(await saveStream(result, path, { name: `the file of run ${task.runId}`, rows })),
+  }
 }

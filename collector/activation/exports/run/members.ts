@@ -27,7 +27,11 @@ export interface Members {
 }
 
 /** Reads the next members of a run, at most `limit`; null when there are no more. */
-export async function readMembers(stores: EventStores, task: Task, limit: number): Promise<Members | null> {
+export async function readMembers(
+  stores: EventStores,
+  task: Task,
+  limit: number,
+): Promise<Members | null> {
   const { organizationId, buildId, entity, retryOf, doneKey, buildCount } = task
   const charged = retryOf === null ? null : await readFailed(stores, retryOf, doneKey, limit)
   if (charged ? charged.size === 0 : doneKey >= buildCount) return null
@@ -35,7 +39,10 @@ export async function readMembers(stores: EventStores, task: Task, limit: number
     ? [...charged.keys()]
     : { after: doneKey, upTo: Math.min(doneKey + limit, buildCount) }
   const shown: ShownMembers = {
-    ...{ organizationId, buildId, entity, keys },
+    organizationId,
+    buildId,
+    entity,
+    keys,
     erased: await erasedHems(stores.postgres, organizationId),
   }
   const rows = await clickhouseOf(stores, organizationId).rows<{
@@ -46,7 +53,10 @@ export async function readMembers(stores: EventStores, task: Task, limit: number
   const expected = 'after' in keys ? keys.upTo - keys.after : keys.length
   if (rows.length !== expected) throw new MembersGone(buildId)
   const members = rows.map(({ key, id, is_hidden }) => ({
-    ...{ key, id, isHidden: is_hidden !== 0, isCharged: charged?.get(key) ?? false },
+    key,
+    id,
+    isHidden: is_hidden !== 0,
+    isCharged: charged?.get(key) ?? false,
   }))
   return { members, upTo: 'after' in keys ? keys.upTo : keys.at(-1)!, shown }
 }

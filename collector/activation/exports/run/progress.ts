@@ -48,20 +48,36 @@ export async function completeChunk(
     name: 'complete_export_chunk',
     text: completion,
     values: [
-      ...[task.runId, task.doneKey, upTo, exported.length, failed, others.length - failed, charged],
-      ...[others.map(({ key }) => key), others.map(({ outcome }) => outcome), others.map(({ id }) => id)],
-      ...[others.map(({ reason }) => reason), others.map(({ failureClass }) => failureClass ?? null)],
+      task.runId,
+      task.doneKey,
+      upTo,
+      exported.length,
+      failed,
+      others.length - failed,
+      charged,
+      others.map(({ key }) => key),
+      others.map(({ outcome }) => outcome),
+      others.map(({ id }) => id),
+      others.map(({ reason }) => reason),
+      others.map(({ failureClass }) => failureClass ?? null),
       others.map(({ isCharged }) => isCharged),
       exported.flatMap(({ identity }) => (identity ? [hashOf(identity)] : [])),
       task.integration.id,
-      ...[recipients.map(({ id }) => id), recipients.map(({ remoteId }) => remoteId ?? null)],
+      recipients.map(({ id }) => id),
+      recipients.map(({ remoteId }) => remoteId ?? null),
     ],
   })
   if (!rows[0]) return undefined
   const { stop_reason: reason, stop_class: failureClass } = rows[0]
   return {
-    ...{ ...task, doneKey: upTo, recordsExported: task.recordsExported + exported.length },
-    ...{ isStarted: true, isBuildKept: true, attempts: 0, chunkState: null, isChunkSent: false },
+    ...task,
+    doneKey: upTo,
+    recordsExported: task.recordsExported + exported.length,
+    isStarted: true,
+    isBuildKept: true,
+    attempts: 0,
+    chunkState: null,
+    isChunkSent: false,
     stop: reason === null ? null : { reason, failureClass },
   }
 }
@@ -105,7 +121,8 @@ export async function readSent(
 }
 
 /** Nothing of a person is kept for telling records apart. */
-const hashOf = (identity: string): Buffer => createHash('sha256').update(identity).digest().subarray(0, 16)
+const hashOf = (identity: string): Buffer =>
+  createHash('sha256').update(identity).digest().subarray(0, 16)
 
 /** Marks a run as begun. */
 export async function beginRun(client: Queryable, { runId, recordsExpected }: Task): Promise<void> {
@@ -126,7 +143,11 @@ export async function saveChunkState(client: Queryable, task: Task, state: unkno
 }
 
 /** Notes, before it leaves, that the next chunk may have reached its destination; or that it has not. */
-export async function noteSent(client: Queryable, { runId, doneKey }: Task, isSent: boolean): Promise<void> {
+export async function noteSent(
+  client: Queryable,
+  { runId, doneKey }: Task,
+  isSent: boolean,
+): Promise<void> {
   await client.query({
     name: 'note_chunk_sent',
     text: 'UPDATE export_runs SET chunk_sent = $3 WHERE run_id = $1 AND done_key = $2',
@@ -179,7 +200,9 @@ export async function endRun(postgres: Postgres, task: Task): Promise<void> {
     // Others of the organization may have waited for it to end.
     await wakeQueue(client, exportRuns)
     await emit(client, {
-      ...{ organizationId, projectId, type: 'export.run_ended' },
+      organizationId,
+      projectId,
+      type: 'export.run_ended',
       data: { export_id: exportId, export_name: exportName, run_id: runId, ...rows[0] },
     })
   })

@@ -31,7 +31,8 @@ export function createReadAhead(deps: SendDeps, signal: AbortSignal): ReadNext {
     if (!isThere) begin(task, limit)
     const chunk = await ahead!.chunk
     ahead = null
-    if (chunk && chunk.members.upTo < task.buildCount) begin({ ...task, doneKey: chunk.members.upTo }, limit)
+    if (chunk && chunk.members.upTo < task.buildCount)
+      begin({ ...task, doneKey: chunk.members.upTo }, limit)
     return chunk
   }
 }

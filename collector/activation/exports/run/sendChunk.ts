@@ -76,7 +76,9 @@ function prepare(
       results.push(failedResult(member, found, member.isCharged))
       return []
     }
-    return [{ member, key: member.key, id: member.id, values: found, identity: identityOf(task, found) }]
+    return [
+      { member, key: member.key, id: member.id, values: found, identity: identityOf(task, found) },
+    ]
   })
 }
 
@@ -84,7 +86,9 @@ function prepare(
 function identityOf({ outputFormat, integration }: Task, values: Values): string | null {
   if (outputFormat === 'company_domain') return String(values.company_domain)
   const field = destinationTypes[integration.type].identityField?.(integration.settings)
-  return outputFormat !== 'crm' || field === undefined ? null : String(values[field]).trim().toLowerCase()
+  return outputFormat !== 'crm' || field === undefined
+    ? null
+    : String(values[field]).trim().toLowerCase()
 }
 
 async function withoutDuplicates(
@@ -115,10 +119,16 @@ async function hand(
 ): Promise<readonly Outcome[]> {
   try {
     const outcomes = await destination.send({
-      ...{ runId: task.runId, exportName: task.exportName, outputFormat: task.outputFormat },
-      ...{ after: task.doneKey, records: sent, state: task.chunkState, signal },
+      runId: task.runId,
+      exportName: task.exportName,
+      outputFormat: task.outputFormat,
+      after: task.doneKey,
+      records: sent,
+      state: task.chunkState,
+      signal,
       saveState: (state) => saveChunkState(deps.postgres, task, state),
-      writeFile: () => writeChunkFile(deps, task, { members: members.shown, rows: sent.length }, signal),
+      writeFile: () =>
+        writeChunkFile(deps, task, { members: members.shown, rows: sent.length }, signal),
     })
     if (outcomes.length !== sent.length)
       throw new Error(`${outcomes.length} outcomes for ${sent.length} records`)
@@ -133,13 +143,21 @@ async function hand(
 
 function resultOf({ member, identity }: Ready, outcome: Outcome): Result {
   if (outcome.exported) {
-    return { ...placeOf(member), outcome: 'exported', isCharged: true, identity, remoteId: outcome.remoteId }
+    return {
+      ...placeOf(member),
+      outcome: 'exported',
+      isCharged: true,
+      identity,
+      remoteId: outcome.remoteId,
+    }
   }
   return failedResult(member, outcome.reason, true, outcome.failureClass)
 }
 
 const duplicate = ({ member }: Ready): Result => ({
-  ...{ ...placeOf(member), outcome: 'duplicated', isCharged: member.isCharged },
+  ...placeOf(member),
+  outcome: 'duplicated',
+  isCharged: member.isCharged,
   reason: 'The destination cannot tell it from another record of this run, which was sent.',
 })
 
@@ -158,7 +176,8 @@ export const refuseChunk = (
   { reason, failureClass }: NonNullable<Task['stop']>,
   { charged, keys }: Unfinished,
 ): DoneChunk => ({
-  ...{ upTo, charged },
+  upTo,
+  charged,
   results: members.map((member) =>
     failedResult(member, reason, member.isCharged || keys.has(member.key), failureClass),
   ),

@@ -51,9 +51,11 @@ export async function runStep(deps: SendDeps, runId: string, turn: Turn): Promis
 
 async function goOn(deps: SendDeps, task: Task, turn: Turn): Promise<Next> {
   const { postgres } = deps
-  if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId))) throw new MembersGone(task.buildId)
+  if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId)))
+    throw new MembersGone(task.buildId)
   if (task.stop) return refuse(deps, task)
-  if (task.buildStatus === 'failed') throw new DestinationError('mend', 'The list could not be read.')
+  if (task.buildStatus === 'failed')
+    throw new DestinationError('mend', 'The list could not be read.')
   if (task.buildStatus !== 'completed') return { inSeconds: listSeconds }
   if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
     throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
@@ -119,8 +121,11 @@ async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown)
   const isTheirs = error instanceof DestinationError
   if (!isTheirs && !(error instanceof RowsDiffer))
     log.warn({ run_id: task.runId, error: (error as Error).message }, 'a run of an export failed')
-  const reason = isTheirs ? error.message : 'The run failed here; the operator of this service finds why.'
-  if (task.stop || task.attempts + 1 < attemptsMax) return park(backoffSeconds(task.attempts), true, reason)
+  const reason = isTheirs
+    ? error.message
+    : 'The run failed here; the operator of this service finds why.'
+  if (task.stop || task.attempts + 1 < attemptsMax)
+    return park(backoffSeconds(task.attempts), true, reason)
   return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
 }
 

@@ -17,7 +17,10 @@ export async function readValues(
   members: readonly Member[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Values | string>> {
-  const reader = openReader({ organizationId: task.organizationId, mode: 'live' }, { effort: 'page', signal })
+  const reader = openReader(
+    { organizationId: task.organizationId, mode: 'live' },
+    { effort: 'page', signal },
+  )
   const found = new Map<number, Values | string>()
   const read = readersOf[task.outputFormat] ?? readFields
   const values = await read(reader, task, members)
@@ -47,7 +50,8 @@ async function readFields(
   const ids = members.map(({ id }) => id)
   const rows = await readRows(reader, task, ids, mapping && new Set(Object.values(mapping)))
   const { requiredFields } = destinationTypes[task.integration.type]
-  const required = task.outputFormat === 'crm' ? (requiredFields?.(task.integration.settings) ?? []) : []
+  const required =
+    task.outputFormat === 'crm' ? (requiredFields?.(task.integration.settings) ?? []) : []
   return new Map(
     ids.map((id) => {
       const row = rows.get(id) ?? (task.entity === 'people' ? { hem: id } : { company_domain: id })
@@ -57,7 +61,10 @@ async function readFields(
       const values = Object.fromEntries(mapped.filter(([, value]) => !isEmpty(value)))
       const missing = required.find((name) => !(name in values))
       if (missing === undefined) return [id, values]
-      return [id, `Its ${mapping![missing]} is not known, and ${task.integration.type} needs ${missing}.`]
+      return [
+        id,
+        `Its ${mapping![missing]} is not known, and ${task.integration.type} needs ${missing}.`,
+      ]
     }),
   )
 }
@@ -72,7 +79,9 @@ async function readRows(
   names: ReadonlySet<string> | null,
 ): Promise<Map<string, Values>> {
   if (entity === 'companies') {
-    const columns = companyFields.map(({ name }) => name).filter((name) => !names || names.has(name))
+    const columns = companyFields
+      .map(({ name }) => name)
+      .filter((name) => !names || names.has(name))
     const rows = await reader.rows<Values & { _domain: string }>({
       sql: `SELECT ${['company_domain AS _domain', ...columns].join(', ')} FROM companies FINAL
             WHERE company_domain IN (SELECT arrayJoin({ids:Array(String)}))`,

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 export const apiBase = (usual: string) =>
   Type.Optional(
     Type.String({
-      ...{ maxLength: 500, pattern: '^https?://[^?#]+[^/?#]$' },
+      maxLength: 500,
+      pattern: '^https?://[^?#]+[^/?#]$',
       description: `Another server that speaks this API, without a slash at its end; default ${usual}.`,
     }),
   )

@@ -14,6 +14,9 @@ export async function bisect(
     if (!(error instanceof DestinationError) || error.failureClass !== 'never') throw error
     if (records.length === 1) return [failed('never', error.message)]
     const middle = records.length >> 1
-    return [...(await bisect(records.slice(0, middle), send)), ...(await bisect(records.slice(middle), send))]
+    return [
+      ...(await bisect(records.slice(0, middle), send)),
+      ...(await bisect(records.slice(middle), send)),
+    ]
   }
 }

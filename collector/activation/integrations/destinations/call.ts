@@ -1,4 +1,8 @@
-import type { Outbound, OutboundRequest, OutboundResponse } from '../../../platform/outbound/outbound.ts'
+import type {
+  Outbound,
+  OutboundRequest,
+  OutboundResponse,
+} from '../../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../../platform/outbound/outboundError.ts'
 import { DestinationError } from './destination.ts'
 
@@ -23,7 +27,10 @@ const transient = new Set([408, 423, 425, 429, 477, 500, 502, 503, 504, 520, 521
  * Sends a request to a destination when its integration may make one more. Throws DestinationError for no answer and
  * for one that says to come again, with Retry-After; all others are the caller's to judge.
  */
-export async function call(context: CallContext, request: OutboundRequest): Promise<OutboundResponse> {
+export async function call(
+  context: CallContext,
+  request: OutboundRequest,
+): Promise<OutboundResponse> {
   await context.takeToken()
   const answer = await context.outbound
     .send({ timeoutMs, responseBytesMax, ...request })

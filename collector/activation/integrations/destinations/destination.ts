@@ -135,7 +135,10 @@ export interface DestinationContext<Settings = unknown, Secrets = unknown> {
 }
 
 /** A kind of destination: what it takes, and how it is opened. */
-export interface DestinationType<Settings extends TObject = TObject, Secrets extends TObject = TObject> {
+export interface DestinationType<
+  Settings extends TObject = TObject,
+  Secrets extends TObject = TObject,
+> {
   readonly settings: Settings
   readonly secrets: Secrets
   readonly formats: readonly OutputFormat[]

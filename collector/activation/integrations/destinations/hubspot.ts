@@ -17,7 +17,8 @@ import {
 const settings = exactly({ api_base: apiBase('https://api.hubapi.com') })
 const secrets = exactly({
   access_token: Type.String({
-    ...{ minLength: 8, maxLength: 2_000 },
+    minLength: 8,
+    maxLength: 2_000,
     description: 'Of a private app with the scopes crm.objects.contacts.read and .write.',
   }),
 })
@@ -33,12 +34,17 @@ const dailyLimitSeconds = 3_600
  * Who was new there is archived again when they opt out; contacts of before stay.
  */
 export const hubspot: DestinationType<typeof settings, typeof secrets> = {
-  ...{ settings, secrets },
+  settings,
+  secrets,
   formats: ['crm'],
   chunkRecords: () => 100,
   defaultMapping: () => ({
-    ...{ email: 'email', firstname: 'first_name', lastname: 'last_name', phone: 'phone' },
-    ...{ jobtitle: 'job_title', company: 'company_name' },
+    email: 'email',
+    firstname: 'first_name',
+    lastname: 'last_name',
+    phone: 'phone',
+    jobtitle: 'job_title',
+    company: 'company_name',
   }),
   requiredFields: () => ['email'],
   identityField: () => 'email',
@@ -76,12 +82,19 @@ async function readFields(context: Context): Promise<DestinationField[]> {
     }[]
   }>(answer, baseOf(context))
   return results
-    .filter(({ calculated, modificationMetadata }) => !calculated && !modificationMetadata?.readOnlyValue)
+    .filter(
+      ({ calculated, modificationMetadata }) => !calculated && !modificationMetadata?.readOnlyValue,
+    )
     .map(({ name, label }) => ({ name, label }))
 }
 
 interface BatchAnswer {
-  results?: { id: string; new?: boolean; objectWriteTraceId?: string; properties?: { email?: string } }[]
+  results?: {
+    id: string
+    new?: boolean
+    objectWriteTraceId?: string
+    properties?: { email?: string }
+  }[]
   errors?: { message?: string; context?: { objectWriteTraceId?: string[]; ids?: string[] } }[]
 }
 
@@ -90,8 +103,12 @@ async function upsert(context: Context, records: readonly OutgoingRecord[]): Pro
   const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/upsert', {
     json: {
       inputs: records.map(({ key, values }) => ({
-        ...{ id: emailOf(values), idProperty: 'email', objectWriteTraceId: String(key) },
-        properties: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
+        id: emailOf(values),
+        idProperty: 'email',
+        objectWriteTraceId: String(key),
+        properties: Object.fromEntries(
+          Object.entries(values).map(([name, value]) => [name, String(value)]),
+        ),
       })),
     },
   })
@@ -130,7 +147,9 @@ async function ask(
 ): Promise<OutboundResponse> {
   const url = baseOf(context) + path
   const answer = await call(waitingForTheDay(context), {
-    ...{ method, url, ...limits },
+    method,
+    url,
+    ...limits,
     headers: {
       authorization: `Bearer ${context.secrets.access_token}`,
       ...(json && { 'content-type': 'application/json' }),
@@ -148,7 +167,8 @@ const waitingForTheDay = (context: Context): CallContext => ({
     ...context.outbound,
     async send(request) {
       const answer = await context.outbound.send(request)
-      if (answer.status !== 429 || !/"DAILY"|daily limit/i.test(answer.body.toString())) return answer
+      if (answer.status !== 429 || !/"DAILY"|daily limit/i.test(answer.body.toString()))
+        return answer
       throw new DestinationError(
         'retry',
         'HubSpot’s requests of this day are used up.',
@@ -158,7 +178,10 @@ const waitingForTheDay = (context: Context): CallContext => ({
   },
 })
 
-function refusalOf({ status, body }: OutboundResponse, failureClass: 'mend' | 'never'): DestinationError {
+function refusalOf(
+  { status, body }: OutboundResponse,
+  failureClass: 'mend' | 'never',
+): DestinationError {
   let message = ''
   try {
     message = String((JSON.parse(body.toString()) as { message?: unknown }).message ?? '')

@@ -17,19 +17,23 @@ import {
 
 const settings = exactly({
   custom_audience_id: Type.String({
-    ...{ pattern: '^[0-9]{1,30}$' },
+    pattern: '^[0-9]{1,30}$',
     description: 'The custom audience that people are added to.',
   }),
   api_base: apiBase('https://graph.facebook.com'),
 })
 const secrets = exactly({
   access_token: Type.String({
-    ...{ minLength: 8, maxLength: 2_000 },
+    minLength: 8,
+    maxLength: 2_000,
     description: 'With the permission ads_management.',
   }),
 })
 
-type Context = DestinationContext<{ custom_audience_id: string; api_base?: string }, { access_token: string }>
+type Context = DestinationContext<
+  { custom_audience_id: string; api_base?: string },
+  { access_token: string }
+>
 
 const version = 'v25.0'
 /** Its codes for limits: of the app, of the user, of the account, of custom audiences (80003). */
@@ -44,7 +48,8 @@ const limitSeconds = 300
  * https://developers.facebook.com/docs/marketing-api/reference/custom-audience/users
  */
 export const metaAds: DestinationType<typeof settings, typeof secrets> = {
-  ...{ settings, secrets },
+  settings,
+  secrets,
   formats: ['hem'],
   chunkRecords: () => 5_000,
   rate: { perSecond: 5, burst: 10 },
@@ -105,7 +110,8 @@ const payloadOf = (hems: readonly string[]) => ({
 const sessionOf = (runId: string, key: number): number =>
   createHash('sha256').update(`${runId} ${key}`).digest().readUIntBE(0, 6) + 1
 
-const baseOf = ({ settings: { api_base } }: Context): string => api_base ?? 'https://graph.facebook.com'
+const baseOf = ({ settings: { api_base } }: Context): string =>
+  api_base ?? 'https://graph.facebook.com'
 
 async function ask(
   context: Context,
@@ -115,7 +121,8 @@ async function ask(
 ): Promise<OutboundResponse> {
   const url = `${baseOf(context)}/${version}/${context.settings.custom_audience_id}${path}`
   const answer = await call(context, {
-    ...{ method, url },
+    method,
+    url,
     headers: {
       authorization: `Bearer ${context.secrets.access_token}`,
       ...(json && { 'content-type': 'application/json' }),

@@ -5,7 +5,8 @@ import type { DestinationType } from './destination.ts'
 const settings = exactly({
   endpoint: Type.Optional(
     Type.String({
-      ...{ maxLength: 500, pattern: '^https?://[^?#]+$' },
+      maxLength: 500,
+      pattern: '^https?://[^?#]+$',
       description: 'A store that speaks S3; default Amazon’s of the region.',
     }),
   ),
@@ -13,7 +14,9 @@ const settings = exactly({
   region: Type.Optional(Type.String({ pattern: '^[a-z0-9-]{2,40}$', default: 'us-east-1' })),
   prefix: Type.Optional(
     Type.String({
-      ...{ maxLength: 200, pattern: '^([A-Za-z0-9!_.*()=-]+/)*$', default: '' },
+      maxLength: 200,
+      pattern: '^([A-Za-z0-9!_.*()=-]+/)*$',
+      default: '',
       description: 'What the names of objects begin with, ending in a slash.',
     }),
   ),
@@ -31,7 +34,8 @@ const files = () => import('./s3Files.ts')
  * with their rows, bytes and sha256. What has no manifest is not complete. A chunk that is sent again replaces its file.
  */
 export const s3: DestinationType<typeof settings, typeof secrets> = {
-  ...{ settings, secrets },
+  settings,
+  secrets,
   formats: ['csv', 'ndjson', 'parquet', 'hem'],
   chunkRecords: () => 50_000,
   rate: { perSecond: 20, burst: 20 },

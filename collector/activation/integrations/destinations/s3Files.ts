@@ -23,7 +23,10 @@ export interface S3Settings {
   region?: string
   prefix?: string
 }
-export type S3Context = DestinationContext<S3Settings, { access_key_id: string; secret_access_key: string }>
+export type S3Context = DestinationContext<
+  S3Settings,
+  { access_key_id: string; secret_access_key: string }
+>
 
 /** A file that a run has put, as its manifest tells it. */
 interface ManifestFile {
@@ -47,8 +50,10 @@ export async function putPart(context: S3Context, chunk: Chunk): Promise<readonl
   const name = `part-${String(after).padStart(12, '0')}.${extension}`
   const put = () =>
     new PutObjectCommand({
-      ...{ Bucket: context.settings.bucket, Key: `${directoryOf(context.settings, runId)}${name}` },
-      ...{ Body: createReadStream(path), ContentLength: bytes },
+      Bucket: context.settings.bucket,
+      Key: `${directoryOf(context.settings, runId)}${name}`,
+      Body: createReadStream(path),
+      ContentLength: bytes,
       Metadata: { rows: String(records.length), sha256 },
     })
   // Whoever answers, or breaks off, may have read what came.
@@ -78,18 +83,28 @@ export async function writeManifest(context: S3Context, run: EndedRun): Promise<
       )
     }
     const manifest = {
-      ...{ run_id: run.runId, export: run.exportName, format: run.outputFormat, rows, files },
+      run_id: run.runId,
+      export: run.exportName,
+      format: run.outputFormat,
+      rows,
+      files,
     }
     await client.send(
       new PutObjectCommand({
-        ...{ Bucket: bucket, Key: `${directory}manifest.json`, ContentType: 'application/json' },
+        Bucket: bucket,
+        Key: `${directory}manifest.json`,
+        ContentType: 'application/json',
         Body: `${JSON.stringify(manifest, null, 2)}\n`,
       }),
     )
   })
 }
 
-async function readParts(client: S3Client, bucket: string, directory: string): Promise<ManifestFile[]> {
+async function readParts(
+  client: S3Client,
+  bucket: string,
+  directory: string,
+): Promise<ManifestFile[]> {
   const files: ManifestFile[] = []
   for await (const page of paginateListObjectsV2(
     { client },
@@ -101,8 +116,10 @@ async function readParts(client: S3Client, bucket: string, directory: string): P
       )
       const { rows, sha256 } = Metadata ?? {}
       files.push({
-        ...{ name: Key!.slice(directory.length), rows: Number(rows) },
-        ...{ bytes: ContentLength ?? 0, sha256: sha256 ?? '' },
+        name: Key!.slice(directory.length),
+        rows: Number(rows),
+        bytes: ContentLength ?? 0,
+        sha256: sha256 ?? '',
       })
     }
   }
@@ -113,12 +130,23 @@ const directoryOf = ({ prefix = '' }: S3Settings, runId: string): string => `${p
 
 /** Codes that only other settings or permissions help against. */
 const settingsCodes = new Set([
-  ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'NoSuchBucket', 'NotFound'],
-  ...['PermanentRedirect', 'AuthorizationHeaderMalformed', 'AllAccessDisabled', 'Forbidden', '403'],
+  'AccessDenied',
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'NoSuchBucket',
+  'NotFound',
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+  'AllAccessDisabled',
+  'Forbidden',
+  '403',
 ])
 
 /** Asks the store through checked and pinned connections. What goes wrong is thrown as DestinationError. */
-async function withClient<T>(context: S3Context, ask: (client: S3Client) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  context: S3Context,
+  ask: (client: S3Client) => Promise<T>,
+): Promise<T> {
   const { endpoint, region = 'us-east-1' } = context.settings
   await context.takeToken()
   const { http, https } = context.outbound.agents
@@ -136,7 +164,10 @@ async function withClient<T>(context: S3Context, ask: (client: S3Client) => Prom
     followRegionRedirects: false,
     maxAttempts: 1,
     requestHandler: {
-      ...{ httpAgent: http, httpsAgent: https, connectionTimeout: 10_000, requestTimeout: 120_000 },
+      httpAgent: http,
+      httpsAgent: https,
+      connectionTimeout: 10_000,
+      requestTimeout: 120_000,
     },
   })
   try {
@@ -158,7 +189,8 @@ function explain(error: unknown): unknown {
   }
   const status = $metadata?.httpStatusCode
   const isSettings = settingsCodes.has(name) || status === 403 || status === 404 || status === 301
-  const told = status === undefined ? 'The store does not answer.' : `The store answered ${status}: ${name}.`
+  const told =
+    status === undefined ? 'The store does not answer.' : `The store answered ${status}: ${name}.`
   return isSettings
     ? new DestinationError('mend', `${told} ${message}`.slice(0, 500))
     : new DestinationError('retry', told)

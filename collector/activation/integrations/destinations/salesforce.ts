@@ -15,13 +15,16 @@ import { openSalesforce, type Salesforce } from './salesforceApi.ts'
 
 const settings = exactly({
   instance_url: Type.String({
-    ...{ maxLength: 500, pattern: '^https?://[^/?#]+$' },
+    maxLength: 500,
+    pattern: '^https?://[^/?#]+$',
     description: 'The organization’s own address: https://NAME.my.salesforce.com.',
   }),
   object: Type.Optional(Choice(['Contact', 'Lead'], { default: 'Contact' })),
   external_id_field: Type.Optional(
     Type.String({
-      ...{ maxLength: 80, pattern: '^[A-Za-z][A-Za-z0-9_]*$', default: 'Email' },
+      maxLength: 80,
+      pattern: '^[A-Za-z][A-Za-z0-9_]*$',
+      default: 'Email',
       description:
         'By which records are upserted: an external id, or another field that Salesforce looks up by.',
     }),
@@ -32,8 +35,10 @@ const secrets = exactly({
   client_secret: Type.String({ minLength: 1, maxLength: 500 }),
   refresh_token: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 2_000 },
-      description: 'Where the connected app has a user’s consent; else it logs in by client credentials.',
+      minLength: 1,
+      maxLength: 2_000,
+      description:
+        'Where the connected app has a user’s consent; else it logs in by client credentials.',
     }),
   ),
 })
@@ -60,12 +65,16 @@ const resultBytesMax = 1_024
  * https://developer.salesforce.com/docs/atlas.en-us.api_asynch.meta/api_asynch/bulk_api_2_0_ingest.htm
  */
 export const salesforce: DestinationType<typeof settings, typeof secrets> = {
-  ...{ settings, secrets },
+  settings,
+  secrets,
   formats: ['crm'],
   chunkRecords: () => 5_000,
   defaultMapping: ({ object }) => ({
-    ...{ Email: 'email', FirstName: 'first_name', LastName: 'last_name' },
-    ...{ Title: 'job_title', Phone: 'phone' },
+    Email: 'email',
+    FirstName: 'first_name',
+    LastName: 'last_name',
+    Title: 'job_title',
+    Phone: 'phone',
     ...(object === 'Lead' && { Company: 'company_name' }),
   }),
   requiredFields: (given) => [
@@ -139,7 +148,9 @@ async function waitForJob(api: Salesforce, jobId: string, signal: AbortSignal): 
 /** Rows of one account together: Salesforce locks an account while it writes one of its rows. */
 const sortedByAccount = (records: readonly OutgoingRecord[]): OutgoingRecord[] =>
   records.toSorted((a, b) => {
-    const [one, other] = [a, b].map(({ values }) => String(values.AccountId ?? values.Company ?? ''))
+    const [one, other] = [a, b].map(({ values }) =>
+      String(values.AccountId ?? values.Company ?? ''),
+    )
     return one! < other! ? -1 : one! > other! ? 1 : a.key - b.key
   })
 
@@ -153,11 +164,13 @@ function csvOf(records: readonly OutgoingRecord[]): string {
   ].join('')
 }
 
-const quote = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quote = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
 type ResultRow = Record<string, string>
 
-const rowsOf = (csv: string): ResultRow[] => parse(csv, { columns: true, skip_empty_lines: true, bom: true })
+const rowsOf = (csv: string): ResultRow[] =>
+  parse(csv, { columns: true, skip_empty_lines: true, bom: true })
 
 /** Records are found in the results by what they are upserted by, which is in every row and twice in no chunk. */
 function outcomesOf(
@@ -165,14 +178,17 @@ function outcomesOf(
   keyField: string,
   { written, refused }: { written: ResultRow[]; refused: ResultRow[] },
 ): Outcome[] {
-  const byKey = (rows: ResultRow[]) => new Map(rows.map((row) => [row[keyField]?.toLowerCase(), row]))
+  const byKey = (rows: ResultRow[]) =>
+    new Map(rows.map((row) => [row[keyField]?.toLowerCase(), row]))
   const [writtenBy, refusedBy] = [byKey(written), byKey(refused)]
   return records.map(({ values }) => {
     const key = String(values[keyField]).toLowerCase()
     const row = writtenBy.get(key)
-    if (row) return { exported: true, remoteId: row.sf__Created === 'true' ? row.sf__Id : undefined }
+    if (row)
+      return { exported: true, remoteId: row.sf__Created === 'true' ? row.sf__Id : undefined }
     const error = refusedBy.get(key)?.sf__Error
-    if (error !== undefined) return failed(isPassing(error) ? 'retry' : 'never', error.slice(0, 500))
+    if (error !== undefined)
+      return failed(isPassing(error) ? 'retry' : 'never', error.slice(0, 500))
     return failed('retry', 'Salesforce’s job ended before it came to this record.')
   })
 }

@@ -16,7 +16,13 @@ export interface SalesforceField extends DestinationField {
   readonly isLookup: boolean
 }
 
-export type JobState = 'Open' | 'UploadComplete' | 'InProgress' | 'JobComplete' | 'Failed' | 'Aborted'
+export type JobState =
+  | 'Open'
+  | 'UploadComplete'
+  | 'InProgress'
+  | 'JobComplete'
+  | 'Failed'
+  | 'Aborted'
 
 /** The parts of Salesforce's REST API and Bulk API 2.0 that are used. All throw DestinationError. */
 export interface Salesforce {
@@ -28,7 +34,11 @@ export interface Salesforce {
   abortJob(jobId: string): Promise<void>
   jobState(jobId: string): Promise<JobState>
   /** Rows of a job as CSV; of at most so many bytes. */
-  results(jobId: string, which: 'successfulResults' | 'failedResults', bytesMax: number): Promise<string>
+  results(
+    jobId: string,
+    which: 'successfulResults' | 'failedResults',
+    bytesMax: number,
+  ): Promise<string>
   deleteRecords(ids: readonly string[]): Promise<void>
 }
 
@@ -42,7 +52,10 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
   const base = context.settings.instance_url
   let token: Promise<string> | null = null
 
-  const ask = async (request: Omit<OutboundRequest, 'url'>, path: string): Promise<OutboundResponse> => {
+  const ask = async (
+    request: Omit<OutboundRequest, 'url'>,
+    path: string,
+  ): Promise<OutboundResponse> => {
     const url = `${base}/services/data/${version}${path}`
     for (const isLast of [false, true]) {
       token ??= logIn(context).catch((error) => {
@@ -58,7 +71,10 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
     throw new Error('unreachable')
   }
   const askJson = (method: 'POST' | 'PATCH', path: string, json: object) =>
-    ask({ method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }, path)
+    ask(
+      { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) },
+      path,
+    )
   const job = (jobId: string) => `/jobs/ingest/${encodeURIComponent(jobId)}`
 
   return {
@@ -79,13 +95,18 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
       return fields
         .filter(({ createable }) => createable)
         .map(({ name, label, externalId, idLookup }) => ({
-          ...{ name, label, isLookup: externalId || idLookup },
+          name,
+          label,
+          isLookup: externalId || idLookup,
         }))
     },
     async createJob(object, externalIdField) {
       const answer = await askJson('POST', '/jobs/ingest', {
-        ...{ object, operation: 'upsert', externalIdFieldName: externalIdField },
-        ...{ contentType: 'CSV', lineEnding: 'LF' },
+        object,
+        operation: 'upsert',
+        externalIdFieldName: externalIdField,
+        contentType: 'CSV',
+        lineEnding: 'LF',
       })
       return readJson<{ id: string }>(answer, base).id
     },
@@ -125,16 +146,22 @@ async function logIn(context: SalesforceContext): Promise<string> {
   const { client_id, client_secret, refresh_token } = context.secrets
   const url = `${context.settings.instance_url}/services/oauth2/token`
   const answer = await call(context, {
-    ...{ method: 'POST', url, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams({
-      ...{ client_id, client_secret },
+      client_id,
+      client_secret,
       ...(refresh_token === undefined
         ? { grant_type: 'client_credentials' }
         : { grant_type: 'refresh_token', refresh_token }),
     }).toString(),
   })
   if (answer.status !== 200) {
-    throw new DestinationError('mend', `Salesforce does not let the connected app in (${answer.status}).`)
+    throw new DestinationError(
+      'mend',
+      `Salesforce does not let the connected app in (${answer.status}).`,
+    )
   }
   return readJson<{ access_token: string }>(answer, url).access_token
 }
@@ -145,7 +172,11 @@ function requireTaken(answer: OutboundResponse): OutboundResponse {
   if (status < 400) return answer
   const { errorCode, message } = errorOf(body)
   if (errorCode === 'REQUEST_LIMIT_EXCEEDED') {
-    throw new DestinationError('retry', 'Salesforce’s requests of 24 hours are used up.', limitSeconds)
+    throw new DestinationError(
+      'retry',
+      'Salesforce’s requests of 24 hours are used up.',
+      limitSeconds,
+    )
   }
   throw new DestinationError(
     'mend',

@@ -19,21 +19,29 @@ const settings = exactly({
   advertiser_id: Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9]+$' }),
   crm_data_id: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_-]+$' },
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9_-]+$',
       description: 'The CRM data segment that hems are added to; needed for output_format hem.',
     }),
   ),
   segment_name: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 128 },
-      description: 'The first-party data element of addresses; needed for ip_address and company_domain.',
+      minLength: 1,
+      maxLength: 128,
+      description:
+        'The first-party data element of addresses; needed for ip_address and company_domain.',
     }),
   ),
   api_base: apiBase(usual.api),
   data_base: apiBase(usual.data),
 })
 const secrets = exactly({
-  api_token: Type.String({ minLength: 8, maxLength: 2_000, description: 'What TTD-Auth is sent with.' }),
+  api_token: Type.String({
+    minLength: 8,
+    maxLength: 2_000,
+    description: 'What TTD-Auth is sent with.',
+  }),
 })
 
 interface Settings {
@@ -54,7 +62,8 @@ const ttlMinutes = 30 * 24 * 60
  * which tells each line that failed. A hem cannot be taken out of a segment again: it expires there.
  */
 export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
-  ...{ settings, secrets },
+  settings,
+  secrets,
   formats: ['hem', 'ip_address', 'company_domain'],
   chunkRecords: (outputFormat) => (outputFormat === 'hem' ? 5_000 : 500),
   requiredSettings: (outputFormat) => [outputFormat === 'hem' ? 'crm_data_id' : 'segment_name'],
@@ -65,10 +74,9 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
       const { advertiser_id, crm_data_id } = context.settings
       const url = `${context.settings.api_base ?? usual.api}/v3/crmdata/segment/${advertiser_id}`
       const answer = await ask(context, 'GET', url)
-      const { Segments = [] } = readJson<{ Segments?: { CrmDataId: string; SegmentName: string }[] }>(
-        answer,
-        url,
-      )
+      const { Segments = [] } = readJson<{
+        Segments?: { CrmDataId: string; SegmentName: string }[]
+      }>(answer, url)
       const segment = Segments.find(({ CrmDataId }) => CrmDataId === crm_data_id)
       if (crm_data_id !== undefined && !segment && Segments.length > 0) {
         throw new DestinationError('mend', `The advertiser has no CRM data segment ${crm_data_id}.`)
@@ -93,7 +101,10 @@ async function dropHems(context: Context, { records }: Chunk): Promise<readonly 
   const { Url } = readJson<{ ReferenceId: string; Url: string }>(answer, url)
   const lines = records.map(({ id }) => Buffer.from(id, 'hex').toString('base64'))
   const dropped = await call(context, {
-    ...{ method: 'PUT', url: Url, headers: { 'content-type': 'text/plain' }, body: `${lines.join('\n')}\n` },
+    method: 'PUT',
+    url: Url,
+    headers: { 'content-type': 'text/plain' },
+    body: `${lines.join('\n')}\n`,
   })
   if (dropped.status >= 300) {
     // The address is good for one upload: another one is asked for.
@@ -123,7 +134,10 @@ async function sendAddresses(
   return records.map((_, index) => {
     const line = refused.get(index + 1)
     if (!line) return { exported: true }
-    return failed('never', `The Trade Desk: ${line.ErrorCode ?? 'Unknown'} ${line.Message ?? ''}`.trim())
+    return failed(
+      'never',
+      `The Trade Desk: ${line.ErrorCode ?? 'Unknown'} ${line.Message ?? ''}`.trim(),
+    )
   })
 }
 
@@ -159,7 +173,8 @@ async function ask(
   json?: object,
 ): Promise<OutboundResponse> {
   const answer = await call(context, {
-    ...{ method, url },
+    method,
+    url,
     headers: {
       'ttd-auth': context.secrets.api_token,
       ...(json && { 'content-type': 'application/json' }),

@@ -12,12 +12,16 @@ import {
 } from './destination.ts'
 
 const settings = exactly({
-  url: Type.String({ maxLength: 2_000, description: 'Where records are posted, by https or http.' }),
+  url: Type.String({
+    maxLength: 2_000,
+    description: 'Where records are posted, by https or http.',
+  }),
 })
 const secrets = exactly({
   signing_secret: Type.String({
     pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-    description: 'With what messages are signed (Standard Webhooks): whsec_ and 24 to 64 bytes in base64.',
+    description:
+      'With what messages are signed (Standard Webhooks): whsec_ and 24 to 64 bytes in base64.',
   }),
 })
 
@@ -28,7 +32,8 @@ type Context = DestinationContext<{ url: string }, { signing_secret: string }>
  * `export.removed` with the hems of people who are to be forgotten. A chunk that is posted again has the same webhook-id.
  */
 export const webhook: DestinationType<typeof settings, typeof secrets> = {
-  ...{ settings, secrets },
+  settings,
+  secrets,
   formats: ['ndjson', 'hem'],
   chunkRecords: () => 500,
   rate: { perSecond: 200, burst: 200 },
@@ -42,7 +47,9 @@ export const webhook: DestinationType<typeof settings, typeof secrets> = {
     send: (chunk) => send(context, chunk),
     async finish({ runId, exportName, recordsExported }) {
       await post(context, `${runId}-ended`, 'export.ended', {
-        ...{ run_id: runId, export: exportName, records_exported: recordsExported },
+        run_id: runId,
+        export: exportName,
+        records_exported: recordsExported,
       })
     },
     async remove(recipients) {
@@ -57,7 +64,9 @@ async function send(
   { runId, exportName, after, records }: Chunk,
 ): Promise<readonly Outcome[]> {
   await post(context, `${runId}-${after}`, 'export.records', {
-    ...{ run_id: runId, export: exportName, records: records.map(({ values }) => values) },
+    run_id: runId,
+    export: exportName,
+    records: records.map(({ values }) => values),
   })
   return exportedAll(records)
 }
@@ -71,7 +80,10 @@ async function post(context: Context, id: string, type: string, data: object): P
   const nowMs = context.now()
   const body = JSON.stringify({ type, timestamp: new Date(nowMs).toISOString(), data })
   const { status } = await call(context, {
-    ...{ method: 'POST', url, body, ...onlyStatus },
+    method: 'POST',
+    url,
+    body,
+    ...onlyStatus,
     headers: {
       'content-type': 'application/json',
       ...signMessage([context.secrets.signing_secret], { id, nowMs, body }),

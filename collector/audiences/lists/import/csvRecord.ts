@@ -36,8 +36,16 @@ export function readCsvRecord(
   index: number,
   note?: (field: CsvField) => void,
 ): CsvRecord {
-  const record: CsvRecord = { end: 0, fault: null, fields: 0, from: start, to: start, isQuoted: false }
-  const isBlank = (byte: number | undefined) => byte === space || (byte === tab && delimiter !== tab)
+  const record: CsvRecord = {
+    end: 0,
+    fault: null,
+    fields: 0,
+    from: start,
+    to: start,
+    isQuoted: false,
+  }
+  const isBlank = (byte: number | undefined) =>
+    byte === space || (byte === tab && delimiter !== tab)
   for (let at = start; ; at++) {
     let from = at
     while (isBlank(bytes[at])) at++
@@ -69,7 +77,9 @@ export function readCsvRecord(
 /** The text of a field. */
 export function fieldOf(bytes: Buffer, { from, to, isQuoted }: CsvField): Buffer {
   const field = bytes.subarray(from, to)
-  return isQuoted && field.includes(quote) ? Buffer.from(field.toString('utf8').replaceAll('""', '"')) : field
+  return isQuoted && field.includes(quote)
+    ? Buffer.from(field.toString('utf8').replaceAll('""', '"'))
+    : field
 }
 
 function faulty(record: CsvRecord, bytes: Buffer, start: number, fault: Reason): CsvRecord {
@@ -78,7 +88,11 @@ function faulty(record: CsvRecord, bytes: Buffer, start: number, fault: Reason):
 
 /** Two quotes in a row are one of the text. */
 function closingQuote(bytes: Buffer, from: number, before: number): number {
-  for (let at = bytes.indexOf(quote, from); at !== -1 && at < before; at = bytes.indexOf(quote, at + 2)) {
+  for (
+    let at = bytes.indexOf(quote, from);
+    at !== -1 && at < before;
+    at = bytes.indexOf(quote, at + 2)
+  ) {
     if (bytes[at + 1] !== quote) return at
   }
   return -1

@@ -28,7 +28,11 @@ const none = Buffer.alloc(0)
  * CSV the text is the field of the item, of NDJSON the line. The last rows are left for the next time unless `isLast`:
  * those whose end may lie behind the bytes.
  */
-export async function encodeRows(file: ImportFile, bytes: Buffer, isLast: boolean): Promise<EncodedRows> {
+export async function encodeRows(
+  file: ImportFile,
+  bytes: Buffer,
+  isLast: boolean,
+): Promise<EncodedRows> {
   const delimiter = file.delimiter.charCodeAt(0)
   const before = isLast ? bytes.length : bytes.length - 2 * recordBytesMax
   let out = Buffer.allocUnsafe(Math.min(bytes.length, 1 << 20) + headBytes)

@@ -15,7 +15,11 @@ const settings = {
 }
 
 /** Inserts the rows of a chunk: members, or rejected lines. It may be done twice: the same rows replace each other. */
-export async function insertChunk(clickhouse: ClickHouse, lines: LinesOf, chunk: Chunk): Promise<void> {
+export async function insertChunk(
+  clickhouse: ClickHouse,
+  lines: LinesOf,
+  chunk: Chunk,
+): Promise<void> {
   const query = chunk.as === 'lines' ? plainLinesQuery : encodedRowsQuery
   await clickhouse.feed(query(lines, chunk.begin.lines), chunk.bytes, settings)
 }

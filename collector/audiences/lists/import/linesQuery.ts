@@ -30,10 +30,14 @@ export function plainLinesQuery(lines: LinesOf, before: number): Query {
   ]
   if (format === 'csv' && fields > 1) {
     faults.push(['wrong_field_count', `length(splitByChar({delimiter:String}, text)) != ${fields}`])
-  } else if (format === 'csv') faults.push(['wrong_field_count', `position(text, {delimiter:String}) > 0`])
-  const item = format === 'csv' && fields > 1 ? `splitByChar({delimiter:String}, text)[${index + 1}]` : 'text'
+  } else if (format === 'csv')
+    faults.push(['wrong_field_count', `position(text, {delimiter:String}) > 0`])
+  const item =
+    format === 'csv' && fields > 1 ? `splitByChar({delimiter:String}, text)[${index + 1}]` : 'text'
   return insertOf(lines, {
-    ...{ before, faults, item: format === 'csv' ? item : jsonItem },
+    before,
+    faults,
+    item: format === 'csv' ? item : jsonItem,
     from: "SELECT rowNumberInAllBlocks() AS line, text FROM input('text String')",
     inputFormat: 'LineAsString',
   })
@@ -43,7 +47,9 @@ export function plainLinesQuery(lines: LinesOf, before: number): Query {
 export function encodedRowsQuery(lines: LinesOf, before: number): Query {
   const names = reasonNames.map((name) => `'${name}'`).join(', ')
   return insertOf(lines, {
-    ...{ before, faults: [], item: lines.file.format === 'csv' ? 'text' : jsonItem },
+    before,
+    faults: [],
+    item: lines.file.format === 'csv' ? 'text' : jsonItem,
     from: `SELECT line, ['', ${names}][fault + 1] AS fault, text FROM input('line UInt32, fault UInt8, text String')`,
     fault: 'fault',
     inputFormat: 'RowBinary',
@@ -53,7 +59,11 @@ export function encodedRowsQuery(lines: LinesOf, before: number): Query {
 /** What items in JSON are: `line` from 1, `reason` or the empty text, `member` as text. */
 export function itemsQuery(kind: Kind, items: readonly unknown[]): Query {
   const { value, wrong } = memberOf[kind]
-  const faults: Faults = [['no_value', "item = ''"], ['nul_byte', `position(item, '\0') > 0`], wrong]
+  const faults: Faults = [
+    ['no_value', "item = ''"],
+    ['nul_byte', `position(item, '\0') > 0`],
+    wrong,
+  ]
   const cases = faults.flatMap(([reason, condition]) => [condition, `'${reason}'`]).join(', ')
   return {
     sql: `SELECT line, reason_ AS reason, toString(${value}) AS member
@@ -109,33 +119,40 @@ FROM (
 )
 FORMAT ${inputFormat}`,
     params: {
-      ...{ listId, importId, organizationId, before },
+      listId,
+      importId,
+      organizationId,
+      before,
       ...(file.format === 'ndjson' ? { column: file.column } : { delimiter: file.delimiter }),
     },
   }
 }
 
 /** What an item becomes, and when it is none; SQL over `item`, a trimmed text. */
-const memberOf: Readonly<Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>> =
-  {
-    emails: {
-      column: 'hem_number',
-      value: hemNumberOfAddress('item'),
-      wrong: ['not_an_email', `NOT ${isAddress('item')}`],
-    },
-    hems: {
-      column: 'hem_number',
-      value: `if(reason_ = '', ${hemAsNumber('lower(item)')}, 0)`,
-      wrong: ['not_a_hem', `NOT ${isHemText('item')}`],
-    },
-    domains: {
-      column: 'company_domain',
-      value: domainOf('item'),
-      wrong: ['not_a_domain', `(length(item) > 253 OR NOT ${isDomain(domainOf('item'))})`],
-    },
-    cookies: {
-      column: 'cookie_id',
-      value: 'toUUIDOrZero(item)',
-      wrong: ['not_a_cookie_id', "toUUIDOrZero(item) = toUUID('00000000-0000-0000-0000-000000000000')"],
-    },
-  }
+const memberOf: Readonly<
+  Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>
+> = {
+  emails: {
+    column: 'hem_number',
+    value: hemNumberOfAddress('item'),
+    wrong: ['not_an_email', `NOT ${isAddress('item')}`],
+  },
+  hems: {
+    column: 'hem_number',
+    value: `if(reason_ = '', ${hemAsNumber('lower(item)')}, 0)`,
+    wrong: ['not_a_hem', `NOT ${isHemText('item')}`],
+  },
+  domains: {
+    column: 'company_domain',
+    value: domainOf('item'),
+    wrong: ['not_a_domain', `(length(item) > 253 OR NOT ${isDomain(domainOf('item'))})`],
+  },
+  cookies: {
+    column: 'cookie_id',
+    value: 'toUUIDOrZero(item)',
+    wrong: [
+      'not_a_cookie_id',
+      "toUUIDOrZero(item) = toUUID('00000000-0000-0000-0000-000000000000')",
+    ],
+  },
+}

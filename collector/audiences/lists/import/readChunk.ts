@@ -68,12 +68,18 @@ const linesOf = (file: ImportFile, begin: Place, bytes: Buffer): number =>
   countLines(bytes) +
   (begin.bytes + bytes.length >= file.bytes && bytes.length > 0 && bytes.at(-1) !== newline ? 1 : 0)
 
-async function readWhole(handle: FileHandle, buffer: Buffer, from: number, end: number): Promise<Buffer> {
+async function readWhole(
+  handle: FileHandle,
+  buffer: Buffer,
+  from: number,
+  end: number,
+): Promise<Buffer> {
   let length = 0
   const wanted = Math.min(buffer.length, end - from)
   while (length < wanted) {
     const { bytesRead } = await handle.read(buffer, length, wanted - length, from + length)
-    if (bytesRead === 0) throw new Error(`the uploaded file ends at ${from + length} of ${end} bytes`)
+    if (bytesRead === 0)
+      throw new Error(`the uploaded file ends at ${from + length} of ${end} bytes`)
     length += bytesRead
   }
   return buffer.subarray(0, length)
@@ -94,5 +100,11 @@ async function skipLongLine(
     if (found !== -1 || at >= file.bytes) break
   }
   const row = await encodeRows(file, Buffer.alloc(recordBytesMax + 1, 'x'), true)
-  return { as: 'rows', bytes: row.bytes, rows: 1, begin, end: { bytes: at, lines: begin.lines + 1 } }
+  return {
+    as: 'rows',
+    bytes: row.bytes,
+    rows: 1,
+    begin,
+    end: { bytes: at, lines: begin.lines + 1 },
+  }
 }

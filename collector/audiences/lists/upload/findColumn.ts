@@ -35,7 +35,9 @@ export function findColumn(
     throw malformed('The file is packed with Zstandard: send it plain, or packed with gzip.')
   if (!isUtf8(line) || line.includes(0)) throw malformed('The file is no text in UTF-8.')
   if (line.length > recordBytesMax) {
-    throw malformed('The file has no line break within its first 64 KiB: it is no CSV and no NDJSON.')
+    throw malformed(
+      'The file has no line break within its first 64 KiB: it is no CSV and no NDJSON.',
+    )
   }
   if (format === 'csv') return csvHead(head.subarray(0, lineEnd), start, kind, asked)
   return jsonHead(columnOfJson(line.toString('utf8'), kind, asked), start)
@@ -49,7 +51,8 @@ const jsonHead = (column: string, start: number): Head => ({
   begin: { bytes: start, lines: 0 },
 })
 
-const hasByteOrderMark = (head: Buffer): boolean => head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf
+const hasByteOrderMark = (head: Buffer): boolean =>
+  head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf
 
 function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefined): Head {
   const delimiter = delimiters.find((sign) => line.includes(sign)) ?? ','
@@ -70,7 +73,9 @@ function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefi
 /** The fields of the first line. Throws 400 where it is none of CSV. */
 function namesIn(line: Buffer, start: number, delimiter: string): string[] {
   const fields: CsvField[] = []
-  const { fault } = readCsvRecord(line, start, delimiter.charCodeAt(0), 0, (field) => fields.push(field))
+  const { fault } = readCsvRecord(line, start, delimiter.charCodeAt(0), 0, (field) =>
+    fields.push(field),
+  )
   if (fault)
     throw malformed(
       'The first line of the file is no header of CSV: a quote is not closed, or text follows it.',

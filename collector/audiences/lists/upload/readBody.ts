@@ -40,13 +40,20 @@ export async function readBody(request: FastifyRequest): Promise<Body> {
 
 /** Largest field of a form. */
 const fieldBytesMax = 1_000
-export const formLimits = { files: 1, fields: 10, parts: 11, fieldSize: fieldBytesMax, fileSize: Infinity }
+export const formLimits = {
+  files: 1,
+  fields: 10,
+  parts: 11,
+  fieldSize: fieldBytesMax,
+  fileSize: Infinity,
+}
 
 async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
   const fields: Record<string, string> = {}
   for await (const part of untilBroken(request.parts())) {
     if (part.type === 'field') {
-      if (part.valueTruncated) throw invalidParameter(part.fieldname, `is longer than ${fieldBytesMax} bytes`)
+      if (part.valueTruncated)
+        throw invalidParameter(part.fieldname, `is longer than ${fieldBytesMax} bytes`)
       fields[part.fieldname] = String(part.value)
       continue
     }

@@ -38,7 +38,11 @@ export interface Saved {
  * wrong, nothing is left. Throws 400 as findColumn does, before it reads on, 413 "too_large", 503 "busy" where the disk
  * has no room, and what the upload throws when its client dies.
  */
-export async function saveUpload(uploads: Uploads, importId: string, upload: Upload): Promise<Saved> {
+export async function saveUpload(
+  uploads: Uploads,
+  importId: string,
+  upload: Upload,
+): Promise<Saved> {
   if (!(await uploads.hasRoom())) throw noRoom()
   try {
     const handle = await open(uploads.partialPathOf(importId), 'wx', 0o600)
@@ -100,4 +104,8 @@ const isDiskFull = (error: unknown): boolean =>
 const noRoom = () => busy('There is no room for uploads on the service’s disk now.', retrySeconds)
 
 const tooLarge = (limit: string) =>
-  new ApiError(413, 'too_large', `The file is larger than ${limit}: split it, and add the parts to one list.`)
+  new ApiError(
+    413,
+    'too_large',
+    `The file is larger than ${limit}: split it, and add the parts to one list.`,
+  )

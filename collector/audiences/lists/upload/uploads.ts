@@ -36,7 +36,10 @@ export function openUploads(dataDir: string, collectorId: string): Uploads {
   const stats = async () => {
     const names = await readdir(directory)
     const all = await Promise.all(
-      names.map(async (name) => ({ name, file: await stat(join(directory, name)).catch(() => null) })),
+      names.map(async (name) => ({
+        name,
+        file: await stat(join(directory, name)).catch(() => null),
+      })),
     )
     return all.flatMap(({ name, file }) => (file ? [{ name, file }] : []))
   }
@@ -58,13 +61,17 @@ export function openUploads(dataDir: string, collectorId: string): Uploads {
       await rm(partialPathOf(importId), { force: true })
     },
     async list(untouchedMs) {
-      const untouched = (await stats()).filter(({ file }) => Date.now() - file.mtimeMs >= untouchedMs)
+      const untouched = (await stats()).filter(
+        ({ file }) => Date.now() - file.mtimeMs >= untouchedMs,
+      )
       return [...new Set(untouched.map(({ name }) => name.replace(partial, '')))]
     },
     async hasRoom() {
       const waiting = await waitingBytes()
       const { bavail, blocks, bsize } = await statfs(directory)
-      return waiting <= waitingBytesMax && bavail * bsize > Math.min(spareBytes, (blocks * bsize) / 20)
+      return (
+        waiting <= waitingBytesMax && bavail * bsize > Math.min(spareBytes, (blocks * bsize) / 20)
+      )
     },
   }
 }

@@ -1,5 +1,11 @@
 import { hemAsNumber } from '../../../../schemas/fields.ts'
-import { type RawOf, started, type Target, type Targets, updatedAt } from '../../../identity/load/targets.ts'
+import {
+  type RawOf,
+  started,
+  type Target,
+  type Targets,
+  updatedAt,
+} from '../../../identity/load/targets.ts'
 import { domainValue, hemValue, reasonOf, type Value } from '../../../identity/load/values.ts'
 
 const nothing = "''"
@@ -37,7 +43,9 @@ const topicValue = (raw: string): Value => ({
 
 /** One of hem and email, or company_domain: a row is about a person or a company. */
 function subjectValues(rawOf: RawOf): Value[] {
-  const [hem, email, domain] = ['hem', 'email', 'company_domain'].map((name) => rawOf(name) ?? nothing)
+  const [hem, email, domain] = ['hem', 'email', 'company_domain'].map(
+    (name) => rawOf(name) ?? nothing,
+  )
   const ofPerson = hemValue(hem!, email!)
   const ofCompany = domainValue(domain!)
   const isOfCompany = `(${domain} != '')`
@@ -47,7 +55,8 @@ function subjectValues(rawOf: RawOf): Value[] {
       sql: `if(${isOfCompany}, 0, ${hemAsNumber(ofPerson.sql)})`,
       wrong: {
         when: `(${isOfCompany} AND (${hem} != '' OR ${email} != ''))`,
-        reason: "'company_domain: stands beside hem or email; a signal is of a person or of a company'",
+        reason:
+          "'company_domain: stands beside hem or email; a signal is of a person or of a company'",
       },
     },
     {

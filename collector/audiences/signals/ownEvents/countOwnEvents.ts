@@ -32,7 +32,13 @@ export async function countOwnEvents(
   const fromDay = today - windowDaysMax - baselineDays + 1
   const { rules } = await readRules(postgres, organizationId)
   const projectIds = rules.length > 0 ? await readProjects(postgres, organizationId) : []
-  const stale = await findStaleRuns(clickhouse, { organizationId, projectIds, rules, fromDay, today })
+  const stale = await findStaleRuns(clickhouse, {
+    organizationId,
+    projectIds,
+    rules,
+    fromDay,
+    today,
+  })
   for (let from = 0; from < stale.length; from += daysAtOnce) {
     const runs = stale.slice(from, from + daysAtOnce)
     const runId = uuidV7()
@@ -76,9 +82,13 @@ async function findStaleRuns(
       ? (await readFingerprints(clickhouse, projectIds, fromDay, today)).days
       : new Map<number, string>()
   const known = new Map(
-    (await readRuns(clickhouse, organizationId, fromDay)).map(({ day, fingerprint }) => [day, fingerprint]),
+    (await readRuns(clickhouse, organizationId, fromDay)).map(({ day, fingerprint }) => [
+      day,
+      fingerprint,
+    ]),
   )
-  const fingerprintOf = (day: number) => (events.has(day) ? `${ofRules} ${events.get(day)}` : nothing)
+  const fingerprintOf = (day: number) =>
+    events.has(day) ? `${ofRules} ${events.get(day)}` : nothing
   return [...new Set([...events.keys(), ...known.keys()])]
     .sort((one, other) => one - other)
     .map((day) => ({ day, fingerprint: fingerprintOf(day) }))

@@ -20,7 +20,9 @@ export function matchedEventsSelect(
   { organizationId, projectIds, rules, days }: MatchedEventsPlan,
   bind: Bind,
 ): string {
-  const topics = rules.map((rule) => `if(${ruleCondition(rule, bind)}, ${bind('String', rule.topic)}, '')`)
+  const topics = rules.map(
+    (rule) => `if(${ruleCondition(rule, bind)}, ${bind('String', rule.topic)}, '')`,
+  )
   return `SELECT topic, toDate(toUInt16(intDiv(ts_millis, ${dayMs}))) AS date, cookie_id, count() AS events
 FROM events
 ARRAY JOIN arrayDistinct([${topics.join(', ')}]) AS topic
@@ -34,7 +36,9 @@ GROUP BY topic, date, cookie_id`
 /** What is searched for is told by searches; all else by pages that are viewed. ILIKE takes time in line with the text. */
 function ruleCondition({ host, path, title, search }: Rule, bind: Bind): string {
   const like = (column: string, pattern: string | undefined) =>
-    pattern === undefined ? [] : [`ifNull(${column} ILIKE ${bind('String', likePattern(pattern))}, false)`]
+    pattern === undefined
+      ? []
+      : [`ifNull(${column} ILIKE ${bind('String', likePattern(pattern))}, false)`]
   return [
     `event_type = '${search === undefined ? 'page_view' : 'search'}'`,
     ...like('page_host', host),

@@ -18,7 +18,11 @@ export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<
 }
 
 /** The runs that count, of the days from `fromDay` on. */
-export const readRuns = (clickhouse: ClickHouse, organizationId: string, fromDay: number): Promise<Run[]> =>
+export const readRuns = (
+  clickhouse: ClickHouse,
+  organizationId: string,
+  fromDay: number,
+): Promise<Run[]> =>
   clickhouse.rows<Run>({
     sql: `SELECT toUInt32(date) AS day, fingerprint FROM intent_event_runs FINAL
           WHERE organization_id = {organizationId:UUID} AND date >= toDate({from:String}) ORDER BY day`,
@@ -37,7 +41,9 @@ export async function noteRuns(
           SELECT {organizationId:UUID}, toDate(run.1), {runId:UUID}, run.2
           FROM (SELECT arrayJoin(arrayZip({dates:Array(String)}, {fingerprints:Array(String)})) AS run)`,
     params: {
-      ...{ organizationId, runId, dates: runs.map(({ day }) => dateOf(day)) },
+      organizationId,
+      runId,
+      dates: runs.map(({ day }) => dateOf(day)),
       fingerprints: runs.map(({ fingerprint }) => fingerprint),
     },
   })

@@ -9,7 +9,16 @@ export interface Series {
   values: number[]
 }
 
-const colors = ['#2a9d7c', '#3f7fd0', '#d08a2e', '#b2568f', '#7a6ad0', '#5d8a2f', '#c2564b', '#6b7f8c']
+const colors = [
+  '#2a9d7c',
+  '#3f7fd0',
+  '#d08a2e',
+  '#b2568f',
+  '#7a6ad0',
+  '#5d8a2f',
+  '#c2564b',
+  '#6b7f8c',
+]
 const heightPx = 260
 
 /**
@@ -42,7 +51,10 @@ function draw(
       width: place.clientWidth,
       height: heightPx,
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-      scales: { x: { range: (_, first, last) => [first - halfDay, last + halfDay] }, y: { range: fromZero } },
+      scales: {
+        x: { range: (_, first, last) => [first - halfDay, last + halfDay] },
+        y: { range: fromZero },
+      },
       cursor: { points: { show: false }, drag: { x: false, y: false } },
       axes: [
         {

@@ -50,7 +50,10 @@ function draw(
         },
       ],
       series: [
-        { label: 'Time', value: (_, seconds) => (seconds === null ? '' : nameOfStart(seconds * 1000)) },
+        {
+          label: 'Time',
+          value: (_, seconds) => (seconds === null ? '' : nameOfStart(seconds * 1000)),
+        },
         {
           label: name,
           stroke: color,

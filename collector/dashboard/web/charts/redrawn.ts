@@ -12,7 +12,9 @@ export function redrawn(place: HTMLElement, heightPx: number, draw: () => UPlot)
     plot = draw()
   }
   scheme.addEventListener('change', redraw)
-  const resizes = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: heightPx }))
+  const resizes = new ResizeObserver(() =>
+    plot.setSize({ width: place.clientWidth, height: heightPx }),
+  )
   resizes.observe(place)
   return () => {
     scheme.removeEventListener('change', redraw)

@@ -41,7 +41,9 @@ function Keys({ projects }: { projects: OwnProject[] }) {
       lead="A key and its secret read events and everything else over the API."
       actions={mayCreate && keys.value?.length !== 0 && create}
     >
-      {created && <NewKeySecret key={created.key.key_id} created={created} done={() => setCreated(null)} />}
+      {created && (
+        <NewKeySecret key={created.key.key_id} created={created} done={() => setCreated(null)} />
+      )}
       <AsyncList
         query={keys}
         of="API keys"
@@ -50,7 +52,10 @@ function Keys({ projects }: { projects: OwnProject[] }) {
           sorts: {
             created: { label: 'Newest first' },
             name: { label: 'By name', compare: byText(({ name }) => name) },
-            used: { label: 'Last used first', compare: byLargest(({ last_used_at }) => last_used_at) },
+            used: {
+              label: 'Last used first',
+              compare: byLargest(({ last_used_at }) => last_used_at),
+            },
             expires: {
               label: 'Expiring first',
               compare: byText(({ expires_at }) => expires_at ?? 'never'),
@@ -89,12 +94,18 @@ function Keys({ projects }: { projects: OwnProject[] }) {
                 ) : (
                   'never used'
                 )}
-                {key.expires_at && !isExpired(key) && ` · expires ${day.format(new Date(key.expires_at))}`}
+                {key.expires_at &&
+                  !isExpired(key) &&
+                  ` · expires ${day.format(new Date(key.expires_at))}`}
               </p>
             </div>
             {mayRevoke(key) && (
               <div class="actions">
-                <button type="button" aria-label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+                <button
+                  type="button"
+                  aria-label={`Revoke ${key.name}`}
+                  onClick={() => setRevoking(key)}
+                >
                   Revoke
                 </button>
               </div>
@@ -128,8 +139,8 @@ function Keys({ projects }: { projects: OwnProject[] }) {
           close={() => setRevoking(null)}
         >
           <p>
-            Whatever uses <code>{revoking.key_prefix}…</code> is refused within a second. A revoked key cannot
-            be brought back.
+            Whatever uses <code>{revoking.key_prefix}…</code> is refused within a second. A revoked
+            key cannot be brought back.
           </p>
         </ConfirmDialog>
       )}

@@ -37,7 +37,11 @@ export function AuditLog() {
   )
 }
 
-function Entry({ entry: { actor, action, object_kind, object_id, details, at } }: { entry: AuditEntry }) {
+function Entry({
+  entry: { actor, action, object_kind, object_id, details, at },
+}: {
+  entry: AuditEntry
+}) {
   const facts = Object.entries(details)
   const name = details.name ?? details.email
   return (

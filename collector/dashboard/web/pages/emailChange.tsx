@@ -34,8 +34,8 @@ export function ConfirmEmailChange({ token }: { token: string }) {
             >
               {!found.isSignedIn && (
                 <p>
-                  <Link href="/sign-in">Sign in</Link> with your old address first, then open the link in the
-                  mail again.
+                  <Link href="/sign-in">Sign in</Link> with your old address first, then open the
+                  link in the mail again.
                 </p>
               )}
               <Form

@@ -52,7 +52,13 @@ export function AcceptInvitation({ token }: { token: string }) {
               >
                 {!found.isSignedIn && (
                   <>
-                    <TextField name="name" label="Your name" autocomplete="name" maxLength={200} required />
+                    <TextField
+                      name="name"
+                      label="Your name"
+                      autocomplete="name"
+                      maxLength={200}
+                      required
+                    />
                     <TextField
                       name="password"
                       label="Password"
@@ -70,7 +76,10 @@ export function AcceptInvitation({ token }: { token: string }) {
             </Page>
           ) : (
             <Page title="This invitation is no longer good">
-              <p>It has been used, or it is older than seven days. Ask whoever invited you for a new link.</p>
+              <p>
+                It has been used, or it is older than seven days. Ask whoever invited you for a new
+                link.
+              </p>
               <p>
                 <Link href="/sign-in">Sign in</Link> if you have joined already.
               </p>

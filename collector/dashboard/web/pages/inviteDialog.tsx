@@ -26,7 +26,11 @@ export function InviteDialog({
   invited,
   close,
 }: {
-  invited(answer: { member: Member; invitation_url: string | null; by_mail: boolean }): Promise<void>
+  invited(answer: {
+    member: Member
+    invitation_url: string | null
+    by_mail: boolean
+  }): Promise<void>
   close(): void
 }) {
   const session = useSession()
@@ -42,12 +46,21 @@ export function InviteDialog({
               project_id: name.slice(projectField.length),
               role: value as ProjectRole,
             }))
-          await invited(await api.inviteMember({ email, role, projects: role === 'member' ? chosen : [] }))
+          await invited(
+            await api.inviteMember({ email, role, projects: role === 'member' ? chosen : [] }),
+          )
         }}
         action="Make the invitation"
         cancel={close}
       >
-        <TextField name="email" label="E-mail" type="email" autocomplete="off" maxLength={254} required />
+        <TextField
+          name="email"
+          label="E-mail"
+          type="email"
+          autocomplete="off"
+          maxLength={254}
+          required
+        />
         <Select
           name="role"
           label="Role"

@@ -41,7 +41,8 @@ export function Members() {
     await members.reload()
   }
   /** Only owners change owners. */
-  const mayEdit = (member: Member) => isAdmin && (member.role !== 'owner' || session.member.role === 'owner')
+  const mayEdit = (member: Member) =>
+    isAdmin && (member.role !== 'owner' || session.member.role === 'owner')
 
   return (
     <Page
@@ -77,11 +78,14 @@ export function Members() {
               <span class="name">{member.name ?? member.email}</span>
               <span class="badge">{roleNames[member.role]}</span>
               {member.status === 'invited' && <span class="badge quiet">Invited</span>}
-              {member.member_id === session.member.member_id && <span class="badge quiet">You</span>}
+              {member.member_id === session.member.member_id && (
+                <span class="badge quiet">You</span>
+              )}
               <p class="meta">
                 {member.name && <>{member.email} · </>}
                 {member.role === 'member' && <>{projectsOf(member)} · </>}
-                {member.status === 'invited' ? 'invited' : 'since'} <RelativeTime at={member.created_at} />
+                {member.status === 'invited' ? 'invited' : 'since'}{' '}
+                <RelativeTime at={member.created_at} />
               </p>
             </div>
             {mayEdit(member) && (
@@ -92,7 +96,10 @@ export function Members() {
                     aria-label={`New link for ${member.email}`}
                     onClick={async () =>
                       showLink(
-                        await api.updateMember({ member_id: member.member_id, renew_invitation: true }),
+                        await api.updateMember({
+                          member_id: member.member_id,
+                          renew_invitation: true,
+                        }),
                       )
                     }
                   >
@@ -187,7 +194,9 @@ function RoleDialog({
         save={(values, version) =>
           asking(values, (fate) =>
             api.updateMember({
-              ...{ member_id: member.member_id, role: values.role as Member['role'], version },
+              member_id: member.member_id,
+              role: values.role as Member['role'],
+              version,
               ...fate,
             }),
           )

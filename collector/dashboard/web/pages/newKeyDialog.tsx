@@ -44,7 +44,8 @@ export function NewKeyDialog({
               mode: mode as 'live' | 'test',
               ...(role !== asMuchAsI && { role: role as KeyRole }),
               ...(expiry !== 'never' && { expires_at: inDays(Number(expiry)) }),
-              project_id: project_id === undefined || project_id === everyProject ? null : project_id,
+              project_id:
+                project_id === undefined || project_id === everyProject ? null : project_id,
             }),
           )
         }
@@ -84,7 +85,12 @@ export function NewKeyDialog({
             },
           ]}
         />
-        <Select name="project_id" label="Scope" hint="It cannot be changed later." options={scopes} />
+        <Select
+          name="project_id"
+          label="Scope"
+          hint="It cannot be changed later."
+          options={scopes}
+        />
         <Select
           name="expiry"
           label="Expires"

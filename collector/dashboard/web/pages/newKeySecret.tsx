@@ -26,7 +26,13 @@ export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'
       <h3>Secret</h3>
       <Copyable label="the secret" text={api_secret} />
       <h3>Try it</h3>
-      <Tabs set="try" label="Language" tabs={languages} current={language} choose={(to) => setLanguage(to)} />
+      <Tabs
+        set="try"
+        label="Language"
+        tabs={languages}
+        current={language}
+        choose={(to) => setLanguage(to)}
+      />
       {(Object.keys(languages) as Language[]).map((name) => (
         <TabPanel key={name} set="try" tab={name} current={language}>
           <Copyable label={labels[name]} text={codes[name](api_key, api_secret)} />
@@ -40,7 +46,11 @@ export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'
 }
 
 type Language = 'curl' | 'typescript' | 'python'
-const languages: Record<Language, string> = { curl: 'curl', typescript: 'TypeScript', python: 'Python' }
+const languages: Record<Language, string> = {
+  curl: 'curl',
+  typescript: 'TypeScript',
+  python: 'Python',
+}
 const labels: Record<Language, string> = {
   curl: 'the command',
   typescript: 'the TypeScript code',

@@ -43,7 +43,10 @@ function Settings({
         <EditForm
           object={organization}
           kind="organization"
-          valuesOf={({ name, secret_required }) => ({ name, secret_required: secret_required ? 'on' : '' })}
+          valuesOf={({ name, secret_required }) => ({
+            name,
+            secret_required: secret_required ? 'on' : '',
+          })}
           save={({ name = '', secret_required }, version) =>
             api.updateOrganization({ name, secret_required: secret_required === 'on', version })
           }

@@ -21,8 +21,8 @@ export function ForgotPassword() {
           <p>
             {asked.by_mail ? (
               <>
-                If <strong>{asked.email}</strong> signs in here, a link to choose a new password is on its
-                way. It is good for an hour.
+                If <strong>{asked.email}</strong> signs in here, a link to choose a new password is
+                on its way. It is good for an hour.
               </>
             ) : (
               <>

@@ -23,7 +23,11 @@ export function ProjectPage({ projectId }: { projectId: string }) {
   return (
     <AsyncView query={loaded}>
       {({ project, mayEdit }) => (
-        <Loaded project={project} mayEdit={mayEdit} changed={(project) => loaded.set({ project, mayEdit })} />
+        <Loaded
+          project={project}
+          mayEdit={mayEdit}
+          changed={(project) => loaded.set({ project, mayEdit })}
+        />
       )}
     </AsyncView>
   )

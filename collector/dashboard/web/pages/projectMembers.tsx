@@ -148,7 +148,9 @@ function RoleDialog({
         values={{ role: member.role }}
         submit={async (values) => {
           const role = values.role as ProjectRole
-          await asking(values, (fate) => api.updateProjectMember({ project_id, member_id, role, ...fate }))
+          await asking(values, (fate) =>
+            api.updateProjectMember({ project_id, member_id, role, ...fate }),
+          )
           await saved()
         }}
         action="Save"

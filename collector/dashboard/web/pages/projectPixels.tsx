@@ -61,8 +61,10 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
               </Link>
               {!pixel.active && <span class="badge quiet">Off</span>}
               <p class="meta">
-                {pixel.allowed_origins.length > 0 ? pixel.allowed_origins.join(', ') : 'Any site may send'} ·
-                created <RelativeTime at={pixel.created_at} />
+                {pixel.allowed_origins.length > 0
+                  ? pixel.allowed_origins.join(', ')
+                  : 'Any site may send'}{' '}
+                · created <RelativeTime at={pixel.created_at} />
               </p>
             </div>
           </li>
@@ -83,7 +85,13 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
             action="Create pixel"
             cancel={() => setCreating(false)}
           >
-            <TextField name="name" label="Name" hint="Such as the site’s name." maxLength={200} required />
+            <TextField
+              name="name"
+              label="Name"
+              hint="Such as the site’s name."
+              maxLength={200}
+              required
+            />
             <LinesField
               name="allowed_origins"
               label="Allowed origins (optional)"

@@ -25,7 +25,8 @@ export function Projects() {
     ({ projects }) => projects,
   )
   const activity = useQuery(
-    async () => new Map((await api.listProjectActivity()).projects.map((found) => [found.project_id, found])),
+    async () =>
+      new Map((await api.listProjectActivity()).projects.map((found) => [found.project_id, found])),
   )
   const activityOf = ({ project_id }: Project) => activity.value?.get(project_id)
   const [open, setOpen] = useState<Open>(null)
@@ -66,7 +67,8 @@ export function Projects() {
             <>
               <h2>Start with a project</h2>
               <p>
-                Then make a pixel in it, paste its snippet into your site, and watch the first event come in.
+                Then make a pixel in it, paste its snippet into your site, and watch the first event
+                come in.
               </p>
               {create}
             </>
@@ -115,11 +117,19 @@ export function Projects() {
       {open?.kind === 'create' && (
         <Dialog title="New project" close={close}>
           <Form
-            submit={async ({ name = '' }) => go(pathOf((await api.createProject({ name })).project))}
+            submit={async ({ name = '' }) =>
+              go(pathOf((await api.createProject({ name })).project))
+            }
             action="Create project"
             cancel={close}
           >
-            <TextField name="name" label="Name" hint="Such as the site’s address." maxLength={200} required />
+            <TextField
+              name="name"
+              label="Name"
+              hint="Such as the site’s address."
+              maxLength={200}
+              required
+            />
           </Form>
         </Dialog>
       )}

@@ -19,7 +19,12 @@ export function RemoveMemberDialog({
   const { asking, question } = useKeysQuestion()
   return (
     <Dialog title={title} close={close}>
-      <Form submit={(values) => asking(values, remove)} action="Remove" tone="danger" cancel={close}>
+      <Form
+        submit={(values) => asking(values, remove)}
+        action="Remove"
+        tone="danger"
+        cancel={close}
+      >
         <p>{consequence}</p>
         {question}
       </Form>

@@ -32,7 +32,8 @@ export function SignIn() {
               try {
                 session.value = await api.signIn({ email, password })
               } catch (error) {
-                if (!(error instanceof ApiError) || error.code !== 'second_factor_required') throw error
+                if (!(error instanceof ApiError) || error.code !== 'second_factor_required')
+                  throw error
                 setGiven({ email, password })
               }
             }}

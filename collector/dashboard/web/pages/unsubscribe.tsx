@@ -14,7 +14,10 @@ export function Unsubscribe({ token }: { token: string }) {
           <p>You can begin again on the project’s page “Sharing”.</p>
         </Page>
       ) : (
-        <Page title="Get no more summaries?" lead="By e-mail, of the project that the mail was about.">
+        <Page
+          title="Get no more summaries?"
+          lead="By e-mail, of the project that the mail was about."
+        >
           <Form
             submit={async () => {
               await api.unsubscribe({ token })

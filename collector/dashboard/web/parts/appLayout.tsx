@@ -83,7 +83,12 @@ export function AppLayout({
           <Organization session={session} />
           <GoAnywhere />
           {projectId && (
-            <ProjectNav key={projectId} organizationId={organization_id} projectId={projectId} path={path} />
+            <ProjectNav
+              key={projectId}
+              organizationId={organization_id}
+              projectId={projectId}
+              path={path}
+            />
           )}
           <nav aria-label="Dashboard">
             <ul>

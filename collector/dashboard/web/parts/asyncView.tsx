@@ -64,7 +64,13 @@ export function AsyncList<T>({
           <div class="empty">{empty}</div>
         ) : (
           <>
-            <ArrangedRows items={items} {...{ of, prefix, arrangement, isWhole }}>
+            <ArrangedRows
+              items={items}
+              of={of}
+              prefix={prefix}
+              arrangement={arrangement}
+              isWhole={isWhole}
+            >
               {children}
             </ArrangedRows>
             <MoreButton more={!wantsAll && query.more} />
@@ -102,7 +108,13 @@ export function ArrangedRows<T>({
   )
 }
 
-function Rows<T>({ items, children }: { items: readonly T[]; children: (item: T) => ComponentChildren }) {
+function Rows<T>({
+  items,
+  children,
+}: {
+  items: readonly T[]
+  children: (item: T) => ComponentChildren
+}) {
   if (items.length === 0) return <p class="hint">Nothing here has what you search for.</p>
   return <ul class="rows">{items.map(children)}</ul>
 }

@@ -3,6 +3,13 @@ import { TextField } from './fields.tsx'
 /** Asks for the second factor's code. */
 export function CodeField({ hint }: { hint: string }) {
   return (
-    <TextField name="code" label="Code" hint={hint} autocomplete="one-time-code" maxLength={40} required />
+    <TextField
+      name="code"
+      label="Code"
+      hint={hint}
+      autocomplete="one-time-code"
+      maxLength={40}
+      required
+    />
   )
 }

@@ -27,7 +27,10 @@ export function CodeSamples({ set, call }: { set: string; call: Call }) {
       />
       {(Object.keys(languages) as Language[]).map((name) => (
         <TabPanel key={name} set={set} tab={name} current={language}>
-          <Copyable label={`the call in ${languages[name]}`} text={writers[name](requestOf(call), call)} />
+          <Copyable
+            label={`the call in ${languages[name]}`}
+            text={writers[name](requestOf(call), call)}
+          />
         </TabPanel>
       ))}
     </div>
@@ -37,7 +40,11 @@ export function CodeSamples({ set, call }: { set: string; call: Call }) {
 /** What a call sends: its URL and its body, if it has one. */
 function requestOf({ operation, params }: Call) {
   const { method, path, body } = requestFor(operation, params)
-  return { method, url: collectorUrl + path, body: body === undefined ? null : JSON.stringify(body) }
+  return {
+    method,
+    url: collectorUrl + path,
+    body: body === undefined ? null : JSON.stringify(body),
+  }
 }
 type Request = ReturnType<typeof requestOf>
 

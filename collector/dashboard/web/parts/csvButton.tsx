@@ -2,7 +2,15 @@ import { type Cell, csvOf } from '../csv.ts'
 import { saveFile } from '../saveFile.ts'
 
 /** Hands the reader the table above as a file of that name; `rows` is asked when it is pressed. */
-export function CsvButton({ name, head, rows }: { name: string; head: string[]; rows(): Cell[][] }) {
+export function CsvButton({
+  name,
+  head,
+  rows,
+}: {
+  name: string
+  head: string[]
+  rows(): Cell[][]
+}) {
   const save = () =>
     saveFile(`${name}.csv`, new Blob([csvOf(head, rows())], { type: 'text/csv;charset=utf-8' }))
   return (

@@ -64,12 +64,16 @@ export function DataTable<Row>({
                   key={name}
                   scope="col"
                   class={isNumber ? 'number' : ''}
-                  aria-sort={sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'}
+                  aria-sort={
+                    sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'
+                  }
                 >
                   <button
                     type="button"
                     onClick={() =>
-                      setUrl({ [sortBy]: sort === name ? `-${name}` : sort === `-${name}` ? '' : name })
+                      setUrl({
+                        [sortBy]: sort === name ? `-${name}` : sort === `-${name}` ? '' : name,
+                      })
                     }
                   >
                     {label}
@@ -112,7 +116,11 @@ export function DataTable<Row>({
 const shown = <Row,>({ show, value }: Column<Row>, row: Row): ComponentChildren =>
   show ? show(row) : (value(row) ?? <span class="nothing">–</span>)
 
-function matching<Row>(rows: readonly Row[], columns: readonly Column<Row>[], q: string): readonly Row[] {
+function matching<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  q: string,
+): readonly Row[] {
   const wanted = q.trim().toLowerCase()
   if (wanted === '') return rows
   return rows.filter((row) =>
@@ -124,7 +132,11 @@ function matching<Row>(rows: readonly Row[], columns: readonly Column<Row>[], q:
   )
 }
 
-function sorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[], sort: string): readonly Row[] {
+function sorted<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sort: string,
+): readonly Row[] {
   const column = columns.find(({ name }) => name === sort.replace(/^-/, ''))
   if (!column) return rows
   const direction = sort.startsWith('-') ? -1 : 1

@@ -39,11 +39,20 @@ export function DeleteDialog({
                   ? 'They stay readable with the project’s other events.'
                   : 'They stay stored.',
             },
-            { value: 'delete', label: 'Delete them', hint: 'They are gone for good, within minutes.' },
+            {
+              value: 'delete',
+              label: 'Delete them',
+              hint: 'They are gone for good, within minutes.',
+            },
           ]}
         />
         {typed && (
-          <TextField name="confirm" label={`Type its name to confirm: ${name}`} required autocomplete="off" />
+          <TextField
+            name="confirm"
+            label={`Type its name to confirm: ${name}`}
+            required
+            autocomplete="off"
+          />
         )}
       </Form>
     </Dialog>
@@ -53,5 +62,6 @@ export function DeleteDialog({
 const consequences = {
   pixel: 'It stops collecting at once, wherever its snippet stands.',
   project: 'Its pixels stop collecting at once, and its API keys stop working.',
-  organization: 'All its projects, pixels, members and API keys go with it, and you are signed out.',
+  organization:
+    'All its projects, pixels, members and API keys go with it, and you are signed out.',
 }

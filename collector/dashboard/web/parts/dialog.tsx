@@ -29,7 +29,12 @@ export function Dialog({
     }
   }, [])
   return (
-    <dialog ref={dialog} class={className} aria-labelledby={id} onClose={() => isOurs.current || close()}>
+    <dialog
+      ref={dialog}
+      class={className}
+      aria-labelledby={id}
+      onClose={() => isOurs.current || close()}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

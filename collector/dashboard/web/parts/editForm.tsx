@@ -84,7 +84,12 @@ export function EditForm<T extends Versioned, Kind extends string>({
         {...(isLong && {
           edited: setEdited,
           buttons: (isBusy: boolean) => (
-            <SaveBar count={unsaved} action={actionNow} isBusy={isBusy} discard={() => fillWith(base)} />
+            <SaveBar
+              count={unsaved}
+              action={actionNow}
+              isBusy={isBusy}
+              discard={() => fillWith(base)}
+            />
           ),
         })}
       >
@@ -92,8 +97,8 @@ export function EditForm<T extends Versioned, Kind extends string>({
         {theirs && (
           <div class="notice" role="alert">
             <p>
-              <strong>Changed by someone else meanwhile.</strong> Nothing of yours is saved yet. What they
-              changed stands below the fields.
+              <strong>Changed by someone else meanwhile.</strong> Nothing of yours is saved yet.
+              What they changed stands below the fields.
             </p>
             <button type="button" onClick={() => fillWith(theirs)}>
               Use theirs

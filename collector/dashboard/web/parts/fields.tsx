@@ -36,7 +36,8 @@ function Field({
   const notes = Object.entries<ComponentChildren>({
     hint,
     fault: faults[name],
-    meanwhile: theirValue !== undefined && `Changed meanwhile by someone else to ${format(theirValue)}`,
+    meanwhile:
+      theirValue !== undefined && `Changed meanwhile by someone else to ${format(theirValue)}`,
   }).filter(([, note]) => note)
   const control = children(
     {
@@ -83,7 +84,9 @@ export function TextField({
   suggestions,
   ...input
 }: FieldProps &
-  TextInput & { /** Values to choose from; others may be typed. */ suggestions?: readonly string[] }) {
+  TextInput & {
+    /** Values to choose from; others may be typed. */ suggestions?: readonly string[]
+  }) {
   const list = useId()
   return (
     <>
@@ -113,8 +116,15 @@ export function TextField({
 /** Several values, one on each line; `linesOf` reads them. */
 export function LinesField({ name, label, hint, rows = 3 }: FieldProps & { rows?: number }) {
   return (
-    <Field name={name} label={label} hint={hint} format={(value) => orEmpty(linesOf(value).join(', '))}>
-      {(control, value) => <textarea rows={rows} spellcheck={false} {...control} defaultValue={value} />}
+    <Field
+      name={name}
+      label={label}
+      hint={hint}
+      format={(value) => orEmpty(linesOf(value).join(', '))}
+    >
+      {(control, value) => (
+        <textarea rows={rows} spellcheck={false} {...control} defaultValue={value} />
+      )}
     </Field>
   )
 }
@@ -131,7 +141,13 @@ export const linesFrom = (values: string[]): string => values.join('\n')
 
 export function Checkbox({ name, label, hint }: FieldProps) {
   return (
-    <Field name={name} label={label} hint={hint} format={(value) => (value ? 'on' : 'off')} layout="box">
+    <Field
+      name={name}
+      label={label}
+      hint={hint}
+      format={(value) => (value ? 'on' : 'off')}
+      layout="box"
+    >
       {(control, value) => <input type="checkbox" {...control} defaultChecked={value === 'on'} />}
     </Field>
   )

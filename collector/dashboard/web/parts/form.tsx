@@ -135,7 +135,9 @@ function faultsOfFields(form: HTMLFormElement): Values {
 function faultsOfAnswer(error: unknown, form: HTMLFormElement): Values {
   if (!(error instanceof ApiError)) throw error
   const parameter = typeof error.details.parameter === 'string' ? error.details.parameter : ''
-  const field = parameter.split(/\W+/).findLast((part) => part !== '' && form.elements.namedItem(part))
+  const field = parameter
+    .split(/\W+/)
+    .findLast((part) => part !== '' && form.elements.namedItem(part))
   const message = messageOf(error)
   const said = message.startsWith(`${parameter}: `) ? message.slice(parameter.length + 2) : message
   return { [field ?? '']: field ? said.charAt(0).toUpperCase() + said.slice(1) : message }

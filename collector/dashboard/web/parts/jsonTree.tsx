@@ -3,8 +3,10 @@ import type { ComponentChildren } from 'preact'
 /** A value of JSON as a tree, whose branches open and close; the first two levels are open. */
 export function JsonTree({ value, level = 0 }: { value: unknown; level?: number }) {
   const members = membersOf(value)
-  if (!members) return <span class={`json-${value === null ? 'null' : typeof value}`}>{textOf(value)}</span>
-  if (members.length === 0) return <span class="json-null">{Array.isArray(value) ? '[ ]' : '{ }'}</span>
+  if (!members)
+    return <span class={`json-${value === null ? 'null' : typeof value}`}>{textOf(value)}</span>
+  if (members.length === 0)
+    return <span class="json-null">{Array.isArray(value) ? '[ ]' : '{ }'}</span>
   return (
     <ul class="json">
       {members.map(([name, member]) => (
@@ -16,7 +18,15 @@ export function JsonTree({ value, level = 0 }: { value: unknown; level?: number 
   )
 }
 
-function Branch({ name, value, level }: { name: string; value: unknown; level: number }): ComponentChildren {
+function Branch({
+  name,
+  value,
+  level,
+}: {
+  name: string
+  value: unknown
+  level: number
+}): ComponentChildren {
   const members = membersOf(value)
   if (!members || members.length === 0) {
     return (
@@ -29,7 +39,9 @@ function Branch({ name, value, level }: { name: string; value: unknown; level: n
     <details open={level < 2}>
       <summary>
         <span class="json-name">{name}</span>{' '}
-        <span class="json-null">{Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`}</span>
+        <span class="json-null">
+          {Array.isArray(value) ? `[${members.length}]` : `{${members.length}}`}
+        </span>
       </summary>
       <JsonTree value={value} level={level + 1} />
     </details>
@@ -40,7 +52,8 @@ function Branch({ name, value, level }: { name: string; value: unknown; level: n
 const membersOf = (value: unknown): [string, unknown][] | null =>
   typeof value === 'object' && value !== null ? Object.entries(value) : null
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)
 
 /** A text that may be JSON: what it holds, else the text itself. */
 export function parsedJson(text: string): unknown {

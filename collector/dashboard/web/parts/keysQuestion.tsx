@@ -21,7 +21,11 @@ export function useKeysQuestion(): {
       } catch (error) {
         if (!(error instanceof ApiError) || !Array.isArray(error.details.api_keys)) throw error
         setKeys(error.details.api_keys)
-        throw new ApiError(error.status, error.code, 'Say what becomes of the API keys they have made.')
+        throw new ApiError(
+          error.status,
+          error.code,
+          'Say what becomes of the API keys they have made.',
+        )
       }
     },
     question: keys.length > 0 && (

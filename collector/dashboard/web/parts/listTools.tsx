@@ -18,7 +18,8 @@ export function arranged<T>(
   prefix: string,
 ): readonly T[] {
   const wanted = urlValue(`${prefix}q`).trim().toLowerCase()
-  const found = wanted === '' ? items : items.filter((item) => text(item).toLowerCase().includes(wanted))
+  const found =
+    wanted === '' ? items : items.filter((item) => text(item).toLowerCase().includes(wanted))
   const compare = sorts[urlValue(`${prefix}sort`)]?.compare
   return compare ? found.toSorted(compare) : found
 }
@@ -42,7 +43,9 @@ export function ListTools<T>({
         aria-label={`Search ${of}`}
         placeholder="Search"
         value={urlValue(`${prefix}q`)}
-        onInput={({ currentTarget: { value } }) => setUrl({ [`${prefix}q`]: value }, { replace: true })}
+        onInput={({ currentTarget: { value } }) =>
+          setUrl({ [`${prefix}q`]: value }, { replace: true })
+        }
       />
       <select
         aria-label={`Sort ${of}`}

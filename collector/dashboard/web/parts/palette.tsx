@@ -1,6 +1,13 @@
 import { useId, useState } from 'preact/hooks'
 import { type OwnProject, ownProjects, type Session } from '../api.ts'
-import { accountPlace, addressOf, type Place, placesFor, projectAddress, projectPlaces } from '../places.ts'
+import {
+  accountPlace,
+  addressOf,
+  type Place,
+  placesFor,
+  projectAddress,
+  projectPlaces,
+} from '../places.ts'
 import { go } from '../router.tsx'
 import { useQuery } from '../useQuery.ts'
 import { Dialog } from './dialog.tsx'
@@ -93,7 +100,11 @@ export function Palette({
 const shownMax = 12
 
 /** The pages of the project one is in first, then the organization's, then those of its other projects. */
-function entriesOf(session: Session, projects: OwnProject[], projectId: string | undefined): Entry[] {
+function entriesOf(
+  session: Session,
+  projects: OwnProject[],
+  projectId: string | undefined,
+): Entry[] {
   const { organization } = session
   const { organization_id } = organization
   const isNamed = (place: Place): place is Place & { name: string } => place.name !== undefined

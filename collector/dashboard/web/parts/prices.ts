@@ -34,10 +34,13 @@ export function costOf(prices: Prices, meter: string, count: number | null): str
   const price = prices.get(meter)
   const of = (number: number) =>
     `${records(number)} ${number === 1 ? 'record' : 'records'} on the meter ${nameOfMeter(meter)}`
-  if (!price) return count === null ? `each record counts on the meter ${nameOfMeter(meter)}` : of(count)
+  if (!price)
+    return count === null ? `each record counts on the meter ${nameOfMeter(meter)}` : of(count)
   const { micros_per_thousand, free_records_per_month } = price
   const free =
-    free_records_per_month > 0 ? `; the first ${records(free_records_per_month)} of a month are free` : ''
+    free_records_per_month > 0
+      ? `; the first ${records(free_records_per_month)} of a month are free`
+      : ''
   if (count === null) return `${money(micros_per_thousand)} for every ${of(1_000)}${free}`
   return `${of(count)}: ${money((count * micros_per_thousand) / 1000)} at most${free}`
 }

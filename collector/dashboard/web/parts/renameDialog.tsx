@@ -4,7 +4,10 @@ import { EditForm } from './editForm.tsx'
 import { TextField } from './fields.tsx'
 import { toast } from './toast.tsx'
 
-export function RenameDialog<T extends Versioned & { name: string }, What extends 'project' | 'pixel'>({
+export function RenameDialog<
+  T extends Versioned & { name: string },
+  What extends 'project' | 'pixel',
+>({
   what,
   object,
   save,

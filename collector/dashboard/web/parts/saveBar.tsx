@@ -13,7 +13,9 @@ export function SaveBar({
 }) {
   return (
     <div class={count > 0 ? 'save-bar shown' : 'save-bar'}>
-      <p role="status">{count > 0 && (count === 1 ? '1 unsaved change' : `${count} unsaved changes`)}</p>
+      <p role="status">
+        {count > 0 && (count === 1 ? '1 unsaved change' : `${count} unsaved changes`)}
+      </p>
       <div class="actions">
         <button type="button" onClick={discard}>
           Discard

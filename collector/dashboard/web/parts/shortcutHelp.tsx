@@ -28,7 +28,9 @@ export function ShortcutHelp({
           <Shortcut key={key} keys={`g ${key}`} does={`Go to ${name}`} />
         ))}
         {projectId &&
-          Object.entries(viewKeys).map(([key, { does }]) => <Shortcut key={key} keys={key} does={does} />)}
+          Object.entries(viewKeys).map(([key, { does }]) => (
+            <Shortcut key={key} keys={key} does={does} />
+          ))}
       </dl>
       <label class="option">
         <input

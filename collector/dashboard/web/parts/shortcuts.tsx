@@ -37,15 +37,24 @@ export function GoAnywhere() {
 const chordMs = 1_500
 
 /** Listens to the keys that work on every page, and shows the dialogs that they open. */
-export function Shortcuts({ session, projectId }: { session: Session; projectId: string | undefined }) {
+export function Shortcuts({
+  session,
+  projectId,
+}: {
+  session: Session
+  projectId: string | undefined
+}) {
   const { organization_id } = session.organization
   useEffect(() => {
     let goPressedAt = Number.NEGATIVE_INFINITY
     const addresses = new Map<string | undefined, string>(
       [
-        ...placesFor(session).map((place) => [place.key, addressOf(organization_id, place)] as const),
+        ...placesFor(session).map(
+          (place) => [place.key, addressOf(organization_id, place)] as const,
+        ),
         ...projectPlaces.map(
-          (place) => [place.key, projectId && projectAddress(organization_id, projectId, place)] as const,
+          (place) =>
+            [place.key, projectId && projectAddress(organization_id, projectId, place)] as const,
         ),
       ].filter((entry): entry is [string, string] => Boolean(entry[0] && entry[1])),
     )
@@ -71,7 +80,8 @@ export function Shortcuts({ session, projectId }: { session: Session; projectId:
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
   }, [session, projectId])
-  if (open.value === 'palette') return <Palette session={session} projectId={projectId} close={close} />
+  if (open.value === 'palette')
+    return <Palette session={session} projectId={projectId} close={close} />
   return open.value === 'help' ? (
     <Help session={session} projectId={projectId} paletteKeys={paletteKeys} close={close} />
   ) : null

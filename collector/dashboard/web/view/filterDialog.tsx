@@ -68,7 +68,11 @@ function FilterFields({ fields }: { fields: readonly CatalogField[] }) {
     const { values, groupable } = fields.find(({ name }) => name === field)!
     if (values) return values
     if (!groupable) return []
-    const { breakdowns } = await api.getAnalyticsBreakdown({ ...query, dimensions: field, limit: valuesMax })
+    const { breakdowns } = await api.getAnalyticsBreakdown({
+      ...query,
+      dimensions: field,
+      limit: valuesMax,
+    })
     return breakdowns[field]!.values.flatMap(({ value }) => value ?? [])
   })
   return (

@@ -6,6 +6,9 @@ export const viewKeys: Record<string, { does: string; change(view: View): Partia
   w: { does: 'Last 7 days', change: () => ({ period: 'days7' }) },
   t: { does: 'Last 30 days', change: () => ({ period: 'days30' }) },
   y: { does: 'Last 365 days', change: () => ({ period: 'days365' }) },
-  c: { does: 'Compare with the period before', change: ({ isCompared }) => ({ isCompared: !isCompared }) },
+  c: {
+    does: 'Compare with the period before',
+    change: ({ isCompared }) => ({ isCompared: !isCompared }),
+  },
   Escape: { does: 'Remove all filters', change: () => ({ filters: [] }) },
 }

@@ -34,8 +34,8 @@ function NoneYet({ projectId }: { projectId: string }) {
             {pixel ? (
               <>
                 <p>
-                  Has the snippet been pasted into the site yet? Figures are here a second after the first
-                  event.
+                  Has the snippet been pasted into the site yet? Figures are here a second after the
+                  first event.
                 </p>
                 <Link class="button primary" href={`${project}/pixels/${pixel.pixel_id}`}>
                   Install “{pixel.name}”
@@ -43,7 +43,10 @@ function NoneYet({ projectId }: { projectId: string }) {
               </>
             ) : (
               <>
-                <p>Make a pixel, paste its snippet into the site, and figures are here a second later.</p>
+                <p>
+                  Make a pixel, paste its snippet into the site, and figures are here a second
+                  later.
+                </p>
                 <Link class="button primary" href={project}>
                   Make the first pixel
                 </Link>

@@ -33,7 +33,9 @@ function readView(search: string): View {
   const [from, to] = [params.get('from'), params.get('to')]
   const custom = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined
   const period =
-    Object.hasOwn(periods, asked) && (asked !== 'custom' || custom) ? (asked as Period) : periodDefault
+    Object.hasOwn(periods, asked) && (asked !== 'custom' || custom)
+      ? (asked as Period)
+      : periodDefault
   return {
     period,
     days: period === 'custom' ? custom! : daysOf(period),
@@ -44,7 +46,10 @@ function readView(search: string): View {
 }
 
 /** Writes a view into an address's parameters, without what goes without saying; other parameters stay. */
-function writeView(params: URLSearchParams, { period, days, isCompared, filters, pixelId }: View): void {
+function writeView(
+  params: URLSearchParams,
+  { period, days, isCompared, filters, pixelId }: View,
+): void {
   const own: [name: string, values: readonly string[]][] = [
     ['period', period === periodDefault ? [] : [period]],
     ['from', period === 'custom' ? [days.from] : []],

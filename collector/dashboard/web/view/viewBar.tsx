@@ -8,7 +8,9 @@ import { viewKeys } from './keys.ts'
 import { type Period, periods } from './periods.ts'
 import { changeView, type View } from './view.ts'
 
-const FilterDialog = lazyPage(() => import('./filterDialog.tsx').then(({ FilterDialog }) => FilterDialog))
+const FilterDialog = lazyPage(() =>
+  import('./filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
+)
 const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays }) => CustomDays))
 
 /** Which period, filters and comparison a page shows, and the ways to others. */
@@ -44,7 +46,9 @@ export function ViewBar({
       >
         {Object.entries(periods).map(([period, name]) => (
           <option key={period} value={period} selected={period === view.period}>
-            {period === 'custom' && view.period === 'custom' ? `${view.days.from} – ${view.days.to}` : name}
+            {period === 'custom' && view.period === 'custom'
+              ? `${view.days.from} – ${view.days.to}`
+              : name}
           </option>
         ))}
       </select>

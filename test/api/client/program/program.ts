@@ -13,7 +13,11 @@ declare const process: { env: Record<string, string> }
 const { BASE_URL: baseUrl = '', KEY: key = '', SECRET: secret = '' } = process.env
 const footfall = createClient({ baseUrl, key, secret })
 
-const query: Params<'listEvents'> = { filter: 'event_type:eq:custom', select: 'event_id,timestamp', limit: 2 }
+const query: Params<'listEvents'> = {
+  filter: 'event_type:eq:custom',
+  select: 'event_id,timestamp',
+  limit: 2,
+}
 const first: Answer<'listEvents'> = await footfall.listEvents(query)
 const more: boolean = first.meta.has_more
 const newest: Event | SelectedEvent | undefined = first.rows[0]
@@ -26,7 +30,9 @@ for await (const event of footfall.listEvents.all(query, { signal: AbortSignal.t
   ids.push(event.event_id)
 }
 
-const csv: string = await (await footfall.listEvents.raw(query, { headers: { accept: 'text/csv' } })).text()
+const csv: string = await (
+  await footfall.listEvents.raw(query, { headers: { accept: 'text/csv' } })
+).text()
 const projects: string[] = []
 for await (const { name } of footfall.listProjects.all()) projects.push(name)
 

@@ -13,8 +13,15 @@ export const capture: Case[] = [
       stage.put('/page')
       await stage.visit()
       const [view] = await stage.events('page_view', 1)
-      expect(view).toMatchObject({ url: `${stage.receiver.pageOrigin}/page`, title: 'page', referrer: null })
-      expect(view!.viewport).toEqual({ width: 1000, height: await stage.tab.evaluate('innerHeight') })
+      expect(view).toMatchObject({
+        url: `${stage.receiver.pageOrigin}/page`,
+        title: 'page',
+        referrer: null,
+      })
+      expect(view!.viewport).toEqual({
+        width: 1000,
+        height: await stage.tab.evaluate('innerHeight'),
+      })
     },
   },
   {
@@ -69,7 +76,9 @@ export const capture: Case[] = [
     name: 'a search form that leads to its results is one search',
     async run(stage) {
       stage.put('/found')
-      stage.put('/page', { body: '<form action="/found"><input name="q"><button>Find</button></form>' })
+      stage.put('/page', {
+        body: '<form action="/found"><input name="q"><button>Find</button></form>',
+      })
       await stage.visit()
       await stage.tab.click('input')
       await stage.tab.type('blue vase')
@@ -89,13 +98,9 @@ export const capture: Case[] = [
       await stage.visit()
       await stage.tab.click('button')
       const videos = await stage.events('video', 5)
-      expect(videos.map(({ action, percent }) => (action === 'progress' ? percent : action))).toEqual([
-        'play',
-        25,
-        50,
-        75,
-        'ended',
-      ])
+      expect(
+        videos.map(({ action, percent }) => (action === 'progress' ? percent : action)),
+      ).toEqual(['play', 25, 50, 75, 'ended'])
       expect(videos[0]).toMatchObject({ title: 'Wheel' })
     },
   },

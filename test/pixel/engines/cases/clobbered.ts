@@ -16,16 +16,23 @@ const pixelOf = (stage: Stage) =>
 const named = (names: string[]) => names.map((name) => `<img name="${name}" alt="">`).join('')
 /** What the pixel reads of the document. Images and forms of such names hide it. */
 const ofDocument = named([
-  ...['title', 'referrer', 'URL', 'cookie', 'baseURI', 'host', 'matches', 'mode', 'parentNode', 'localName'],
-  ...[
-    'prerendering',
-    'scrollingElement',
-    'readyState',
-    'hidden',
-    'documentElement',
-    'attributes',
-    'nodeType',
-  ],
+  'title',
+  'referrer',
+  'URL',
+  'cookie',
+  'baseURI',
+  'host',
+  'matches',
+  'mode',
+  'parentNode',
+  'localName',
+  'prerendering',
+  'scrollingElement',
+  'readyState',
+  'hidden',
+  'documentElement',
+  'attributes',
+  'nodeType',
 ])
 /** What it reads of a form. */
 const ofForm = [
@@ -112,7 +119,12 @@ export const clobbered: Case[] = [
       expect(ofItself).toMatchObject({ elementText: '***', elementIdentifier: '#order' })
       const [sent] = await stage.events('form_submission', 1)
       expect(sent).toMatchObject({
-        form: { id: 'order', name: 'shop', action: `${stage.receiver.pageOrigin}/buy`, method: 'post' },
+        form: {
+          id: 'order',
+          name: 'shop',
+          action: `${stage.receiver.pageOrigin}/buy`,
+          method: 'post',
+        },
         fields: ofForm,
       })
       expect(await errors(stage)).toBe('')

@@ -6,7 +6,8 @@ import { departures, measureDelivery } from '../departures.ts'
 /** How often each way of leaving is tried here; the benchmark tries each two hundred times. */
 const repetitions = 3
 
-const names = (received: Record<string, unknown>[]) => received.map(({ name }) => name as string).sort()
+const names = (received: Record<string, unknown>[]) =>
+  received.map(({ name }) => name as string).sort()
 
 export const delivery: Case[] = [
   ...departures.map(

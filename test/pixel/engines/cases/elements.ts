@@ -115,7 +115,9 @@ export const elements: Case[] = [
       await stage.tab.click('rect')
       const clicks = await stage.events('click', 3)
       const { pageOrigin } = stage.receiver
-      expect(clicks.map(({ elementIdentifier, elementText }) => [elementIdentifier, elementText])).toEqual([
+      expect(
+        clicks.map(({ elementIdentifier, elementText }) => [elementIdentifier, elementText]),
+      ).toEqual([
         ['#link', 'Prices'],
         ['#area', 'Plan'],
         ['#drawn', ''],
@@ -124,7 +126,11 @@ export const elements: Case[] = [
         ['/prices.pdf', '/plan.zip', '/files/drawing.csv'].map((path) => pageOrigin + path),
       )
       const downloads = await stage.events('download', 3)
-      expect(downloads.map(({ filename }) => filename)).toEqual(['prices.pdf', 'plan.zip', 'drawing.csv'])
+      expect(downloads.map(({ filename }) => filename)).toEqual([
+        'prices.pdf',
+        'plan.zip',
+        'drawing.csv',
+      ])
       await stage.settled()
       expect(stage.receiver.events('click')).toHaveLength(3)
     },
@@ -142,7 +148,12 @@ export const elements: Case[] = [
       await stage.visit()
       for (const id of ['logo', 'close', 'photo', 'hidden']) await stage.tab.click(`#${id}`)
       const clicks = await stage.events('click', 4)
-      expect(clicks.map(({ elementText }) => elementText)).toEqual(['Home', 'Close', 'A photo', '***'])
+      expect(clicks.map(({ elementText }) => elementText)).toEqual([
+        'Home',
+        'Close',
+        'A photo',
+        '***',
+      ])
       expect(JSON.stringify(stage.receiver.state.received)).not.toContain('Ann Example')
     },
   },
@@ -175,12 +186,18 @@ export const elements: Case[] = [
       await stage.visit()
       // The roots are not the browser's.
       expect(await stage.tab.evaluate('ShadyDOM.inUse')).toBe(true)
-      for (const found of [`document.querySelector('#outside')`, `app.shadowRoot.querySelector('#inside')`]) {
+      for (const found of [
+        `document.querySelector('#outside')`,
+        `app.shadowRoot.querySelector('#inside')`,
+      ]) {
         await stage.tab.evaluate(`${found}.focus()`)
         await stage.tab.press('Enter')
       }
       const clicks = await stage.events('click', 2)
-      expect(clicks.map(({ elementIdentifier }) => elementIdentifier)).toEqual(['#outside', '#inside'])
+      expect(clicks.map(({ elementIdentifier }) => elementIdentifier)).toEqual([
+        '#outside',
+        '#inside',
+      ])
     },
   },
   {
@@ -188,7 +205,9 @@ export const elements: Case[] = [
     async run(stage) {
       stage.put('/page', { body: '<p>some text</p><textarea>private</textarea>' })
       await stage.visit()
-      const cut = (selector: string) => `getSelection().selectAllChildren(document.querySelector('p'))
+      const cut = (
+        selector: string,
+      ) => `getSelection().selectAllChildren(document.querySelector('p'))
         document.querySelector('${selector}').dispatchEvent(new ClipboardEvent('cut', { bubbles: true, composed: true }))`
       await stage.tab.evaluate(cut('p'))
       await stage.tab.evaluate(cut('textarea'))

@@ -71,11 +71,23 @@ export const frustration: Case[] = [
     name: 'a click that nothing answers is dead; late, hidden and other answers are answers',
     async run(stage) {
       await open(stage, answering)
-      for (const id of ['late', 'pops', 'tracked', 'blocks', 'copies', 'host', 'canvas', 'editor', 'dead']) {
+      for (const id of [
+        'late',
+        'pops',
+        'tracked',
+        'blocks',
+        'copies',
+        'host',
+        'canvas',
+        'editor',
+        'dead',
+      ]) {
         await stage.tab.click(`#${id}`)
         // Each is alone: no answer is another's.
         await stage.rest(id === 'late' ? 2600 : 1100)
-        await stage.tab.evaluate(`document.querySelector('#popped').hidePopover?.()`).catch(() => {})
+        await stage.tab
+          .evaluate(`document.querySelector('#popped').hidePopover?.()`)
+          .catch(() => {})
       }
       expect(await told(stage)).toEqual(['dead_click #dead'])
     },
@@ -84,7 +96,8 @@ export const frustration: Case[] = [
     name: 'a click with a modifier key, and one that selects, are not dead',
     async run(stage) {
       await open(stage, `<button id="modified">modified</button>${words}`)
-      for (const key of ['Control', 'Shift'] as const) await stage.tab.clickHolding(key, '#modified')
+      for (const key of ['Control', 'Shift'] as const)
+        await stage.tab.clickHolding(key, '#modified')
       await stage.events('click', 2)
       await select(stage, 2, personsMs)
       await select(stage, 2)
@@ -95,7 +108,10 @@ export const frustration: Case[] = [
     name: 'a click that opens another window is not dead',
     async run(stage) {
       stage.put('/other', { pixel: false })
-      await open(stage, `<button id="opens" onclick="opened = window.open('/other')">opens</button>`)
+      await open(
+        stage,
+        `<button id="opens" onclick="opened = window.open('/other')">opens</button>`,
+      )
       await stage.tab.click('#opens')
       await stage.pageSays('!!opened')
       expect(await told(stage)).toEqual([])
@@ -141,7 +157,9 @@ export const frustration: Case[] = [
       for (let n = 0; n < 4; n++) await stage.tab.click('button')
       await stage.events('click', 4)
       expect(await told(stage)).toEqual([])
-      expect(stage.receiver.state.requests.filter((request) => request.startsWith('GET'))).toHaveLength(1)
+      expect(
+        stage.receiver.state.requests.filter((request) => request.startsWith('GET')),
+      ).toHaveLength(1)
     },
   },
 ]

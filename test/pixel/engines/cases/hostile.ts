@@ -56,7 +56,9 @@ export const hostile: Case[] = [
       await stage.tab.evaluate(`document.open()
         document.write('<title>new</title><button>Buy</button><script src="${scriptUrl(stage)}"><\\/script>')
         document.close()`)
-      await stage.pageSays(`!!document.querySelector('button') && document.readyState === 'complete'`)
+      await stage.pageSays(
+        `!!document.querySelector('button') && document.readyState === 'complete'`,
+      )
       await stage.tab.click('button')
       await stage.events('click', 1)
       await stage.tab.evaluate(`history.pushState({}, '', '/route')`)
@@ -70,7 +72,10 @@ export const hostile: Case[] = [
     name: 'two pixels on one page: both get every event, and the calls from before either came',
     async run(stage) {
       const other = pixelId.replace('0b5f', '1c60')
-      stage.put('/page', { head: `<script>${''}window.early = 1</script>`, body: '<button>Buy</button>' })
+      stage.put('/page', {
+        head: `<script>${''}window.early = 1</script>`,
+        body: '<button>Buy</button>',
+      })
       await stage.visit()
       await stage.tab.evaluate(`footfall('track', 'between'); script = document.createElement('script')
         script.src = '${scriptUrl(stage, other)}'; document.head.append(script)`)

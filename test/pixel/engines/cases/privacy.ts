@@ -9,7 +9,9 @@ const uuid = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
 
 /** What a page may find of us in this browser. */
 const traces = (stage: Stage) =>
-  stage.tab.evaluate<string>('document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })')
+  stage.tab.evaluate<string>(
+    'document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })',
+  )
 
 export const privacy: Case[] = [
   {
@@ -18,7 +20,9 @@ export const privacy: Case[] = [
       stage.put('/page')
       // Every name below localhost is this machine.
       const visit = (host: string) =>
-        stage.visit(`${stage.receiver.pageOrigin.replace('localhost', `${host}.shop.localhost`)}/page`)
+        stage.visit(
+          `${stage.receiver.pageOrigin.replace('localhost', `${host}.shop.localhost`)}/page`,
+        )
       await visit('www')
       await stage.events('page_view', 1)
       const known = '7d5cfa0c-9a53-4e0b-9a0f-1de1f3b0a0c1'
@@ -83,7 +87,10 @@ export const privacy: Case[] = [
       expect(view).toMatchObject({ title: 'page', referrer: `${stage.receiver.pageOrigin}/from` })
       await stage.tab.evaluate(`footfall('consent', 'granted')`)
       await stage.settled()
-      expect(stage.receiver.events().map(({ event_type }) => event_type)).toEqual(['page_view', 'custom'])
+      expect(stage.receiver.events().map(({ event_type }) => event_type)).toEqual([
+        'page_view',
+        'custom',
+      ])
     },
   },
   {

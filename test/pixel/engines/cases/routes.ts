@@ -32,7 +32,9 @@ export const routes: Case[] = [
       stage.put('/page')
       await stage.visit()
       await stage.events('page_view', 1)
-      await stage.tab.evaluate(`for (const path of ['/a', '/b', '/c']) history.pushState({}, '', path)`)
+      await stage.tab.evaluate(
+        `for (const path of ['/a', '/b', '/c']) history.pushState({}, '', path)`,
+      )
       expect(await viewed(stage, 2)).toEqual(['/page', '/c'])
       const views = await stage.events('page_view', 2)
       expect(views[1]!.referrer).toBe(`${stage.receiver.pageOrigin}/page`)
@@ -43,7 +45,9 @@ export const routes: Case[] = [
     async run(stage) {
       stage.put('/page')
       await stage.visit()
-      await stage.tab.evaluate(`history.pushState({}, '', '/away'); history.replaceState({}, '', '/page')`)
+      await stage.tab.evaluate(
+        `history.pushState({}, '', '/away'); history.replaceState({}, '', '/page')`,
+      )
       await rest(stage)
       expect(await viewed(stage, 1)).toEqual(['/page'])
     },
@@ -105,7 +109,9 @@ export const routes: Case[] = [
     async run(stage) {
       stage.put('/page', { head: `<script>${typeIntoUrl}</script>` })
       await stage.visit()
-      await stage.tab.evaluate(`typeIntoUrl('vase').then(() => history.pushState({}, '', '/vases/1'))`)
+      await stage.tab.evaluate(
+        `typeIntoUrl('vase').then(() => history.pushState({}, '', '/vases/1'))`,
+      )
       expect(await searches(stage)).toEqual(['vase'])
       expect(await viewed(stage, 2)).toEqual(['/page', '/vases/1'])
       const views = await stage.events('page_view', 2)
@@ -133,7 +139,12 @@ export const routes: Case[] = [
         await rest(stage)
       }
       // What is no route of its own is the page without one.
-      expect(await viewed(stage, 4)).toEqual(['/page', '/page#/cart', '/page#!/checkout', '/page#part'])
+      expect(await viewed(stage, 4)).toEqual([
+        '/page',
+        '/page#/cart',
+        '/page#!/checkout',
+        '/page#part',
+      ])
     },
   },
 ]

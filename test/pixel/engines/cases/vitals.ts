@@ -6,7 +6,10 @@ import { waitFor } from '../../../harness/service.ts'
 import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
-const webVitals = readFileSync(join(packageRoot, 'node_modules/web-vitals/dist/web-vitals.iife.js'), 'utf8')
+const webVitals = readFileSync(
+  join(packageRoot, 'node_modules/web-vitals/dist/web-vitals.iife.js'),
+  'utf8',
+)
 
 /** The library as a page has it by itself, before everything else; it keeps what it reports. */
 const reference = `<script>${webVitals}

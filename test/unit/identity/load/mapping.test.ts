@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chooseColumns, formatMapping, readMapping } from '../../../../collector/identity/load/mapping.ts'
+import {
+  chooseColumns,
+  formatMapping,
+  readMapping,
+} from '../../../../collector/identity/load/mapping.ts'
 
 const fields = ['hem', 'email', 'first_name', 'age', 'age_range']
 const endsPair = new RegExp(`=(${fields.join('|')})(,|$)`, 's')
@@ -53,9 +57,12 @@ test('columns are chosen by the mapping, then by their names; every field has on
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.constantFrom(...fields, 'a', 'b', 'c')),
-      fc.uniqueArray(fc.tuple(fc.constantFrom(...fields, 'a', 'b', 'c'), fc.constantFrom(...fields)), {
-        selector: ([name]) => name,
-      }),
+      fc.uniqueArray(
+        fc.tuple(fc.constantFrom(...fields, 'a', 'b', 'c'), fc.constantFrom(...fields)),
+        {
+          selector: ([name]) => name,
+        },
+      ),
       (present, pairs) => {
         const mapping = new Map(pairs)
         let chosen: readonly { column: string; field: string }[]

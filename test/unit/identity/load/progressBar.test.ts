@@ -11,20 +11,26 @@ test('a line tells the share, the rows, their rate and the time left', () => {
 
 test('what an earlier run had done is in the share, not in the rate', () => {
   const resumed = { rows: 900, rejected: 0, bytes: 900 }
-  expect(formatProgress({ rows: 950, rejected: 0, bytes: 950 }, resumed, 1_000, 3_700_000)).toContain(
-    '95 % · 950 rows · 0 rows/s · 1:01:40 left',
-  )
+  expect(
+    formatProgress({ rows: 950, rejected: 0, bytes: 950 }, resumed, 1_000, 3_700_000),
+  ).toContain('95 % · 950 rows · 0 rows/s · 1:01:40 left')
 })
 
 test('where nobody knows how much there is, a line tells the rows and their rate', () => {
-  expect(formatProgress({ rows: 10, rejected: 0, bytes: 5 }, before, null, 1_000)).toBe('10 rows · 10 rows/s')
+  expect(formatProgress({ rows: 10, rejected: 0, bytes: 5 }, before, null, 1_000)).toBe(
+    '10 rows · 10 rows/s',
+  )
 })
 
 test('a terminal has one line that is drawn anew; a file gets a line every five seconds', () => {
   const draw = (isTTY: boolean) => {
     let nowMs = 0
     const written: string[] = []
-    const bar = openProgressBar({ isTTY, columns: 40, write: (text) => written.push(text) }, 100, () => nowMs)
+    const bar = openProgressBar(
+      { isTTY, columns: 40, write: (text) => written.push(text) },
+      100,
+      () => nowMs,
+    )
     for (; nowMs <= 11_000; nowMs += 100) bar.show({ rows: nowMs, rejected: 0, bytes: nowMs / 110 })
     bar.clear()
     return written

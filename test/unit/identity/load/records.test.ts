@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { filterMalformed } from '../../../../collector/identity/load/filterMalformed.ts'
-import { countLines, endOfLastRecord, recordsOf } from '../../../../collector/identity/load/records.ts'
+import {
+  countLines,
+  endOfLastRecord,
+  recordsOf,
+} from '../../../../collector/identity/load/records.ts'
 
 const text = fc.oneof(
   fc.stringMatching(/^[a-z",\r\n é]{0,8}$/),
@@ -39,7 +43,9 @@ test('wherever a piece of the file ends, it is cut after a whole record', () => 
   fc.assert(
     fc.property(file, fc.double({ min: 0, max: 1, noNaN: true }), (records, share) => {
       const bytes = Buffer.from(records.join(''))
-      const ends = records.map((_, index) => Buffer.byteLength(records.slice(0, index + 1).join('')))
+      const ends = records.map((_, index) =>
+        Buffer.byteLength(records.slice(0, index + 1).join('')),
+      )
       const length = Math.floor(share * bytes.length)
       expect([0, ...ends]).toContain(endOfLastRecord(bytes.subarray(0, length), 'csv'))
       expect(endOfLastRecord(bytes, 'csv')).toBe(bytes.length)

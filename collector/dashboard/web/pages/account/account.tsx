@@ -60,7 +60,10 @@ function OwnName() {
 function Password() {
   const [changes, setChanges] = useState(0)
   return (
-    <Section title="Change your password" lead="Wherever else you are signed in, you are signed out.">
+    <Section
+      title="Change your password"
+      lead="Wherever else you are signed in, you are signed out."
+    >
       <div class="card">
         <Form
           key={changes}

@@ -36,7 +36,11 @@ export function Email({ account }: { account: Account }) {
         <Dialog title="Change your e-mail address" close={close}>
           <Form
             submit={async ({ email = '', current_password = '', code }) => {
-              await api.requestEmailChange({ email, current_password, ...(code !== undefined && { code }) })
+              await api.requestEmailChange({
+                email,
+                current_password,
+                ...(code !== undefined && { code }),
+              })
               setMailed(email)
               close()
             }}
@@ -53,7 +57,9 @@ export function Email({ account }: { account: Account }) {
               required
             />
             <CurrentPassword />
-            {account.two_factor && <CodeField hint="Of your authenticator app, or a recovery code." />}
+            {account.two_factor && (
+              <CodeField hint="Of your authenticator app, or a recovery code." />
+            )}
           </Form>
         </Dialog>
       )}

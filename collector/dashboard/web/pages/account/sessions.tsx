@@ -56,8 +56,9 @@ export function Sessions() {
               <span class="name">{deviceOf(session)}</span>
               {session.is_current && <span class="badge">This one</span>}
               <p class="meta">
-                {session.address && `${session.address} · `}signed in <RelativeTime at={session.created_at} />{' '}
-                · used <RelativeTime at={session.last_used_at} />
+                {session.address && `${session.address} · `}signed in{' '}
+                <RelativeTime at={session.created_at} /> · used{' '}
+                <RelativeTime at={session.last_used_at} />
               </p>
             </div>
             {!session.is_current && (

@@ -36,7 +36,8 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       lead={
         factor ? (
           <>
-            On since <RelativeTime at={factor.since} />: sign-in asks for a code of your authenticator app.
+            On since <RelativeTime at={factor.since} />: sign-in asks for a code of your
+            authenticator app.
           </>
         ) : (
           'Off: whoever knows your password can sign in as you.'
@@ -79,7 +80,9 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
           <p class="hint">If you cannot scan it, type this in:</p>
           <Copyable label="the secret" text={open.secret} />
           <Form
-            submit={async ({ code = '' }) => showCodes((await api.confirmTwoFactor({ code })).recovery_codes)}
+            submit={async ({ code = '' }) =>
+              showCodes((await api.confirmTwoFactor({ code })).recovery_codes)
+            }
             action="Turn on"
             cancel={close}
           >
@@ -90,8 +93,8 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       {open?.kind === 'codes' && (
         <Dialog title="Keep your recovery codes" close={close}>
           <p>
-            Each signs you in once when you do not have the app. They are not shown again: print them, or put
-            them where your passwords are.
+            Each signs you in once when you do not have the app. They are not shown again: print
+            them, or put them where your passwords are.
           </p>
           <Copyable label="the recovery codes" text={open.codes.join('\n')} />
           <div class="actions">
@@ -103,7 +106,9 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       )}
       {(open?.kind === 'end' || open?.kind === 'renew') && (
         <Dialog
-          title={open.kind === 'end' ? 'Turn off two-factor authentication?' : 'Make new recovery codes?'}
+          title={
+            open.kind === 'end' ? 'Turn off two-factor authentication?' : 'Make new recovery codes?'
+          }
           close={close}
         >
           <Form

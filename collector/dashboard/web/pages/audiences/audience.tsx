@@ -21,7 +21,8 @@ const pollMs = 1_000
 /** One audience: how its build goes, what changed, its files, and why somebody is in it. */
 export function AudiencePage({ projectId, audienceId }: { projectId: string; audienceId: string }) {
   const audience = useQuery(
-    async () => (await api.getAudience({ project_id: projectId, audience_id: audienceId })).audience,
+    async () =>
+      (await api.getAudience({ project_id: projectId, audience_id: audienceId })).audience,
   )
   return (
     <AsyncView query={audience} lines={8}>
@@ -77,7 +78,8 @@ function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<vo
           close={() => setDeleting(false)}
         >
           <p>
-            Its builds and files are gone. An audience or export that uses it keeps it from being deleted.
+            Its builds and files are gone. An audience or export that uses it keeps it from being
+            deleted.
           </p>
         </ConfirmDialog>
       )}
@@ -147,7 +149,8 @@ function Files({ audience }: { audience: Audience }) {
     try {
       for (;;) {
         const found = await api.downloadAudience({
-          ...{ project_id: audience.project_id, audience_id: audience.id },
+          project_id: audience.project_id,
+          audience_id: audience.id,
           format,
         })
         setDownload(found)
@@ -162,7 +165,10 @@ function Files({ audience }: { audience: Audience }) {
     }
   }
   return (
-    <Section title="Files" lead="All of the build, charged once; addresses of files are good for 15 minutes.">
+    <Section
+      title="Files"
+      lead="All of the build, charged once; addresses of files are good for 15 minutes."
+    >
       <div class="toolbar">
         <label>
           Format{' '}
@@ -179,7 +185,9 @@ function Files({ audience }: { audience: Audience }) {
           {isAsking ? 'One moment…' : 'Make the files'}
         </button>
         <p class="hint">
-          {prices.value && audience.count !== null && costOf(prices.value, audience.meter, audience.count)}
+          {prices.value &&
+            audience.count !== null &&
+            costOf(prices.value, audience.meter, audience.count)}
         </p>
       </div>
       {fault && (

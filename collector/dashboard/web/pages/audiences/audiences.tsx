@@ -29,7 +29,9 @@ export function Audiences({ projectId }: { projectId: string }) {
       empty={
         <>
           <h2>Make the first audience</h2>
-          <p>Begin with a template, see at once how many it finds and what they cost, then save it.</p>
+          <p>
+            Begin with a template, see at once how many it finds and what they cost, then save it.
+          </p>
         </>
       }
       columns={columns}

@@ -25,7 +25,9 @@ export function Builds({ audience }: { audience: Audience }) {
   const all = builds.value ?? []
   const growth = (build: Build): number | null => {
     const before = all[all.indexOf(build) + 1]
-    return build.count === null || !before || before.count === null ? null : build.count - before.count
+    return build.count === null || !before || before.count === null
+      ? null
+      : build.count - before.count
   }
   return (
     <Section title="Builds" lead="Open one to see who entered and who left since the one before.">
@@ -94,8 +96,10 @@ function Changes({ audience, build }: { audience: Audience; build: Build }) {
   const read = async () => {
     try {
       const { results } = await api.listAudienceChanges({
-        ...{ project_id: audience.project_id, audience_id: audience.id },
-        ...{ build_id: build.build_id, page_size: changesMax },
+        project_id: audience.project_id,
+        audience_id: audience.id,
+        build_id: build.build_id,
+        page_size: changesMax,
       })
       setFound(results as unknown as Change[])
     } catch (error) {
@@ -123,11 +127,13 @@ function Changes({ audience, build }: { audience: Audience; build: Build }) {
         <DataTable
           caption="Changes"
           prefix="change-"
-          columns={['change', 'full_name', 'job_title', 'company_name', 'email', 'hem'].map((name) => ({
-            name,
-            label: name,
-            value: (row: Change) => (row[name] === null ? null : String(row[name])),
-          }))}
+          columns={['change', 'full_name', 'job_title', 'company_name', 'email', 'hem'].map(
+            (name) => ({
+              name,
+              label: name,
+              value: (row: Change) => (row[name] === null ? null : String(row[name])),
+            }),
+          )}
           rows={found}
           keyOf={({ hem, change }) => `${change} ${hem}`}
         />

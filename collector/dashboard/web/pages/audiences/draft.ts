@@ -47,11 +47,18 @@ function nodeOf(leaf: Leaf): Node {
     case 'event': {
       const { event_type, filter, at_least, within_days } = leaf
       return {
-        event: { ...(event_type && { event_type }), ...(filter && { filter }), at_least, within_days },
+        event: {
+          ...(event_type && { event_type }),
+          ...(filter && { filter }),
+          at_least,
+          within_days,
+        },
       }
     }
     case 'profile':
-      return { profile: { field: leaf.field, op: leaf.op, value: profileValue(leaf.op, leaf.value) } }
+      return {
+        profile: { field: leaf.field, op: leaf.op, value: profileValue(leaf.op, leaf.value) },
+      }
     case 'intent':
       return { intent: { topics: namesIn(leaf.topics), min_score: leaf.min_score } }
     case 'list':
@@ -84,7 +91,8 @@ export function draftOf({ entity, include, exclude, limit }: Definition): Draft 
   if (limit !== undefined) return null
   const included = leavesOf(include)
   const excluded = exclude ? leavesOf(exclude) : { match: 'any' as const, leaves: [] }
-  if (!included || !excluded || (excluded.match === 'all' && excluded.leaves.length > 1)) return null
+  if (!included || !excluded || (excluded.match === 'all' && excluded.leaves.length > 1))
+    return null
   return { entity, match: included.match, include: included.leaves, exclude: excluded.leaves }
 }
 
@@ -105,7 +113,12 @@ function leafOf(node: any): Leaf | null {
   }
   if (profile) {
     const { field, op, value } = profile
-    return { kind: 'profile', field, op, value: Array.isArray(value) ? value.join(', ') : String(value) }
+    return {
+      kind: 'profile',
+      field,
+      op,
+      value: Array.isArray(value) ? value.join(', ') : String(value),
+    }
   }
   if (intent && intent.match !== 'all') {
     return { kind: 'intent', topics: intent.topics.join(', '), min_score: intent.min_score ?? 0 }

@@ -8,29 +8,47 @@ import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
 import type { Audience } from './audiences.tsx'
-import { type Definition, type Draft, definitionOf, draftOf, emptyLeaf, type Leaf } from './draft.ts'
+import {
+  type Definition,
+  type Draft,
+  definitionOf,
+  draftOf,
+  emptyLeaf,
+  type Leaf,
+} from './draft.ts'
 import { Estimate } from './estimate.tsx'
 import { type Choices, LeafEditor } from './leafEditor.tsx'
 
 /** Makes an audience, or changes the definition of one. */
-export function AudienceEditor({ projectId, audienceId }: { projectId: string; audienceId?: string }) {
+export function AudienceEditor({
+  projectId,
+  audienceId,
+}: {
+  projectId: string
+  audienceId?: string
+}) {
   const project = { project_id: projectId }
   const loaded = useQuery(async () => {
-    const [catalog, profile, { lists }, { audiences }, { templates }, audience] = await Promise.all([
-      api.getEventsSchema({ project_id: projectId }),
-      api.listFields({ tier: 'resolution_full_profile' }),
-      api.listLists(project),
-      api.listAudiences(project),
-      api.listAudienceTemplates(),
-      audienceId
-        ? api.getAudience({ ...project, audience_id: audienceId }).then(({ audience }) => audience)
-        : null,
-    ])
+    const [catalog, profile, { lists }, { audiences }, { templates }, audience] = await Promise.all(
+      [
+        api.getEventsSchema({ project_id: projectId }),
+        api.listFields({ tier: 'resolution_full_profile' }),
+        api.listLists(project),
+        api.listAudiences(project),
+        api.listAudienceTemplates(),
+        audienceId
+          ? api
+              .getAudience({ ...project, audience_id: audienceId })
+              .then(({ audience }) => audience)
+          : null,
+      ],
+    )
     const ofProfiles = ['pte', 'contact', 'company', 'demographic']
     const choices: Choices = {
       eventTypes: [...new Set(catalog.event_types.map(({ event_type }) => event_type))],
       profileFields: profile.fields.filter(({ group }) => ofProfiles.includes(group)),
-      ...{ lists, audiences: audiences.filter(({ id }) => id !== audienceId) },
+      lists,
+      audiences: audiences.filter(({ id }) => id !== audienceId),
     }
     return { choices, templates, audience }
   })
@@ -66,7 +84,8 @@ function Editor({
   )
   const [fault, setFault] = useState('')
   const draft = draftOf(definition)
-  const change = (part: Partial<Draft>) => draft && setDefinition(definitionOf({ ...draft, ...part }))
+  const change = (part: Partial<Draft>) =>
+    draft && setDefinition(definitionOf({ ...draft, ...part }))
 
   const save = async (event: Event) => {
     event.preventDefault()
@@ -74,7 +93,9 @@ function Editor({
       const values = { name: name.trim() || 'New audience', definition, refresh }
       const saved = audience
         ? await api.updateAudience({
-            ...{ project_id: projectId, audience_id: audience.id, version: audience.version },
+            project_id: projectId,
+            audience_id: audience.id,
+            version: audience.version,
             ...values,
           })
         : await api.createAudience({ project_id: projectId, ...values })
@@ -136,7 +157,9 @@ function Editor({
               Built{' '}
               <select
                 value={refresh}
-                onChange={({ currentTarget: { value } }) => setRefresh(value as Audience['refresh'])}
+                onChange={({ currentTarget: { value } }) =>
+                  setRefresh(value as Audience['refresh'])
+                }
               >
                 <option value="manual">when it is changed</option>
                 <option value="hourly">hourly</option>
@@ -156,7 +179,9 @@ function Editor({
                 <select
                   aria-label="How many of the conditions"
                   value={draft.match}
-                  onChange={({ currentTarget: { value } }) => change({ match: value as Draft['match'] })}
+                  onChange={({ currentTarget: { value } }) =>
+                    change({ match: value as Draft['match'] })
+                  }
                 >
                   <option value="all">all of these</option>
                   <option value="any">any of these</option>
@@ -222,7 +247,9 @@ function Leaves({
           label={`condition ${index + 1}`}
           choices={choices}
           change={(changed) => change(leaves.with(index, changed))}
-          remove={keepsOne && leaves.length === 1 ? undefined : () => change(leaves.toSpliced(index, 1))}
+          remove={
+            keepsOne && leaves.length === 1 ? undefined : () => change(leaves.toSpliced(index, 1))
+          }
         />
       ))}
       <button type="button" onClick={() => change([...leaves, emptyLeaf.event])}>

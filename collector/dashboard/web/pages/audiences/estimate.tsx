@@ -8,15 +8,15 @@ import type { Definition } from './draft.ts'
 const waitMs = 700
 /** What tells most of people and companies at a glance. */
 const columns = [
-  ...[
-    'full_name',
-    'job_title',
-    'job_seniority',
-    'company_name',
-    'company_industry',
-    'company_employee_range',
-  ],
-  ...['company_country', 'email', 'company_domain'],
+  'full_name',
+  'job_title',
+  'job_seniority',
+  'company_name',
+  'company_industry',
+  'company_employee_range',
+  'company_country',
+  'email',
+  'company_domain',
 ]
 const rowsMax = 8
 
@@ -26,7 +26,10 @@ type Sample = Awaited<ReturnType<typeof api.sampleAudience>>
 export function Estimate({ projectId, definition }: { projectId: string; definition: Definition }) {
   const prices = usePrices()
   const [sample, setSample] = useState<Sample | null>(null)
-  const [state, setState] = useState<{ isAsking: boolean; fault: string }>({ isAsking: true, fault: '' })
+  const [state, setState] = useState<{ isAsking: boolean; fault: string }>({
+    isAsking: true,
+    fault: '',
+  })
   const asked = JSON.stringify(definition)
   useEffect(() => {
     const ended = new AbortController()
@@ -96,15 +99,17 @@ function Figures({ sample: { estimate } }: { sample: Sample }) {
   if (!estimate)
     return (
       <p>
-        How many people meet a definition of visits or lists is part of what is sold: the first read returns
-        it.
+        How many people meet a definition of visits or lists is part of what is sold: the first read
+        returns it.
       </p>
     )
   const { count, low, high } = estimate
   return (
     <p class="figure">
       <span class="number">{records(count)}</span>{' '}
-      {low === high ? 'members' : `members, ${records(low)} to ${records(high)} with 95 % certainty`}
+      {low === high
+        ? 'members'
+        : `members, ${records(low)} to ${records(high)} with 95 % certainty`}
     </p>
   )
 }

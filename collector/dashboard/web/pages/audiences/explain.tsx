@@ -16,7 +16,8 @@ export function Explain({ audience }: { audience: Audience }) {
     <Section
       title="Why is somebody in it?"
       lead={
-        prices.value && `Charged as a lookup where the person is known: ${costOf(prices.value, 'lookup', 1)}.`
+        prices.value &&
+        `Charged as a lookup where the person is known: ${costOf(prices.value, 'lookup', 1)}.`
       }
     >
       <Form
@@ -24,7 +25,8 @@ export function Explain({ audience }: { audience: Audience }) {
         submit={async ({ email = '' }) =>
           setAnswer(
             await api.explainAudience({
-              ...{ project_id: audience.project_id, audience_id: audience.id },
+              project_id: audience.project_id,
+              audience_id: audience.id,
               email: email.trim(),
             }),
           )

@@ -60,7 +60,15 @@ export function LeafEditor({
   )
 }
 
-function LeafFields({ leaf, choices, change }: { leaf: Leaf; choices: Choices; change(leaf: Leaf): void }) {
+function LeafFields({
+  leaf,
+  choices,
+  change,
+}: {
+  leaf: Leaf
+  choices: Choices
+  change(leaf: Leaf): void
+}) {
   const text = (name: string, label: string, value: string, placeholder = '') => (
     <label>
       {label}
@@ -78,14 +86,21 @@ function LeafFields({ leaf, choices, change }: { leaf: Leaf; choices: Choices; c
       {label}
       <input
         type="number"
-        {...{ value, min, max }}
+        value={value}
+        min={min}
+        max={max}
         onInput={({ currentTarget: { valueAsNumber } }) =>
           Number.isInteger(valueAsNumber) && change({ ...leaf, [name]: valueAsNumber } as Leaf)
         }
       />
     </label>
   )
-  const choice = (name: string, label: string, value: string, options: [value: string, text: string][]) => (
+  const choice = (
+    name: string,
+    label: string,
+    value: string,
+    options: [value: string, text: string][],
+  ) => (
     <label>
       {label}
       <select
@@ -100,12 +115,16 @@ function LeafFields({ leaf, choices, change }: { leaf: Leaf; choices: Choices; c
       </select>
     </label>
   )
-  const same = (values: readonly string[]) => values.map((value): [string, string] => [value, value])
+  const same = (values: readonly string[]) =>
+    values.map((value): [string, string] => [value, value])
   switch (leaf.kind) {
     case 'event':
       return (
         <>
-          {choice('event_type', 'Event', leaf.event_type, [['', 'any'], ...same(choices.eventTypes)])}
+          {choice('event_type', 'Event', leaf.event_type, [
+            ['', 'any'],
+            ...same(choices.eventTypes),
+          ])}
           {number('at_least', 'At least', leaf.at_least, 1, 1_000_000)}
           {number('within_days', 'Within days', leaf.within_days, 1, 365)}
           {text('filter', 'Where (field:op:value, …)', leaf.filter, 'page_path:like:/pricing%')}
@@ -114,7 +133,12 @@ function LeafFields({ leaf, choices, change }: { leaf: Leaf; choices: Choices; c
     case 'profile':
       return (
         <>
-          {choice('field', 'Field', leaf.field, same(choices.profileFields.map(({ name }) => name)))}
+          {choice(
+            'field',
+            'Field',
+            leaf.field,
+            same(choices.profileFields.map(({ name }) => name)),
+          )}
           {choice('op', 'Operator', leaf.op, same(ops))}
           {text('value', 'Value (several with commas)', leaf.value)}
         </>

@@ -20,22 +20,31 @@ export async function askAgain(
 ): Promise<Answered> {
   const startedAt = performance.now()
   const answer = await fetch(path, {
-    headers: { 'x-organization-id': organization_id, ...(projectId && { 'x-project-id': projectId }) },
+    headers: {
+      'x-organization-id': organization_id,
+      ...(projectId && { 'x-project-id': projectId }),
+    },
   })
   const text = await answer.text()
   return {
-    ...{ status: answer.status, text, latencyMs: Math.round(performance.now() - startedAt) },
+    status: answer.status,
+    text,
+    latencyMs: Math.round(performance.now() - startedAt),
     charged: Number(answer.headers.get('x-footfall-charged') ?? 0),
   }
 }
 
 /** How it was answered, and with what. */
-export function AnswerShown({ answered: { status, latencyMs, charged, text } }: { answered: Answered }) {
+export function AnswerShown({
+  answered: { status, latencyMs, charged, text },
+}: {
+  answered: Answered
+}) {
   return (
     <div class="answer">
       <p role="status">
-        <span class={`badge ${status < 400 ? '' : 'bad'}`}>{status}</span> in {records(latencyMs)} ms,{' '}
-        {records(charged)} records charged.
+        <span class={`badge ${status < 400 ? '' : 'bad'}`}>{status}</span> in {records(latencyMs)}{' '}
+        ms, {records(charged)} records charged.
       </p>
       {text.length > charactersMax ? (
         <pre>

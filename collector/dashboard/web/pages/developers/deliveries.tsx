@@ -71,7 +71,10 @@ export function Deliveries({
       <div class="toolbar">
         <label>
           Status{' '}
-          <select value={status} onChange={({ currentTarget: { value } }) => choose(value as typeof status)}>
+          <select
+            value={status}
+            onChange={({ currentTarget: { value } }) => choose(value as typeof status)}
+          >
             {['any', 'pending', 'delivered', 'failed'].map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -97,7 +100,11 @@ function Found({
 }) {
   const deliveries = useListQuery(
     (cursor) =>
-      api.listWebhookDeliveries({ webhook_id: webhookId, cursor, ...(status !== 'any' && { status }) }),
+      api.listWebhookDeliveries({
+        webhook_id: webhookId,
+        cursor,
+        ...(status !== 'any' && { status }),
+      }),
     ({ deliveries }) => deliveries,
   )
   const [shown, show] = useState<Delivery | null>(null)
@@ -168,7 +175,12 @@ const columns = [
       </span>
     ),
   },
-  { name: 'attempts', label: 'Attempts', isNumber: true, value: ({ attempts }: Delivery) => attempts },
+  {
+    name: 'attempts',
+    label: 'Attempts',
+    isNumber: true,
+    value: ({ attempts }: Delivery) => attempts,
+  },
   {
     name: 'answer',
     label: 'Answer',

@@ -28,8 +28,8 @@ export function Explorer() {
       title="API explorer"
       lead={
         <>
-          Every read of the API, asked for as you. What writes is in the <a href="/docs">API documentation</a>
-          .
+          Every read of the API, asked for as you. What writes is in the{' '}
+          <a href="/docs">API documentation</a>.
         </>
       }
     >
@@ -98,10 +98,14 @@ function Chosen({ operation, projectId }: { operation: Operation; projectId: str
           values={initial}
           edited={setValues}
           action={operation.isCharged ? 'Ask, and be charged' : 'Ask'}
-          submit={async () => setAnswered(await askAgain(requestFor(id, params).path, organization))}
+          submit={async () =>
+            setAnswered(await askAgain(requestFor(id, params).path, organization))
+          }
         >
           {operation.isCharged && (
-            <p class="hint">What it returns is charged, as it says: the records that come, and no more.</p>
+            <p class="hint">
+              What it returns is charged, as it says: the records that come, and no more.
+            </p>
           )}
           <div class="field-grid">
             {operation.parameters.map(({ name, isRequired, description, choices }) =>

@@ -49,12 +49,18 @@ export async function readOperations(): Promise<Operation[]> {
       if (!get) return []
       const { operationId: id, summary, description = '', tags, parameters = [] } = get
       return {
-        ...{ id, tag: tags[0]!, summary, description, path },
+        id,
+        tag: tags[0]!,
+        summary,
+        description,
+        path,
         isCharged: parameters.some(({ name }) => name === 'Idempotency-Key'),
         parameters: parameters
           .filter((parameter) => parameter.in !== 'header')
           .map(({ name, required = false, description = '', schema }) => ({
-            ...{ name, isRequired: required, description },
+            name,
+            isRequired: required,
+            description,
             choices: schema.enum?.map(String) ?? null,
           })),
       }

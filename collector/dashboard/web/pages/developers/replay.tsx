@@ -19,7 +19,9 @@ export function Replay({ request }: { request: ApiRequest }) {
     setFault('')
     try {
       // A key of a project reads that alone, and so does who asks again.
-      setAnswered(await askAgain(target!, organization, /[?&]project_id=/.test(target!) ? null : project_id))
+      setAnswered(
+        await askAgain(target!, organization, /[?&]project_id=/.test(target!) ? null : project_id),
+      )
     } catch {
       setFault('It was not answered.')
     }
@@ -32,7 +34,12 @@ export function Replay({ request }: { request: ApiRequest }) {
         <div class="notice" role="alert">
           <p>It is asked for again as you, with what you may see. {costOf(request)}</p>
           <div class="actions">
-            <button type="button" class="primary" aria-disabled={isBusy} onClick={() => isBusy || run()}>
+            <button
+              type="button"
+              class="primary"
+              aria-disabled={isBusy}
+              onClick={() => isBusy || run()}
+            >
               {isBusy ? 'One moment…' : 'Replay it'}
             </button>
             <button type="button" onClick={() => setAsked(false)}>
@@ -59,7 +66,8 @@ function hindranceOf({ method, target, mode }: ApiRequest): string | null {
   if (method !== 'GET') return 'It cannot be replayed from here: what was sent is not kept.'
   if (target!.includes('…') || /\/:/.test(target!))
     return 'It cannot be replayed from here: not all that was given is kept.'
-  if (mode === 'test') return 'It was made with a test key, which reads sample data: replay it with one.'
+  if (mode === 'test')
+    return 'It was made with a test key, which reads sample data: replay it with one.'
   return null
 }
 

@@ -17,7 +17,10 @@ export function RequestDialog({ request, close }: { request: ApiRequest; close()
     Asked: request.target
       ? `${request.method} ${request.target}`
       : 'by a background job, or longer ago than the log',
-    Status: request.status === null ? null : `${request.status}${request.error ? ` ${request.error}` : ''}`,
+    Status:
+      request.status === null
+        ? null
+        : `${request.status}${request.error ? ` ${request.error}` : ''}`,
     Latency: request.latency_ms === null ? null : `${request.latency_ms} ms`,
     Meter: request.meter && nameOfMeter(request.meter),
     Charged:
@@ -33,7 +36,9 @@ export function RequestDialog({ request, close }: { request: ApiRequest; close()
           <h3>Make it again</h3>
           <Copyable label="the request as curl" text={curlOf(request.method, request.target)} />
           {request.target.includes('…') && (
-            <p class="hint">Where … stands a value was given that the log does not keep: put it in.</p>
+            <p class="hint">
+              Where … stands a value was given that the log does not keep: put it in.
+            </p>
           )}
           <Replay request={request} />
         </>
@@ -60,6 +65,7 @@ const methodsWithBody = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 const curlOf = (method: string, target: string): string =>
   curlText({
-    ...{ method, url: collectorUrl + target },
+    method,
+    url: collectorUrl + target,
     body: methodsWithBody.includes(method) ? 'YOUR_BODY' : null,
   })

@@ -22,7 +22,9 @@ export function Requests() {
         <Filters />
         {/* Another question, another list. */}
         <Found
-          key={['by', 'status', 'route', 'meter', 'charged', 'day', 'caller', 'request'].map(urlValue).join()}
+          key={['by', 'status', 'route', 'meter', 'charged', 'day', 'caller', 'request']
+            .map(urlValue)
+            .join()}
         />
       </div>
     </Page>
@@ -33,7 +35,10 @@ function Filters() {
   const choice = (name: string, label: string, options: Record<string, string>) => (
     <label>
       {label}{' '}
-      <select value={urlValue(name)} onChange={({ currentTarget: { value } }) => setUrl({ [name]: value })}>
+      <select
+        value={urlValue(name)}
+        onChange={({ currentTarget: { value } }) => setUrl({ [name]: value })}
+      >
         {Object.entries(options).map(([value, text]) => (
           <option key={value} value={value}>
             {text}
@@ -94,20 +99,26 @@ function Filters() {
   )
 }
 
-const kindOf = (by: string) => (by === 'anyone' ? {} : { caller_kind: by === 'member' ? by : 'key' })
+const kindOf = (by: string) =>
+  by === 'anyone' ? {} : { caller_kind: by === 'member' ? by : 'key' }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /** What the address asks for, as the API takes it; what it would refuse is left out. */
 function askedOf(): Asked {
   const [status, route, meter, day] = ['status', 'route', 'meter', 'day'].map(urlValue) as [
-    ...[string, string, string, string],
+    string,
+    string,
+    string,
+    string,
   ]
   const [caller, request] = [urlValue('caller'), urlValue('request')]
   return {
     ...(/^[2-5](xx|\d\d)$/.test(status) && { status }),
     ...(route && { route }),
-    ...(Object.hasOwn(meterNames, meter) && { meter: meter as NonNullable<Asked>['meter'] & string }),
+    ...(Object.hasOwn(meterNames, meter) && {
+      meter: meter as NonNullable<Asked>['meter'] & string,
+    }),
     ...(urlValue('charged') === 'true' && { charged: true }),
     ...(/^\d{4}-\d\d-\d\d$/.test(day) && { start_date: day, end_date: day }),
     // Whoever asks for one caller or request is given it, whoever made it.
@@ -132,8 +143,9 @@ function Found() {
           <>
             <h2>No request</h2>
             <p>
-              None of the last 30 days is like that. Requests appear a second after their answer; code samples
-              to begin with are on the page Code samples. What this dashboard asks for is listed by members.
+              None of the last 30 days is like that. Requests appear a second after their answer;
+              code samples to begin with are on the page Code samples. What this dashboard asks for
+              is listed by members.
             </p>
           </>
         }

@@ -18,47 +18,43 @@ const samplesFor = (project_id: string): Sample[] => [
   {
     title: 'Count events',
     lead: 'Free: how many there were, by type, in the last 24 hours.',
-    ...{ operation: 'countEvents', params: { project_id, group_by: 'event_type' } },
+    operation: 'countEvents',
+    params: { project_id, group_by: 'event_type' },
   },
   {
     title: 'Read events',
     lead: 'One record on the meter Events for each.',
-    ...{
-      operation: 'listEvents',
-      params: { project_id, select: 'timestamp,event_type,page_path', limit: 10 },
-    },
+    operation: 'listEvents',
+    params: { project_id, select: 'timestamp,event_type,page_path', limit: 10 },
   },
   {
     title: 'Follow events as they arrive',
     lead: 'Ask again with next_cursor: each event comes once, however late it was.',
-    ...{ operation: 'listEvents', params: { project_id, order: 'received', limit: 1_000 } },
+    operation: 'listEvents',
+    params: { project_id, order: 'received', limit: 1_000 },
   },
   {
     title: 'Who visited',
     lead: 'One row for each person who is known, charged once a request.',
-    ...{
-      operation: 'listVisitors',
-      params: {
-        project_id,
-        start_ms: Math.floor(Date.now() / dayMs) * dayMs - 7 * dayMs,
-        end_ms: Math.floor(Date.now() / dayMs) * dayMs,
-        limit: 100,
-      },
+    operation: 'listVisitors',
+    params: {
+      project_id,
+      start_ms: Math.floor(Date.now() / dayMs) * dayMs - 7 * dayMs,
+      end_ms: Math.floor(Date.now() / dayMs) * dayMs,
+      limit: 100,
     },
   },
   {
     title: 'Make an audience',
     lead: 'It is built at once; its records are charged when they are read.',
-    ...{
-      operation: 'createAudience',
-      params: {
-        project_id,
-        name: 'Looked at prices',
-        definition: {
-          entity: 'people',
-          include: {
-            event: { event_type: 'page_view', filter: 'page_path:like:/pricing%', within_days: 14 },
-          },
+    operation: 'createAudience',
+    params: {
+      project_id,
+      name: 'Looked at prices',
+      definition: {
+        entity: 'people',
+        include: {
+          event: { event_type: 'page_view', filter: 'page_path:like:/pricing%', within_days: 14 },
         },
       },
     },
@@ -66,12 +62,14 @@ const samplesFor = (project_id: string): Sample[] => [
   {
     title: 'What happened to an event',
     lead: 'Free: stored or rejected, and why.',
-    ...{ operation: 'traceEvent', params: { project_id, event_id: 'YOUR_EVENT_ID' } },
+    operation: 'traceEvent',
+    params: { project_id, event_id: 'YOUR_EVENT_ID' },
   },
   {
     title: 'Your requests and their charges',
     lead: 'Free: the log that the page Requests shows.',
-    ...{ operation: 'listRequests', params: { project_id, charged: true } },
+    operation: 'listRequests',
+    params: { project_id, charged: true },
   },
 ]
 
@@ -85,8 +83,8 @@ export function Samples() {
       lead={
         <>
           About your own project, ready to run with{' '}
-          <a href={`/${organization.organization_id}/settings/api-keys`}>a key</a>. Everything else is in the{' '}
-          <a href="/docs">API documentation</a>.
+          <a href={`/${organization.organization_id}/settings/api-keys`}>a key</a>. Everything else
+          is in the <a href="/docs">API documentation</a>.
         </>
       }
     >
@@ -94,7 +92,9 @@ export function Samples() {
         {(own) => {
           const project = own.find(({ project_id }) => project_id === urlValue('project')) ?? own[0]
           if (!project)
-            return <p>You are in no project yet. An admin of the organization can add you to one.</p>
+            return (
+              <p>You are in no project yet. An admin of the organization can add you to one.</p>
+            )
           return (
             <>
               <div class="toolbar">

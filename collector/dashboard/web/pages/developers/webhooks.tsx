@@ -57,14 +57,19 @@ export function Webhooks({ projectId }: { projectId: string }) {
             <>
               <h2>Tell your own systems</h2>
               <p>
-                Give an address that takes POST; every message is signed, tried for days, and listed here.
+                Give an address that takes POST; every message is signed, tried for days, and listed
+                here.
               </p>
               {create}
             </>
           }
           columns={[
             { name: 'url', label: 'Address', value: ({ url }: Webhook) => url },
-            { name: 'types', label: 'Told of', value: ({ event_types }: Webhook) => event_types.join(', ') },
+            {
+              name: 'types',
+              label: 'Told of',
+              value: ({ event_types }: Webhook) => event_types.join(', '),
+            },
             {
               name: 'state',
               label: 'State',

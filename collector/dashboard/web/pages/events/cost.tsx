@@ -7,7 +7,11 @@ import { NoEvents } from '../../view/noEvents.tsx'
 import { records } from '../usage/amounts.ts'
 import type { EventsAsked } from './eventsAsked.ts'
 
-const bytes = new Intl.NumberFormat(undefined, { style: 'unit', unit: 'megabyte', maximumFractionDigits: 1 })
+const bytes = new Intl.NumberFormat(undefined, {
+  style: 'unit',
+  unit: 'megabyte',
+  maximumFractionDigits: 1,
+})
 
 /** What a read would give, cost and look at, before it is made; all of it is free to know. */
 export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> }) {
@@ -44,12 +48,14 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
           ) : (
             <div class="empty">
               <h2>
-                <span class="number">{records(total)}</span> {total === 1 ? 'event matches' : 'events match'}
+                <span class="number">{records(total)}</span>{' '}
+                {total === 1 ? 'event matches' : 'events match'}
               </h2>
               <p>
                 To read {total > limit ? `the ${order(asked)} ${limit}` : 'them'} is{' '}
-                {prices.value ? costOf(prices.value, 'events', Math.min(total, limit)) : '…'}. ClickHouse
-                looks at about {records(estimate.rows)} rows, {bytes.format(estimate.bytes / 1e6)}.
+                {prices.value ? costOf(prices.value, 'events', Math.min(total, limit)) : '…'}.
+                ClickHouse looks at about {records(estimate.rows)} rows,{' '}
+                {bytes.format(estimate.bytes / 1e6)}.
               </p>
               <button type="button" class="primary" aria-disabled={isRunning} onClick={start}>
                 {isRunning ? 'One moment…' : `Read ${records(Math.min(total, limit))} events`}

@@ -104,7 +104,10 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
 /** What was sent of a rejected event, as far as it was kept. */
 function Rejected({ projectId, eventId }: { projectId: string; eventId: string }) {
   const kept = useQuery(async () => {
-    const { rejected_events } = await api.listRejectedEvents({ project_id: projectId, limit: 1_000 })
+    const { rejected_events } = await api.listRejectedEvents({
+      project_id: projectId,
+      limit: 1_000,
+    })
     return rejected_events.find(({ event_id }) => event_id === eventId) ?? null
   })
   return (

@@ -23,5 +23,7 @@ export function textOfValue(value: unknown): string | number | null {
 }
 
 /** The same of each field of a row. */
-export const textsOf = (row: Readonly<Record<string, unknown>>): Record<string, string | number | null> =>
+export const textsOf = (
+  row: Readonly<Record<string, unknown>>,
+): Record<string, string | number | null> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, textOfValue(value)]))

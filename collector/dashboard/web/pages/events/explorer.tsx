@@ -29,7 +29,8 @@ export function Explorer({ projectId }: { projectId: string }) {
   const asked: EventsAsked = {
     ...query,
     select: [...new Set(['event_id', 'timestamp', 'event_type', ...shown])].join(','),
-    ...{ limit, order },
+    limit,
+    order,
   }
   const [found, setFound] = useState<Found | null>(null)
   const [isChoosing, setChoosing] = useState(false)
@@ -58,7 +59,10 @@ export function Explorer({ projectId }: { projectId: string }) {
         </button>
         <label>
           Order{' '}
-          <select value={order} onChange={({ currentTarget }) => setUrl({ order: currentTarget.value })}>
+          <select
+            value={order}
+            onChange={({ currentTarget }) => setUrl({ order: currentTarget.value })}
+          >
             <option value="desc">newest first</option>
             <option value="asc">oldest first</option>
           </select>
@@ -89,7 +93,9 @@ export function Explorer({ projectId }: { projectId: string }) {
                 name,
                 label: name,
                 value: (row: EventRow) => textOfValue(row[name]),
-                ...(name === 'timestamp' && { show: (row: EventRow) => exactTime(row.timestamp as string) }),
+                ...(name === 'timestamp' && {
+                  show: (row: EventRow) => exactTime(row.timestamp as string),
+                }),
               }))}
               rows={found.rows}
               keyOf={({ event_id }) => event_id}

@@ -80,7 +80,9 @@ export function Live({ projectId }: { projectId: string }) {
           {isRunning ? 'Pause' : lines.length > 0 ? 'Go on' : 'Start'}
         </button>
         <p class="hint" role="status">
-          {isRunning ? `Live: ${lines.length} shown, ${charged} charged.` : `Paused. ${charged} charged.`}
+          {isRunning
+            ? `Live: ${lines.length} shown, ${charged} charged.`
+            : `Paused. ${charged} charged.`}
         </p>
       </div>
       {fault && (
@@ -93,8 +95,9 @@ export function Live({ projectId }: { projectId: string }) {
           <h2>{isRunning ? 'Waiting for the first event' : 'See events as they arrive'}</h2>
           <p>
             Each stored event that is shown is{' '}
-            {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected ones are free. The
-            stream begins a minute ago; open your site in another tab to see yourself come in.
+            {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected ones are
+            free. The stream begins a minute ago; open your site in another tab to see yourself come
+            in.
           </p>
         </div>
       ) : (
@@ -146,7 +149,9 @@ function merge(before: Stream, stored: Line[], rejected: Line[], charged: number
   const fresh = [...stored, ...rejected].filter(({ key }) => !known.has(key))
   if (fresh.length === 0) return before
   return {
-    lines: [...before.lines, ...fresh].sort((one, other) => other.at.localeCompare(one.at)).slice(0, rowsMax),
+    lines: [...before.lines, ...fresh]
+      .sort((one, other) => other.at.localeCompare(one.at))
+      .slice(0, rowsMax),
     charged: before.charged + charged,
     fault: '',
   }
@@ -162,22 +167,36 @@ async function readStored(
     {
       project_id: projectId,
       select: 'event_id,event_type,received_at,page_url',
-      ...{ order: 'received', limit: 100 },
+      order: 'received',
+      limit: 100,
       ...(cursor === undefined ? { start_ms: fromMs } : { cursor }),
     },
     { signal },
   )
-  const lines = (rows as Record<'event_id' | 'event_type' | 'received_at' | 'page_url', string>[]).map(
+  const lines = (
+    rows as Record<'event_id' | 'event_type' | 'received_at' | 'page_url', string>[]
+  ).map(
     ({ event_id, event_type, received_at, page_url }): Line => ({
-      ...{ key: event_id, eventId: event_id, at: received_at },
-      ...{ outcome: 'stored', type: event_type, what: page_url },
+      key: event_id,
+      eventId: event_id,
+      at: received_at,
+      outcome: 'stored',
+      type: event_type,
+      what: page_url,
     }),
   )
   return { lines, charged: meta.charged, cursor: meta.next_cursor ?? cursor }
 }
 
-async function readRejected(projectId: string, fromMs: number, signal: AbortSignal): Promise<Line[]> {
-  const { rejected_events } = await api.listRejectedEvents({ project_id: projectId, limit: 100 }, { signal })
+async function readRejected(
+  projectId: string,
+  fromMs: number,
+  signal: AbortSignal,
+): Promise<Line[]> {
+  const { rejected_events } = await api.listRejectedEvents(
+    { project_id: projectId, limit: 100 },
+    { signal },
+  )
   return rejected_events
     .filter(({ received_at }) => Date.parse(received_at) >= fromMs)
     .map(({ event_id, event_type, received_at, refusal, path, message }, index) => ({

@@ -8,7 +8,8 @@ const reasonTexts: Record<EventTrace['possible_reasons'][number], string> = {
   on_its_way: 'It was sent moments ago and waits to be stored: look again in a second.',
   bot_dropped: 'It came from a bot: a pixel here drops these, and keeps nothing of them.',
   opted_out: 'Its visitor has opted out: nothing is kept of them, not even that they came.',
-  deleted: 'It was deleted, erased or older than your retention; rejected events are kept for thirty days.',
+  deleted:
+    'It was deleted, erased or older than your retention; rejected events are kept for thirty days.',
   never_arrived: 'It never arrived: blocked in the browser, or the id is of another project.',
 }
 
@@ -32,7 +33,13 @@ interface Step {
   text: ComponentChildren
 }
 
-function stepsOf({ outcome, stored, rejections, duplicates, possible_reasons }: EventTrace): Step[] {
+function stepsOf({
+  outcome,
+  stored,
+  rejections,
+  duplicates,
+  possible_reasons,
+}: EventTrace): Step[] {
   const [event] = stored
   const rejected = rejections.map(({ received_at, path, message }) => ({
     name: 'Rejected',
@@ -62,7 +69,10 @@ function stepsOf({ outcome, stored, rejections, duplicates, possible_reasons }: 
     ]
   }
   if (!event)
-    return [{ name: 'Received', state: 'yes', text: exactTime(rejections[0]!.received_at) }, ...rejected]
+    return [
+      { name: 'Received', state: 'yes', text: exactTime(rejections[0]!.received_at) },
+      ...rejected,
+    ]
   return [
     { name: 'Received', state: 'yes', text: exactTime(event.received_at) },
     ...rejected,

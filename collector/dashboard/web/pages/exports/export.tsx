@@ -82,8 +82,12 @@ function Loaded({ export: one }: { export: Export }) {
             key={`${chosen.run_id} ${chosen.ended_at}`}
             projectId={one.project_id}
             run={chosen}
-            retry={() => then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'The retry begins')}
-            cancel={() => then(api.cancelExportRun({ export_id, run_id: chosen.run_id }), 'Cancelled')}
+            retry={() =>
+              then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'The retry begins')
+            }
+            cancel={() =>
+              then(api.cancelExportRun({ export_id, run_id: chosen.run_id }), 'Cancelled')
+            }
           />
         )}
       </div>
@@ -136,7 +140,9 @@ const runColumns = [
     value: ({ status }: ExportRun) => status,
     show: ({ status, error, resumes_at, retry_of }: ExportRun) => (
       <>
-        <span class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}>
+        <span
+          class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}
+        >
           {status}
         </span>
         {retry_of && ' retry'}

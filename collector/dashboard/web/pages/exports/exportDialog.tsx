@@ -86,7 +86,9 @@ function Fields({
       submit={async ({ name = '', source = '', integration_id = '', output_format, schedule }) => {
         const [kind, id = ''] = source.split(' ')
         const { export: made } = await api.createExport({
-          ...{ project_id: projectId, name, integration_id },
+          project_id: projectId,
+          name,
+          integration_id,
           ...(kind === 'audience' ? { audience_id: id } : { list_id: id }),
           output_format: output_format as Export['output_format'],
           schedule: schedule as Export['schedule'],

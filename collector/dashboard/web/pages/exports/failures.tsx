@@ -61,7 +61,10 @@ export function Failures({
             <Found key={outcome} run={run} outcome={outcome} />
           ) : (
             <div class="empty">
-              <p>Which records these are tells who people are, and is for admins of the project to see.</p>
+              <p>
+                Which records these are tells who people are, and is for admins of the project to
+                see.
+              </p>
             </div>
           )
         }

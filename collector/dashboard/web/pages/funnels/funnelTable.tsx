@@ -50,7 +50,8 @@ export function FunnelTable({
               </th>
               <td>
                 <Behind
-                  {...{ projectId, page: 'visitors' }}
+                  projectId={projectId}
+                  page="visitors"
                   funnel={{ steps: filters, within, step: index + 1, hasStopped: false }}
                 >
                   {wholeNumber(visitors)}
@@ -61,7 +62,8 @@ export function FunnelTable({
               <td>
                 {index < steps.length - 1 && (
                   <Behind
-                    {...{ projectId, page: 'visitors' }}
+                    projectId={projectId}
+                    page="visitors"
                     funnel={{ steps: filters, within, step: index + 1, hasStopped: true }}
                   >
                     {wholeNumber(visitors - goOn(index))}

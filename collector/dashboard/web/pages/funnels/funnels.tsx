@@ -77,7 +77,8 @@ export function Funnels({ projectId }: { projectId: string }) {
           <div class="empty">
             <h2>A funnel has two steps at least</h2>
             <p>
-              A page that visitors see, an event that they send: add them in the order in which they come.
+              A page that visitors see, an event that they send: add them in the order in which they
+              come.
             </p>
             <button
               type="button"
@@ -89,7 +90,14 @@ export function Funnels({ projectId }: { projectId: string }) {
         ) : (
           <AsyncView query={funnel} lines={6}>
             {(found) =>
-              found && <FunnelTable {...{ projectId, within }} steps={found.steps} isStale={funnel.isStale} />
+              found && (
+                <FunnelTable
+                  projectId={projectId}
+                  within={within}
+                  steps={found.steps}
+                  isStale={funnel.isStale}
+                />
+              )
             }
           </AsyncView>
         )}

@@ -4,14 +4,23 @@ import { TextField } from '../../parts/fields.tsx'
 import { Form } from '../../parts/form.tsx'
 
 /** Asks for a goal, and adds it to those that the project has by then. */
-export function GoalDialog({ projectId, saved, close }: { projectId: string; saved(): void; close(): void }) {
+export function GoalDialog({
+  projectId,
+  saved,
+  close,
+}: {
+  projectId: string
+  saved(): void
+  close(): void
+}) {
   return (
     <Dialog title="New goal" close={close}>
       <Form
         submit={async ({ name = '', filter = '' }) => {
           const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
           await api.setAnalyticsGoals({
-            ...{ project_id: projectId, goals: [...goals, { name, filter }] },
+            project_id: projectId,
+            goals: [...goals, { name, filter }],
             ...(version > 0 && { version }),
           })
           saved()
@@ -26,8 +35,8 @@ export function GoalDialog({ projectId, saved, close }: { projectId: string; sav
           label="Filter"
           hint={
             <>
-              Which events count, as <code>field:op:value</code>; several with commas between them. Such as{' '}
-              <code>page_path:eq:/thanks</code>.
+              Which events count, as <code>field:op:value</code>; several with commas between them.
+              Such as <code>page_path:eq:/thanks</code>.
             </>
           }
           maxLength={2_000}

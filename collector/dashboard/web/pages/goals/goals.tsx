@@ -48,7 +48,8 @@ export function Goals({ projectId }: { projectId: string }) {
   const remove = async (name: string) => {
     const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
     await api.setAnalyticsGoals({
-      ...{ project_id: projectId, version },
+      project_id: projectId,
+      version,
       goals: goals.filter((goal) => goal.name !== name),
     })
     toast('Goal removed')
@@ -60,7 +61,11 @@ export function Goals({ projectId }: { projectId: string }) {
     </button>
   )
   return (
-    <Page title="Goals" lead="What visitors are to do, and how many of them do." actions={mayEdit && add}>
+    <Page
+      title="Goals"
+      lead="What visitors are to do, and how many of them do."
+      actions={mayEdit && add}
+    >
       <div class="wide">
         <ViewBar view={view} hasComparison={false} />
         <AsyncView query={conversions}>
@@ -68,7 +73,10 @@ export function Goals({ projectId }: { projectId: string }) {
             goals.length === 0 ? (
               <div class="empty">
                 <h2>No goals yet</h2>
-                <p>A goal is an event that you want: a form that is sent, a page that thanks for an order.</p>
+                <p>
+                  A goal is an event that you want: a form that is sent, a page that thanks for an
+                  order.
+                </p>
                 {mayEdit ? add : <p>An admin of the project can set goals.</p>}
               </div>
             ) : (
@@ -94,32 +102,38 @@ export function Goals({ projectId }: { projectId: string }) {
                     </tr>
                   </thead>
                   <tbody>
-                    {arranged(goals, arrangement, '').map(({ name, filter, visitors, rate, events }) => (
-                      <tr key={name}>
-                        <th scope="row">
-                          <FilterButton filters={[filter]}>{name}</FilterButton>
-                          <span class="meta">{textOf(filter)}</span>
-                        </th>
-                        <td>
-                          <Behind projectId={projectId} page="visitors" filters={[filter]}>
-                            {wholeNumber(visitors)}
-                          </Behind>
-                        </td>
-                        <td>{rate === null ? '–' : percent(rate)}</td>
-                        <td>
-                          <Behind projectId={projectId} page="events" filters={[filter]}>
-                            {wholeNumber(events)}
-                          </Behind>
-                        </td>
-                        {mayEdit && (
+                    {arranged(goals, arrangement, '').map(
+                      ({ name, filter, visitors, rate, events }) => (
+                        <tr key={name}>
+                          <th scope="row">
+                            <FilterButton filters={[filter]}>{name}</FilterButton>
+                            <span class="meta">{textOf(filter)}</span>
+                          </th>
                           <td>
-                            <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
-                              ×
-                            </button>
+                            <Behind projectId={projectId} page="visitors" filters={[filter]}>
+                              {wholeNumber(visitors)}
+                            </Behind>
                           </td>
-                        )}
-                      </tr>
-                    ))}
+                          <td>{rate === null ? '–' : percent(rate)}</td>
+                          <td>
+                            <Behind projectId={projectId} page="events" filters={[filter]}>
+                              {wholeNumber(events)}
+                            </Behind>
+                          </td>
+                          {mayEdit && (
+                            <td>
+                              <button
+                                type="button"
+                                aria-label={`Remove ${name}`}
+                                onClick={() => remove(name)}
+                              >
+                                ×
+                              </button>
+                            </td>
+                          )}
+                        </tr>
+                      ),
+                    )}
                   </tbody>
                 </table>
                 <div class="actions">
@@ -127,7 +141,12 @@ export function Goals({ projectId }: { projectId: string }) {
                     name="goals"
                     head={['goal', 'filter', 'visitors', 'events']}
                     rows={() =>
-                      goals.map(({ name, filter, visitors, events }) => [name, filter, visitors, events])
+                      goals.map(({ name, filter, visitors, events }) => [
+                        name,
+                        filter,
+                        visitors,
+                        events,
+                      ])
                     }
                   />
                 </div>

@@ -17,7 +17,11 @@ export const destinationNames = {
 export type DestinationType = keyof typeof destinationNames
 
 const setting = (name: string, label: string): DestinationField => ({ name, label })
-const optional = (name: string, label: string): DestinationField => ({ name, label, isOptional: true })
+const optional = (name: string, label: string): DestinationField => ({
+  name,
+  label,
+  isOptional: true,
+})
 const secret = (name: string, label: string): DestinationField => ({ name, label, isSecret: true })
 
 export const destinationFields: Record<DestinationType, readonly DestinationField[]> = {
@@ -45,5 +49,8 @@ export const destinationFields: Record<DestinationType, readonly DestinationFiel
     optional('segment_name', 'Segment name'),
     secret('api_token', 'API token'),
   ],
-  meta_ads: [setting('custom_audience_id', 'Custom audience id'), secret('access_token', 'Access token')],
+  meta_ads: [
+    setting('custom_audience_id', 'Custom audience id'),
+    secret('access_token', 'Access token'),
+  ],
 }

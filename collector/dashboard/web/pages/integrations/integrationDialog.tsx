@@ -29,12 +29,20 @@ export function IntegrationDialog({
     const [settings, secrets] = [given(false), given(true)]
     if (integration) {
       await api.updateIntegration({
-        ...{ integration_id: integration.id, name: values.name ?? '', version: integration.version },
+        integration_id: integration.id,
+        name: values.name ?? '',
+        version: integration.version,
         settings: { ...integration.settings, ...settings },
         ...(Object.keys(secrets).length > 0 && { secrets }),
       })
     } else {
-      await api.createIntegration({ project_id: projectId, type, name: values.name ?? '', settings, secrets })
+      await api.createIntegration({
+        project_id: projectId,
+        type,
+        name: values.name ?? '',
+        settings,
+        secrets,
+      })
     }
     await saved()
   }
@@ -49,7 +57,10 @@ export function IntegrationDialog({
           type,
           name: integration?.name ?? destinationNames[type],
           ...Object.fromEntries(
-            Object.entries(integration?.settings ?? {}).map(([name, value]) => [name, String(value)]),
+            Object.entries(integration?.settings ?? {}).map(([name, value]) => [
+              name,
+              String(value),
+            ]),
           ),
         }}
       >

@@ -49,7 +49,9 @@ export function Integrations({ projectId }: { projectId: string }) {
       empty={
         <>
           <h2>Connect the first destination</h2>
-          <p>Name it, give its access, and check at once whether it works; then make an export to it.</p>
+          <p>
+            Name it, give its access, and check at once whether it works; then make an export to it.
+          </p>
         </>
       }
       columns={[
@@ -124,7 +126,15 @@ export function Integrations({ projectId }: { projectId: string }) {
 const textOf = (checked: Checked | undefined): string | null =>
   checked === undefined || checked === 'checking' ? null : checked.message
 
-function CheckCell({ name, checked, check }: { name: string; checked: Checked | undefined; check(): void }) {
+function CheckCell({
+  name,
+  checked,
+  check,
+}: {
+  name: string
+  checked: Checked | undefined
+  check(): void
+}) {
   return (
     <div role="status">
       {checked === undefined ? (

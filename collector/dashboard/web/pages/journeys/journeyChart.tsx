@@ -54,7 +54,11 @@ export function JourneyChart({ links, isStale }: { links: Links; isStale: boolea
           head={['step', 'from_page', 'to_page', 'ends', 'sessions']}
           rows={() =>
             links.map(({ step, from_page, to_page, ends, sessions }) => [
-              ...[step, from_page, to_page, String(ends), sessions],
+              step,
+              from_page,
+              to_page,
+              String(ends),
+              sessions,
             ])
           }
         />
@@ -84,7 +88,11 @@ const columns: Column<Step>[] = [
         </button>
       ),
   },
-  { name: 'to', label: 'To', value: ({ to_page, ends }) => (ends ? 'the session ends' : (to_page ?? other)) },
+  {
+    name: 'to',
+    label: 'To',
+    value: ({ to_page, ends }) => (ends ? 'the session ends' : (to_page ?? other)),
+  },
   { name: 'step', label: 'Step', isNumber: true, value: ({ step }) => step },
   {
     name: 'sessions',

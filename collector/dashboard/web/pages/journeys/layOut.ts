@@ -37,7 +37,10 @@ export function layOut(links: readonly Link[]): {
   height: number
 } {
   const between = links.filter(({ ends }) => !ends)
-  const sessionsOf = new Map<string, { column: number; label: string | null; in: number; out: number }>()
+  const sessionsOf = new Map<
+    string,
+    { column: number; label: string | null; in: number; out: number }
+  >()
   const nodeOf = (column: number, label: string | null) => {
     const key = `${column} ${label ?? ''}`
     const node = sessionsOf.get(key) ?? { column, label, in: 0, out: 0 }
@@ -52,10 +55,16 @@ export function layOut(links: readonly Link[]): {
   const byColumn = Array.from({ length: columns }, (_, index) =>
     [...sessionsOf]
       .filter(([, { column }]) => column === index + 1)
-      .map(([key, { label, in: arriving, out }]) => ({ key, label, sessions: Math.max(arriving, out) }))
+      .map(([key, { label, in: arriving, out }]) => ({
+        key,
+        label,
+        sessions: Math.max(arriving, out),
+      }))
       .sort((one, other) => other.sessions - one.sessions),
   )
-  const total = Math.max(...byColumn.map((nodes) => nodes.reduce((sum, { sessions }) => sum + sessions, 0)))
+  const total = Math.max(
+    ...byColumn.map((nodes) => nodes.reduce((sum, { sessions }) => sum + sessions, 0)),
+  )
   const scale = heightMax / total
   const nodes = byColumn.flatMap((column, index) => {
     let y = 0

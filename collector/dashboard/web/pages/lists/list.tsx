@@ -37,7 +37,9 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
   )
   const [open, setOpen] = useState<'add' | 'delete' | null>(null)
   const close = () => setOpen(null)
-  const isUnderWay = imports.value?.some(({ status }) => status === 'pending' || status === 'processing')
+  const isUnderWay = imports.value?.some(
+    ({ status }) => status === 'pending' || status === 'processing',
+  )
   useRepeat(() => Promise.all([imports.reload(), reload()]), pollMs, isUnderWay ?? false)
   const chosen = imports.value?.find(({ id }) => id === urlValue('import')) ?? imports.value?.[0]
   return (
@@ -45,8 +47,8 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
       title={list.name}
       lead={
         <>
-          <Link href={pathTo('lists')}>Lists</Link> <span aria-hidden="true">/</span> {records(list.count)}{' '}
-          members: {list.kind}
+          <Link href={pathTo('lists')}>Lists</Link> <span aria-hidden="true">/</span>{' '}
+          {records(list.count)} members: {list.kind}
         </>
       }
       actions={
@@ -71,7 +73,9 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
             open={({ id }) => setUrl({ import: id })}
           />
         </Section>
-        {chosen && <Rejected key={`${chosen.id} ${chosen.status}`} listId={list.id} chosen={chosen} />}
+        {chosen && (
+          <Rejected key={`${chosen.id} ${chosen.status}`} listId={list.id} chosen={chosen} />
+        )}
       </div>
       {open === 'add' && (
         <UploadDialog
@@ -97,7 +101,8 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
           close={close}
         >
           <p>
-            Its members and imports are gone. An audience or export that uses it keeps it from being deleted.
+            Its members and imports are gone. An audience or export that uses it keeps it from being
+            deleted.
           </p>
         </ConfirmDialog>
       )}
@@ -105,7 +110,10 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
   )
 }
 
-const count = (name: 'rows_total' | 'rows_added' | 'rows_duplicate' | 'rows_rejected', label: string) => ({
+const count = (
+  name: 'rows_total' | 'rows_added' | 'rows_duplicate' | 'rows_rejected',
+  label: string,
+) => ({
   name,
   label,
   isNumber: true,
@@ -126,7 +134,9 @@ const importColumns = [
     value: ({ status }: Import) => status,
     show: ({ status, progress, error }: Import) => (
       <>
-        <span class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}>
+        <span
+          class={`badge ${status === 'failed' ? 'bad' : status === 'completed' ? '' : 'quiet'}`}
+        >
           {status}
         </span>
         {status === 'processing' && ` ${Math.round(progress * 100)} %`}
@@ -152,7 +162,9 @@ function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
         caption="Refused lines"
         prefix="line-"
         query={lines}
-        empty={<p>{chosen.status === 'completed' ? 'None: every line was taken.' : 'None so far.'}</p>}
+        empty={
+          <p>{chosen.status === 'completed' ? 'None: every line was taken.' : 'None so far.'}</p>
+        }
         columns={[
           {
             name: 'line',

@@ -31,8 +31,8 @@ export function Lists({ projectId }: { projectId: string }) {
         <>
           <h2>Bring the first list</h2>
           <p>
-            A file of CSV or JSON lines, or a few lines pasted; each line that is refused is told with its
-            reason.
+            A file of CSV or JSON lines, or a few lines pasted; each line that is refused is told
+            with its reason.
           </p>
         </>
       }

@@ -43,7 +43,9 @@ export function UploadDialog({
             done(list.id)
           } else {
             const made = await api.createList({
-              ...{ project_id: projectId, name, kind: kind as List['kind'] },
+              project_id: projectId,
+              name,
+              kind: kind as List['kind'],
               items,
             })
             done(made.list.id)

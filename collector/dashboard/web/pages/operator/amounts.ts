@@ -4,7 +4,8 @@ import { wholeNumber } from '../../format.ts'
 
 const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
 
-export const count = (value: number | null): string => (value === null ? 'unknown' : wholeNumber(value))
+export const count = (value: number | null): string =>
+  value === null ? 'unknown' : wholeNumber(value)
 
 export function bytes(value: number | null): string {
   if (value === null) return 'unknown'
@@ -19,5 +20,7 @@ export function span(milliseconds: number | null): string {
   if (seconds < 1) return `${short.format(milliseconds)} ms`
   if (seconds < 120) return `${short.format(seconds)} s`
   if (seconds < 7_200) return `${short.format(seconds / 60)} min`
-  return seconds < 172_800 ? `${short.format(seconds / 3_600)} h` : `${short.format(seconds / 86_400)} days`
+  return seconds < 172_800
+    ? `${short.format(seconds / 3_600)} h`
+    : `${short.format(seconds / 86_400)} days`
 }

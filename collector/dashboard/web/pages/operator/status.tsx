@@ -17,8 +17,8 @@ export function Stores({ status: { clickhouse, postgres } }: Part) {
           {bytes(clickhouse.disk_bytes)} free
         </Store>
         <Store name="PostgreSQL" store={postgres}>
-          {bytes(postgres.size_bytes)} · {count(postgres.connections)} of {count(postgres.connections_max)}{' '}
-          connections
+          {bytes(postgres.size_bytes)} · {count(postgres.connections)} of{' '}
+          {count(postgres.connections_max)} connections
         </Store>
       </ul>
     </Section>
@@ -60,7 +60,8 @@ const stateOf = ({ is_shipping, lag_ms }: Collector): string | null =>
   [is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind'].filter(Boolean).join(', ') || null
 const collectorColumns: Column<Collector>[] = [
   {
-    ...{ name: 'machine', label: 'Machine' },
+    name: 'machine',
+    label: 'Machine',
     value: ({ hostname, collector_id }) => `${hostname} ${collector_id}`,
     show: ({ hostname, collector_id }) => (
       <>
@@ -69,19 +70,28 @@ const collectorColumns: Column<Collector>[] = [
     ),
   },
   {
-    ...{ name: 'state', label: 'State', value: stateOf },
+    name: 'state',
+    label: 'State',
+    value: stateOf,
     show: (collector) => (
-      <span class={`badge ${collector.lag_ms > lagMsMax ? 'bad' : collector.is_shipping ? '' : 'quiet'}`}>
+      <span
+        class={`badge ${collector.lag_ms > lagMsMax ? 'bad' : collector.is_shipping ? '' : 'quiet'}`}
+      >
         {stateOf(collector) ?? 'Waits'}
       </span>
     ),
   },
   {
-    ...{ name: 'lag', label: 'Lag', isNumber: true, value: ({ lag_ms }) => lag_ms },
+    name: 'lag',
+    label: 'Lag',
+    isNumber: true,
+    value: ({ lag_ms }) => lag_ms,
     show: ({ lag_ms }) => span(lag_ms),
   },
   {
-    ...{ name: 'reported', label: 'Reported', value: ({ reported_at }) => reported_at },
+    name: 'reported',
+    label: 'Reported',
+    value: ({ reported_at }) => reported_at,
     show: ({ reported_at }) => <RelativeTime at={reported_at} />,
   },
 ]
@@ -108,18 +118,27 @@ type Spooled = OperatorStatus['spool'][number]
 const spoolColumns: Column<Spooled>[] = [
   { name: 'table', label: 'Table', value: ({ table }) => table },
   {
-    ...{ name: 'size', label: 'Waits', isNumber: true, value: (spooled) => spooled.bytes },
+    name: 'size',
+    label: 'Waits',
+    isNumber: true,
+    value: (spooled) => spooled.bytes,
     show: ({ bytes: size }) => (size === 0 ? 'nothing' : bytes(size)),
   },
   {
-    ...{ name: 'age', label: 'The oldest', isNumber: true, value: ({ oldest_seconds }) => oldest_seconds },
+    name: 'age',
+    label: 'The oldest',
+    isNumber: true,
+    value: ({ oldest_seconds }) => oldest_seconds,
     show: (spooled) => (spooled.bytes === 0 ? '–' : `${span(spooled.oldest_seconds * 1_000)} ago`),
   },
 ]
 
 export function Spool({ status: { spool } }: Part) {
   return (
-    <Section title="Spool" lead="What this machine has acknowledged and ClickHouse does not have yet.">
+    <Section
+      title="Spool"
+      lead="What this machine has acknowledged and ClickHouse does not have yet."
+    >
       <DataTable
         caption="Spool"
         prefix="spool_"
@@ -136,7 +155,10 @@ const jobColumns: Column<Job>[] = [
   { name: 'queue', label: 'Queue', value: ({ queue }) => queue },
   { name: 'state', label: 'State', value: ({ state }) => state },
   {
-    ...{ name: 'count', label: 'Jobs', isNumber: true, value: (job) => job.count },
+    name: 'count',
+    label: 'Jobs',
+    isNumber: true,
+    value: (job) => job.count,
     show: (job) => count(job.count),
   },
 ]

@@ -17,7 +17,10 @@ const columns = [
       ['members', 'Members', ({ members }) => members, count],
     ] satisfies [string, string, (tenant: Tenant) => number, (value: number) => string][]
   ).map(([name, label, value, text]) => ({
-    ...{ name, label, isNumber: true, value },
+    name,
+    label,
+    isNumber: true,
+    value,
     show: (tenant: Tenant) => text(value(tenant)),
   })),
 ]
@@ -26,7 +29,10 @@ const columns = [
 export function Tenants() {
   const tenants = useQuery(async () => (await api.listTopTenants()).tenants)
   return (
-    <Section title="Top organizations" lead="Events of the last 30 days; charges of this month (UTC).">
+    <Section
+      title="Top organizations"
+      lead="Events of the last 30 days; charges of this month (UTC)."
+    >
       <AsyncView query={tenants}>
         {(found) => (
           <DataTable

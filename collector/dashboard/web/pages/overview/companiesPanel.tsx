@@ -11,8 +11,8 @@ export function CompaniesPanel({ projectId }: { projectId: string }) {
       </header>
       <p class="meta">
         Which companies visited is told by their visitors’ profiles, and charged by the company:{' '}
-        <Link href={pathTo('people?tab=companies')}>see the companies</Link>. How many visitors are identified
-        is free: <Link href={pathTo('people?tab=rates')}>match rate</Link>.
+        <Link href={pathTo('people?tab=companies')}>see the companies</Link>. How many visitors are
+        identified is free: <Link href={pathTo('people?tab=rates')}>match rate</Link>.
       </p>
     </section>
   )

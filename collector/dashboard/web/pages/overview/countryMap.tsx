@@ -47,7 +47,8 @@ function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: Vi
       {shapes.map(({ id, code, d }) => {
         const visitors = (code !== null && value?.get(code)) || 0
         // Of areas and of numbers alike, people tell the roots apart.
-        const level = visitors === 0 ? 0 : Math.max(1, Math.ceil(levels * Math.sqrt(visitors / most)))
+        const level =
+          visitors === 0 ? 0 : Math.max(1, Math.ceil(levels * Math.sqrt(visitors / most)))
         return (
           // biome-ignore lint/a11y/noStaticElementInteractions: the table below is what keyboards and screen readers use.
           <path

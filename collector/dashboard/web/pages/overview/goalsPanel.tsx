@@ -38,7 +38,9 @@ export function GoalsPanel({
                 <CsvButton
                   name="goals"
                   head={['goal', 'visitors', 'events']}
-                  rows={() => found.conversions.map(({ name, visitors, events }) => [name, visitors, events])}
+                  rows={() =>
+                    found.conversions.map(({ name, visitors, events }) => [name, visitors, events])
+                  }
                 />
               </div>
             </>
@@ -49,7 +51,10 @@ export function GoalsPanel({
   )
 }
 
-const Rows = ({ projectId, conversions }: { projectId: string } & Pick<Conversions, 'conversions'>) => (
+const Rows = ({
+  projectId,
+  conversions,
+}: { projectId: string } & Pick<Conversions, 'conversions'>) => (
   <table class="panel-rows">
     <thead>
       <tr>

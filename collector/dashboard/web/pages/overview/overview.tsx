@@ -51,12 +51,18 @@ export function Overview({
             ) : isEmpty ? (
               <NoEvents projectId={projectId} />
             ) : (
-              <div class={figures.isStale ? 'figures stale' : 'figures'} aria-busy={figures.isStale}>
+              <div
+                class={figures.isStale ? 'figures stale' : 'figures'}
+                aria-busy={figures.isStale}
+              >
                 <section class="card headline" aria-label="Figures of the period">
                   <Tiles
                     now={{ ...overview, converted: convertedOf(conversions.value) }}
                     previous={
-                      previous && { ...previous, converted: convertedOf(conversions.value?.previous) }
+                      previous && {
+                        ...previous,
+                        converted: convertedOf(conversions.value?.previous),
+                      }
                     }
                     metric={metric}
                     choose={setMetric}

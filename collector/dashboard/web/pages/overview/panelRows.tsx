@@ -21,7 +21,11 @@ export const dimensions = {
     none: 'No page',
     filter: (value: string) => ['is_entry:eq:true', filterFor('page_path', value)],
   },
-  exit_page: { name: 'Exit', none: 'No page', filter: (value: string) => [filterFor('page_path', value)] },
+  exit_page: {
+    name: 'Exit',
+    none: 'No page',
+    filter: (value: string) => [filterFor('page_path', value)],
+  },
   referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
   utm_source: { name: 'Source', none: 'No source' },
   utm_medium: { name: 'Medium', none: 'No medium' },
@@ -159,6 +163,9 @@ const countColumn = <Name extends string>(
   value: (row: Value) => number,
   show: (row: Value, of: Name) => ComponentChildren,
 ): Column<Value> => ({
-  ...{ name, label, isNumber: true, value },
+  name,
+  label,
+  isNumber: true,
+  value,
   show: (row) => show(row, name),
 })

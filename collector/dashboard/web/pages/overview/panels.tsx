@@ -39,7 +39,9 @@ export function Panels({ query, children }: { query: ViewQuery; children: Compon
             <Panel
               key={panel.title}
               title={panel.title}
-              choices={panel.dimensions.filter((dimension) => !isShared() || dimension !== 'resolved')}
+              choices={panel.dimensions.filter(
+                (dimension) => !isShared() || dimension !== 'resolved',
+              )}
               first={withoutOwnHosts(breakdowns, panel.dimensions[0]!)}
               query={query}
             />
@@ -56,7 +58,10 @@ function withoutOwnHosts(breakdowns: Record<string, Breakdown>, dimension: Dimen
   const found = breakdowns[dimension]!
   if (dimension !== 'referrer_host') return found
   const own = breakdowns.page_host!.values.map(({ value }) => value)
-  return { ...found, values: found.values.filter(({ value }) => value === null || !own.includes(value)) }
+  return {
+    ...found,
+    values: found.values.filter(({ value }) => value === null || !own.includes(value)),
+  }
 }
 
 type Breakdown = Awaited<ReturnType<typeof api.getAnalyticsBreakdown>>['breakdowns'][string]

@@ -24,8 +24,18 @@ const tiles: {
   /** More of it is worse. */
   isBad?: true
 }[] = [
-  { name: metrics.visitors, of: ({ visitors }) => visitors, format: wholeNumber, metric: 'visitors' },
-  { name: metrics.page_views, of: ({ page_views }) => page_views, format: wholeNumber, metric: 'page_views' },
+  {
+    name: metrics.visitors,
+    of: ({ visitors }) => visitors,
+    format: wholeNumber,
+    metric: 'visitors',
+  },
+  {
+    name: metrics.page_views,
+    of: ({ page_views }) => page_views,
+    format: wholeNumber,
+    metric: 'page_views',
+  },
   { name: metrics.events, of: ({ events }) => events, format: wholeNumber, metric: 'events' },
   { name: 'Sessions', of: ({ sessions }) => sessions, format: wholeNumber },
   { name: 'Bounce rate', of: ({ bounce_rate }) => bounce_rate, format: percent, isBad: true },
@@ -56,7 +66,9 @@ export function Tiles({
             <>
               <span class="tile-name">{name}</span>
               <span class="tile-value number">{orNone(value, format)}</span>
-              {previous && <Change now={value} before={before} isBad={isBad ?? false} format={format} />}
+              {previous && (
+                <Change now={value} before={before} isBad={isBad ?? false} format={format} />
+              )}
             </>
           )
           return (

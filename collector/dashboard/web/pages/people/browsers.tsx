@@ -27,7 +27,8 @@ async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promi
   if (!funnel) return (await api.getAnalyticsOverview(query)).overview.visitors
   const { steps } = await api.getAnalyticsFunnel({
     ...query,
-    ...{ steps: [...funnel.steps], within_ms: Number(funnel.within) },
+    steps: [...funnel.steps],
+    within_ms: Number(funnel.within),
   })
   const at = (step: number) => steps[step - 1]?.visitors ?? 0
   return at(funnel.step) - (funnel.hasStopped ? at(funnel.step + 1) : 0)
@@ -48,7 +49,9 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
         limit: pageLength,
         ...(found?.next_cursor && { cursor: found.next_cursor }),
         ...(funnel && {
-          ...{ steps: [...funnel.steps], within_ms: Number(funnel.within), step: funnel.step },
+          steps: [...funnel.steps],
+          within_ms: Number(funnel.within),
+          step: funnel.step,
           outcome: funnel.hasStopped ? 'dropped' : 'reached',
         }),
       })
@@ -90,21 +93,32 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
               <DataTable
                 caption="Visitors"
                 columns={[
-                  { name: 'cookie_id', label: 'Browser', value: ({ cookie_id }: Visitor) => cookie_id },
                   {
-                    ...{ name: 'known', label: 'Known' },
+                    name: 'cookie_id',
+                    label: 'Browser',
+                    value: ({ cookie_id }: Visitor) => cookie_id,
+                  },
+                  {
+                    name: 'known',
+                    label: 'Known',
                     value: ({ resolved }: Visitor) => (resolved ? 'yes' : 'no'),
                   },
                   {
-                    ...{ name: 'events', label: 'Events', isNumber: true },
+                    name: 'events',
+                    label: 'Events',
+                    isNumber: true,
                     value: ({ events }: Visitor) => events,
                   },
                   {
-                    ...{ name: 'first', label: 'First event', value: ({ first_ms }: Visitor) => first_ms },
+                    name: 'first',
+                    label: 'First event',
+                    value: ({ first_ms }: Visitor) => first_ms,
                     show: ({ first_ms }: Visitor) => timeOf(first_ms),
                   },
                   {
-                    ...{ name: 'last', label: 'Last event', value: ({ last_ms }: Visitor) => last_ms },
+                    name: 'last',
+                    label: 'Last event',
+                    value: ({ last_ms }: Visitor) => last_ms,
                     show: ({ last_ms }: Visitor) => timeOf(last_ms),
                   },
                 ]}
@@ -123,7 +137,11 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
                   head={['cookie_id', 'resolved', 'events', 'first_ms', 'last_ms']}
                   rows={() =>
                     found.visitors.map(({ cookie_id, resolved, events, first_ms, last_ms }) => [
-                      ...[cookie_id, String(resolved), events, first_ms, last_ms],
+                      cookie_id,
+                      String(resolved),
+                      events,
+                      first_ms,
+                      last_ms,
                     ])
                   }
                 />
@@ -158,8 +176,8 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
 function StepText({ funnel: { steps, within, step, hasStopped } }: { funnel: FunnelStep }) {
   return (
     <p>
-      Visitors who took {hasStopped ? `no more than ${step}` : step} of these steps {withins[within]}:{' '}
-      {steps.map(textOf).join(', then ')}.{' '}
+      Visitors who took {hasStopped ? `no more than ${step}` : step} of these steps{' '}
+      {withins[within]}: {steps.map(textOf).join(', then ')}.{' '}
       <button
         type="button"
         class="link"

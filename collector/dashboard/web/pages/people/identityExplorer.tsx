@@ -22,8 +22,8 @@ export function IdentityExplorer({ projectId }: { projectId: string }) {
   return (
     <>
       <p class="lead">
-        A browser is a cookie; links say which hashed e-mail address (hem) it belongs to; of several one
-        counts, by one order everywhere.{' '}
+        A browser is a cookie; links say which hashed e-mail address (hem) it belongs to; of several
+        one counts, by one order everywhere.{' '}
         {prices.value && `Charged where it is known: ${costOf(prices.value, 'lookup', 1)}.`}
       </p>
       <Form
@@ -52,7 +52,8 @@ function Result({ found }: { found: Found }) {
       <div class="empty" role="status">
         <h2>Nobody knows this browser</h2>
         <p>
-          No link says whose it is, or no event of this project came from it; whoever opted out is not told.
+          No link says whose it is, or no event of this project came from it; whoever opted out is
+          not told.
         </p>
       </div>
     )
@@ -103,7 +104,10 @@ function Person({ hem }: { hem: string }) {
   const read = async () => {
     try {
       setPerson(
-        (await api.lookUpPerson({ hem, select: personFields })).person as Record<string, unknown> | null,
+        (await api.lookUpPerson({ hem, select: personFields })).person as Record<
+          string,
+          unknown
+        > | null,
       )
     } catch (error) {
       if (!(error instanceof ApiError)) throw error

@@ -53,7 +53,11 @@ export function MatchRate({ query }: { query: ViewQuery }) {
 
 function Rates({ query, group }: { query: ViewQuery; group: Group }) {
   const rates = useQuery(async () => {
-    const { counts } = await api.countEvents({ ...query, group_by: `${group},resolved`, limit: 1_000 })
+    const { counts } = await api.countEvents({
+      ...query,
+      group_by: `${group},resolved`,
+      limit: 1_000,
+    })
     const found = new Map<string | null, Rate>()
     for (const row of counts as (Record<string, unknown> & { count: number })[]) {
       const value = (row[group] as string | null) || null

@@ -30,7 +30,11 @@ export function TimeLine({
   const read = async () => {
     try {
       const { rows } = await api.listEvents({
-        ...{ project_id: projectId, filter: `cookie_id:eq:${cookieId}`, start_ms, end_ms, limit: eventsMax },
+        project_id: projectId,
+        filter: `cookie_id:eq:${cookieId}`,
+        start_ms,
+        end_ms,
+        limit: eventsMax,
         select: 'event_id,timestamp,event_type,page_path,session_id',
       })
       setSessions(visitsOf(rows as unknown as TimeLineEvent[]))
@@ -47,7 +51,9 @@ export function TimeLine({
           <button type="button" onClick={read}>
             Show what this browser did
           </button>{' '}
-          <span class="hint">{prices.value && `At most ${costOf(prices.value, 'events', eventsMax)}.`}</span>
+          <span class="hint">
+            {prices.value && `At most ${costOf(prices.value, 'events', eventsMax)}.`}
+          </span>
         </p>
       )}
       {fault && (
@@ -59,7 +65,8 @@ export function TimeLine({
       {sessions?.map((events) => (
         <details key={events[0]!.session_id} open={sessions[0] === events}>
           <summary>
-            {exactTime(events[0]!.timestamp)}: {events.length} {events.length === 1 ? 'event' : 'events'}
+            {exactTime(events[0]!.timestamp)}: {events.length}{' '}
+            {events.length === 1 ? 'event' : 'events'}
           </summary>
           <ol class="trace">
             {events.map(({ event_id, timestamp, event_type, page_path }) => (

@@ -66,7 +66,10 @@ export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
       <div class="toolbar">
         <label>
           The latest{' '}
-          <select value={limit} onChange={({ currentTarget: { value } }) => setUrl({ limit: value })}>
+          <select
+            value={limit}
+            onChange={({ currentTarget: { value } }) => setUrl({ limit: value })}
+          >
             {limits.map((value) => (
               <option key={value}>{value}</option>
             ))}
@@ -87,8 +90,9 @@ export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
         <div class="empty">
           <h2>Nobody known</h2>
           <p>
-            No visitor of this period has a profile. Identify visitors who sign in or submit a form, or load
-            an identity graph. Earlier events of a visitor count as soon as the visitor is identified.
+            No visitor of this period has a profile. Identify visitors who sign in or submit a form,
+            or load an identity graph. Earlier events of a visitor count as soon as the visitor is
+            identified.
           </p>
         </div>
       )}

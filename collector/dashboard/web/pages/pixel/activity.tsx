@@ -69,7 +69,11 @@ const states = {
 }
 
 /** Refused: the last that was sent was a beacon that was refused. */
-const stateOf = ({ first_event_at, last_event_at, last_refusal }: Activity): keyof typeof states => {
+const stateOf = ({
+  first_event_at,
+  last_event_at,
+  last_refusal,
+}: Activity): keyof typeof states => {
   if (last_refusal && last_refusal.at > (last_event_at ?? '')) return 'refused'
   return first_event_at ? 'lit' : 'waiting'
 }

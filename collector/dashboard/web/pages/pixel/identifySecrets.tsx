@@ -11,7 +11,8 @@ const dialogs = {
   rotate: {
     title: 'Rotate the identify secret?',
     action: 'Rotate secret',
-    consequences: 'A new secret is added. Signatures by the old one stay valid until you retire it.',
+    consequences:
+      'A new secret is added. Signatures by the old one stay valid until you retire it.',
     act: api.rotateIdentifySecret,
     done: 'Secret rotated',
   },

@@ -40,8 +40,8 @@ export function Install({ pixel }: { pixel: Pixel }) {
         </TabPanel>
       ))}
       <p class="hint">
-        Page views, clicks, scrolling and more are captured without another line. Read the events with an{' '}
-        <Link href={`/${organization.organization_id}/settings/api-keys`}>API key</Link>.
+        Page views, clicks, scrolling and more are captured without another line. Read the events
+        with an <Link href={`/${organization.organization_id}/settings/api-keys`}>API key</Link>.
       </p>
     </Section>
   )

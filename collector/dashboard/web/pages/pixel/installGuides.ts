@@ -26,7 +26,10 @@ export const platforms = {
 export type Platform = keyof typeof platforms
 
 /** How the pixel comes onto a site, step by step; the code is that of examples/, with the pixel's own id and address. */
-export function installSteps(platform: Platform, { pixel_id, script_url, snippet }: Pixel): InstallStep[] {
+export function installSteps(
+  platform: Platform,
+  { pixel_id, script_url, snippet }: Pixel,
+): InstallStep[] {
   const collector = script_url.replace(/\/p\/[^/]+$/, '')
   const from = (example: string) =>
     withoutInstructions(example)
@@ -34,12 +37,15 @@ export function installSteps(platform: Platform, { pixel_id, script_url, snippet
       .replaceAll('http://127.0.0.1:8787', collector)
   switch (platform) {
     case 'html':
-      return [{ what: 'Paste this into the `head` of every page.', label: 'the snippet', code: snippet }]
+      return [
+        { what: 'Paste this into the `head` of every page.', label: 'the snippet', code: snippet },
+      ]
     case 'tagManager':
       return [
         {
           what: 'Make a new tag of type “Custom HTML” with the trigger “All Pages”, paste this, and publish.',
-          ...{ label: 'the tag', code: from(tagManager) },
+          label: 'the tag',
+          code: from(tagManager),
         },
         {
           what: 'If the pixel waits for consent: a second tag, with the trigger of your consent banner.',
@@ -51,7 +57,8 @@ export function installSteps(platform: Platform, { pixel_id, script_url, snippet
       return [
         {
           what: 'Save this as `wp-content/mu-plugins/footfall.php`. It is a plugin that is always active.',
-          ...{ label: 'the plugin', code: from(wordpress) },
+          label: 'the plugin',
+          code: from(wordpress),
         },
       ]
     case 'react':
@@ -67,18 +74,21 @@ export function installSteps(platform: Platform, { pixel_id, script_url, snippet
       return [
         {
           what: 'App router: add both scripts to the `head` of `app/layout.jsx`. Routes need nothing more.',
-          ...{ label: 'the layout', code: from(nextjs) },
+          label: 'the layout',
+          code: from(nextjs),
         },
       ]
     case 'shopify':
       return [
         {
           what: "Save this as `snippets/footfall.liquid` of your theme, and put `{% render 'footfall' %}` into the `head` of `layout/theme.liquid`.",
-          ...{ label: 'the theme’s snippet', code: from(shopifyTheme) },
+          label: 'the theme’s snippet',
+          code: from(shopifyTheme),
         },
         {
           what: 'The checkout has no theme: in Settings, Customer events, add a custom pixel with this code.',
-          ...{ label: 'the checkout’s pixel', code: from(shopifyCheckout) },
+          label: 'the checkout’s pixel',
+          code: from(shopifyCheckout),
         },
       ]
   }
@@ -87,6 +97,9 @@ export function installSteps(platform: Platform, { pixel_id, script_url, snippet
 /** What an example says about itself at its beginning, and where it says what goes in whose place. */
 const withoutInstructions = (example: string): string =>
   example
-    .replace(/^(?:<!--[\s\S]*?-->|\/\*\*[\s\S]*?\*\/|\{% comment %\}[\s\S]*?\{% endcomment %\})\n+/, '')
+    .replace(
+      /^(?:<!--[\s\S]*?-->|\/\*\*[\s\S]*?\*\/|\{% comment %\}[\s\S]*?\{% endcomment %\})\n+/,
+      '',
+    )
     .replace(/^\/\/ .*in place of PIXEL_ID.*\n/m, '')
     .trimEnd()

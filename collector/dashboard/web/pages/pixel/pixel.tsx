@@ -43,8 +43,8 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
             title={pixel.name}
             lead={
               <>
-                <Link href={projectPath}>{project.name}</Link> <span aria-hidden="true">/</span> pixel id{' '}
-                <code>{pixel.pixel_id}</code>
+                <Link href={projectPath}>{project.name}</Link> <span aria-hidden="true">/</span>{' '}
+                pixel id <code>{pixel.pixel_id}</code>
               </>
             }
             actions={
@@ -66,13 +66,21 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
               <Install pixel={pixel} />
               {mayEdit && <PixelSecrets pixel={pixel} />}
             </TabPanel>
-            <PixelSettings pixel={pixel} mayEdit={mayEdit} tab={tab} chooseTab={chooseTab} saved={changed} />
+            <PixelSettings
+              pixel={pixel}
+              mayEdit={mayEdit}
+              tab={tab}
+              chooseTab={chooseTab}
+              saved={changed}
+            />
 
             {open === 'rename' && (
               <RenameDialog
                 what="pixel"
                 object={pixel}
-                save={(name, version) => api.updatePixel({ pixel_id: pixel.pixel_id, name, version })}
+                save={(name, version) =>
+                  api.updatePixel({ pixel_id: pixel.pixel_id, name, version })
+                }
                 renamed={(pixel) => {
                   close()
                   changed(pixel)

@@ -254,7 +254,10 @@ function valueFrom(setting: Settings[keyof Settings]): string {
 
 /** The settings that the fields hold; whether they are good ones the service says. */
 function settingsFrom(values: Values): Settings {
-  const entries = settingNames.map((name) => [name, settingFrom(settingFields[name], values[name] ?? '')])
+  const entries = settingNames.map((name) => [
+    name,
+    settingFrom(settingFields[name], values[name] ?? ''),
+  ])
   return Object.fromEntries(entries) as Settings
 }
 

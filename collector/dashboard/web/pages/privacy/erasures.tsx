@@ -44,7 +44,10 @@ export function Erasures() {
           text: ({ erasure_id, status }) => `${erasure_id} ${status}`,
           sorts: {
             oldest: { label: 'Oldest first' },
-            status: { label: 'Under way first', compare: (one, other) => byText(statusOf)(other, one) },
+            status: {
+              label: 'Under way first',
+              compare: (one, other) => byText(statusOf)(other, one),
+            },
           },
         }}
         empty={<p>Nobody has asked to be forgotten.</p>}
@@ -129,7 +132,11 @@ function Steps({ of: { step, emptied_at, complete_from, completed_at } }: { of: 
   return (
     <ol class="trace" aria-label="Steps">
       {steps.map(({ name, isDone, text }) => (
-        <li key={name} class={isDone ? 'yes' : 'unknown'} aria-current={current?.name === name && 'step'}>
+        <li
+          key={name}
+          class={isDone ? 'yes' : 'unknown'}
+          aria-current={current?.name === name && 'step'}
+        >
           <span class="step">
             {name} {isDone && '✓'}
           </span>

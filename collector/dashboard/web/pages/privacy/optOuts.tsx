@@ -45,7 +45,10 @@ export function OptOuts() {
           text: (optOut) => nameOf(optOut),
           sorts: {
             oldest: { label: 'Oldest first' },
-            newest: { label: 'Newest first', compare: (one, other) => byText<OptOut>(createdAt)(other, one) },
+            newest: {
+              label: 'Newest first',
+              compare: (one, other) => byText<OptOut>(createdAt)(other, one),
+            },
           },
         }}
         empty={<p>Nobody has opted out.</p>}

@@ -21,14 +21,18 @@ export function Retention() {
     const lists = await Promise.all(
       projects.map(async ({ project_id, name }) => {
         const found: Kept[] = []
-        for await (const pixel of api.listPixels.all({ project_id })) found.push({ pixel, project: name })
+        for await (const pixel of api.listPixels.all({ project_id }))
+          found.push({ pixel, project: name })
         return found
       }),
     )
     return lists.flat()
   })
   return (
-    <Section title="Retention" lead="Events older than a pixel keeps them are deleted every night (UTC).">
+    <Section
+      title="Retention"
+      lead="Events older than a pixel keeps them are deleted every night (UTC)."
+    >
       <AsyncList
         query={kept}
         of="pixels"
@@ -38,7 +42,10 @@ export function Retention() {
           sorts: {
             project: { label: 'By project' },
             name: { label: 'By name', compare: byText(({ pixel }) => pixel.name) },
-            longest: { label: 'Kept longest first', compare: byLargest(({ pixel }) => daysOf(pixel)) },
+            longest: {
+              label: 'Kept longest first',
+              compare: byLargest(({ pixel }) => daysOf(pixel)),
+            },
           },
         }}
         empty={<p>No pixel yet.</p>}
@@ -49,7 +56,9 @@ export function Retention() {
               <span class="name">{pixel.name}</span>
               <p class="meta">{project}</p>
             </div>
-            <p>{Number.isFinite(daysOf(pixel)) ? `Kept for ${daysOf(pixel)} days` : 'Kept for good'}</p>
+            <p>
+              {Number.isFinite(daysOf(pixel)) ? `Kept for ${daysOf(pixel)} days` : 'Kept for good'}
+            </p>
             <Link
               href={`/${organization.organization_id}/projects/${pixel.project_id}/pixels/${pixel.pixel_id}?tab=privacy`}
               aria-label={`Change how long events of ${pixel.name} are kept`}

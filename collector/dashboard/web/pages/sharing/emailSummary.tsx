@@ -28,7 +28,8 @@ export function EmailSummary({ projectId }: { projectId: string }) {
                   summary.set(
                     await api.setEmailSummary({
                       project_id: projectId,
-                      frequency: frequency === 'weekly' || frequency === 'monthly' ? frequency : null,
+                      frequency:
+                        frequency === 'weekly' || frequency === 'monthly' ? frequency : null,
                     }),
                   )
                   toast('Saved')

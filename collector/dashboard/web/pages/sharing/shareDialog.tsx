@@ -31,7 +31,9 @@ export function ShareDialog({
             submit={async ({ name = '', shows, ends = '30' }) =>
               created(
                 await api.createShareLink({
-                  ...{ project_id: projectId, name, expires_at: inDays(Number(ends)) },
+                  project_id: projectId,
+                  name,
+                  expires_at: inDays(Number(ends)),
                   pixel_id: shows === everyPixel ? null : shows,
                 }),
               )
@@ -52,7 +54,9 @@ export function ShareDialog({
               label="Shows"
               options={{
                 [everyPixel]: 'All pixels of the project',
-                ...Object.fromEntries(pixels.map(({ pixel_id, name }) => [pixel_id, `Only ${name}`])),
+                ...Object.fromEntries(
+                  pixels.map(({ pixel_id, name }) => [pixel_id, `Only ${name}`]),
+                ),
               }}
             />
             <Select

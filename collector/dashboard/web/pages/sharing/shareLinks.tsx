@@ -17,7 +17,9 @@ const isOver = ({ expires_at }: ShareLink): boolean => Date.parse(expires_at) <=
 
 /** The share links of a project, and the way to a new one. */
 export function ShareLinks({ projectId }: { projectId: string }) {
-  const links = useQuery(async () => (await api.listShareLinks({ project_id: projectId })).share_links)
+  const links = useQuery(
+    async () => (await api.listShareLinks({ project_id: projectId })).share_links,
+  )
   const [isCreating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<ShareLink | null>(null)
   const [created, setCreated] = useState<Answer<'createShareLink'> | null>(null)
@@ -46,7 +48,10 @@ export function ShareLinks({ projectId }: { projectId: string }) {
         empty={
           <>
             <h3>Show the overview to somebody</h3>
-            <p>A client, an agency, a screen on the wall: they need no account, and you say when it ends.</p>
+            <p>
+              A client, an agency, a screen on the wall: they need no account, and you say when it
+              ends.
+            </p>
             {create}
           </>
         }
@@ -77,7 +82,11 @@ export function ShareLinks({ projectId }: { projectId: string }) {
             label: 'Actions',
             value: () => null,
             show: (link: ShareLink) => (
-              <button type="button" aria-label={`Revoke ${link.name}`} onClick={() => setRevoking(link)}>
+              <button
+                type="button"
+                aria-label={`Revoke ${link.name}`}
+                onClick={() => setRevoking(link)}
+              >
                 Revoke
               </button>
             ),

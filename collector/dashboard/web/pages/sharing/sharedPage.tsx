@@ -45,7 +45,8 @@ export function SharedPage({ shareId }: { shareId: string }) {
             ) : (
               <Page title="This link shows nothing any more">
                 <p>
-                  It has expired, was revoked, or is not all there. Ask whoever gave it to you for a new one.
+                  It has expired, was revoked, or is not all there. Ask whoever gave it to you for a
+                  new one.
                 </p>
               </Page>
             )

@@ -35,7 +35,8 @@ export function ByKey({ query }: { query: UsageQuery }) {
 
 const columns = [
   {
-    ...{ name: 'key', label: 'Key' },
+    name: 'key',
+    label: 'Key',
     value: (usage: CallerUsage) => `${nameOf(usage)} ${usage.key_prefix ?? ''}`,
     show: (usage: CallerUsage) => (
       <>
@@ -45,7 +46,9 @@ const columns = [
   },
   { name: 'meter', label: 'Meter', value: ({ meter }: CallerUsage) => nameOfMeter(meter) },
   {
-    ...{ name: 'records', label: 'Records', isNumber: true },
+    name: 'records',
+    label: 'Records',
+    isNumber: true,
     value: (usage: CallerUsage) => usage.records,
     // What an export delivers is charged to its runs, not to a request.
     show: ({ records: count, kind, caller_id, meter }: CallerUsage) =>
@@ -56,7 +59,9 @@ const columns = [
       ),
   },
   {
-    ...{ name: 'cost', label: 'Cost', isNumber: true },
+    name: 'cost',
+    label: 'Cost',
+    isNumber: true,
     value: ({ amount_micros }: CallerUsage) => amount_micros,
     show: ({ amount_micros }: CallerUsage) => money(amount_micros),
   },
@@ -65,4 +70,8 @@ const columns = [
 const kinds = { key: 'API key', member: 'Member', export: 'Export' }
 
 const nameOf = ({ name, kind, caller_id }: CallerUsage): string =>
-  name === null ? `Gone (${caller_id.slice(0, 8)}…)` : kind === 'key' ? name : `${kinds[kind!]}: ${name}`
+  name === null
+    ? `Gone (${caller_id.slice(0, 8)}…)`
+    : kind === 'key'
+      ? name
+      : `${kinds[kind!]}: ${name}`

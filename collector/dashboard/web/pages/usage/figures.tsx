@@ -18,7 +18,8 @@ export function Figures({ query }: { query: UsageQuery }) {
           daily.length === 0 ? (
             <div class="empty">
               <p>
-                Nothing was charged in these days. Collecting events, schemas, counts and test keys are free.
+                Nothing was charged in these days. Collecting events, schemas, counts and test keys
+                are free.
               </p>
             </div>
           ) : (
@@ -31,7 +32,9 @@ export function Figures({ query }: { query: UsageQuery }) {
 }
 
 function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
-  const used = Object.keys(meterNames).filter((meter) => daily.some((usage) => usage.meter === meter))
+  const used = Object.keys(meterNames).filter((meter) =>
+    daily.some((usage) => usage.meter === meter),
+  )
   const total = sumOf(daily)
   return (
     <div class="card charged">
@@ -49,7 +52,9 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
         days={days}
         series={used.map((meter) => {
           const ofDay = new Map(
-            daily.filter((usage) => usage.meter === meter).map((usage) => [usage.date, usage.records]),
+            daily
+              .filter((usage) => usage.meter === meter)
+              .map((usage) => [usage.date, usage.records]),
           )
           return { name: nameOfMeter(meter), values: days.map((day) => ofDay.get(day) ?? 0) }
         })}
@@ -58,7 +63,10 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
         caption="By meter"
         prefix="meters_"
         columns={[meterColumn, ...countColumns]}
-        rows={used.map((meter) => ({ meter, ...sumOf(daily.filter((usage) => usage.meter === meter)) }))}
+        rows={used.map((meter) => ({
+          meter,
+          ...sumOf(daily.filter((usage) => usage.meter === meter)),
+        }))}
         keyOf={({ meter }) => meter}
       />
       <details>
@@ -90,19 +98,25 @@ const meterColumn = {
 
 const countColumns = [
   {
-    ...{ name: 'records', label: 'Records', isNumber: true },
+    name: 'records',
+    label: 'Records',
+    isNumber: true,
     value: (charged: Charged) => charged.records,
     show: ({ records: count, meter, day }: Charged) => (
       <ChargedRequests of={{ ...(day && { day }), meter }}>{records(count)}</ChargedRequests>
     ),
   },
   {
-    ...{ name: 'free', label: 'Of these free', isNumber: true },
+    name: 'free',
+    label: 'Of these free',
+    isNumber: true,
     value: ({ free_records }: Charged) => free_records,
     show: ({ free_records }: Charged) => records(free_records),
   },
   {
-    ...{ name: 'cost', label: 'Cost', isNumber: true },
+    name: 'cost',
+    label: 'Cost',
+    isNumber: true,
     value: ({ amount_micros }: Charged) => amount_micros,
     show: ({ amount_micros }: Charged) => money(amount_micros),
   },

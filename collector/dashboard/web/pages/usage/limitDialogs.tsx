@@ -77,7 +77,11 @@ export function LimitDialog({
     <SettingDialog
       {...dialog}
       title="Set a limit"
-      values={{ of, daily: textOf(current?.daily_records), monthly: textOf(current?.monthly_records) }}
+      values={{
+        of,
+        daily: textOf(current?.daily_records),
+        monthly: textOf(current?.monthly_records),
+      }}
       change={({ budgets, limits }, { of = '', daily = '', monthly = '' }) => ({
         budgets,
         limits: [
@@ -95,7 +99,14 @@ export function LimitDialog({
       })}
     >
       <Select name="of" label="Meter" options={meterNames} onChange={setOf} />
-      <TextField key={`${of} day`} name="daily" label="Records a day" type="number" min={0} step={1} />
+      <TextField
+        key={`${of} day`}
+        name="daily"
+        label="Records a day"
+        type="number"
+        min={0}
+        step={1}
+      />
       <TextField
         key={`${of} month`}
         name="monthly"
@@ -135,9 +146,14 @@ function SettingDialog({
         submit={async (given) => {
           const { budgets, limits } = await api.getUsageLimits()
           const all = {
-            budgets: budgets.map(({ project_id, monthly_micros }) => ({ project_id, monthly_micros })),
+            budgets: budgets.map(({ project_id, monthly_micros }) => ({
+              project_id,
+              monthly_micros,
+            })),
             limits: limits.map(({ meter, daily_records, monthly_records }) => ({
-              ...{ meter, daily_records, monthly_records },
+              meter,
+              daily_records,
+              monthly_records,
             })),
           }
           const now = await api.setUsageLimits(change(all, given))

@@ -42,8 +42,8 @@ function Found({
       {found.shut_off && (
         <div class="notice danger" role="alert">
           <p>
-            <strong>Usage is paused for this account.</strong> Reads that cost something are refused until
-            whoever runs the service turns it on again.
+            <strong>Usage is paused for this account.</strong> Reads that cost something are refused
+            until whoever runs the service turns it on again.
           </p>
         </div>
       )}
@@ -134,7 +134,9 @@ const limitsOf = ({ limits }: LimitsState): LimitUse[] =>
   limits.flatMap(({ meter, daily_records, monthly_records, used_today, used_this_month }) => {
     const name = nameOfMeter(meter)
     return [
-      ...(daily_records === null ? [] : [{ name, used: used_today, most: daily_records, period: 'today' }]),
+      ...(daily_records === null
+        ? []
+        : [{ name, used: used_today, most: daily_records, period: 'today' }]),
       ...(monthly_records === null
         ? []
         : [{ name, used: used_this_month, most: monthly_records, period: 'this month' }]),
