@@ -14,7 +14,11 @@ export interface Sealer {
 }
 
 /** A secret cannot be stored because the operator has not set FOOTFALL_SECRET_KEY. */
-export class NoSecretKeyError extends Error {}
+export class NoSecretKeyError extends Error {
+  constructor() {
+    super('FOOTFALL_SECRET_KEY is not set, so this service cannot store secrets')
+  }
+}
 
 /** The settings that decide which keys seal. */
 export interface SealerSettings {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 
 /** Who may name the tables of people: their SQL, the schema that makes them, and the load that fills them. */
-const owners = [/^people\/identity\//, /^people\/load\//, /^platform\/clickhouse\//]
+const owners = [/^identity\/store\//, /^identity\/load\//, /^platform\/clickhouse\//]
 
 test('the SQL of profiles stands in one place: no other file reads their tables', () => {
   const collector = join(packageRoot, 'collector')
