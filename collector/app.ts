@@ -51,8 +51,7 @@ import { statisticsRoutes } from './events/statistics/routes.ts'
 import { traceRoute } from './events/traceRoute.ts'
 import { visitorsRoutes } from './events/visitors/routes.ts'
 import { privacyRoutes } from './identity/privacy/routes.ts'
-import type { IngestDeps } from './ingest/beacon/intake.ts'
-import { ingestRoutes } from './ingest/beacon/routes.ts'
+import { type IngestDeps, ingestRoutes } from './ingest/ingestRoutes.ts'
 import { takeBeaconsInFront } from './ingest/wire/fastPath.ts'
 
 export interface AppDeps {

@@ -13,10 +13,10 @@ import { startLocalClickHouse } from '../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../collector/platform/clickhouse/openClickHouse.ts'
 import { declareQueues, openBoss } from '../collector/platform/jobs/jobs.ts'
-import { openStores } from '../collector/platform/localStores/open.ts'
 import { openLog } from '../collector/platform/log.ts'
 import { startLocalPostgres } from '../collector/platform/postgres/local.ts'
 import { migratePostgres } from '../collector/platform/postgres/migrate.ts'
+import { openStores } from '../collector/platform/stores/openStores.ts'
 import { createPostgresDatabase, migratedDatabase } from './harness/databases.ts'
 
 declare module 'vitest' {

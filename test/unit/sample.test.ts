@@ -1,7 +1,7 @@
 import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
 import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
-import { validateEvent } from '../../collector/ingest/beacon/validate.ts'
+import { validateEvent } from '../../collector/ingest/normalize/validate.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,

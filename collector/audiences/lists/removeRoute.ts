@@ -5,9 +5,9 @@ import { requireLive, bearerWriteAccess as writeAccess } from '../../api/access/
 import { clickhouseOf } from '../../events/query/eventStores.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { ListsDeps } from './deps.ts'
-import { rejectedLine } from './import/reasons.ts'
 import { readNotCompleted } from './imports.ts'
 import { noteRemoved, readList } from './lists.ts'
+import { rejectedLine } from './reasons.ts'
 import { removeItems } from './removeItems.ts'
 import { ById, ProjectQuery, Removed, RemovedItems, tags } from './schemas.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
-import type { IngestDeps } from './intake.ts'
+import type { IngestDeps } from './acceptBeacon.ts'
 import type { Pixel } from './pixels.ts'
 
 /** The errors of a whole beacon that its pixel's owner can do something about. */

@@ -1,9 +1,8 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { type CapturedType, type Description, eventTypeOf } from '../../../schemas/captured.ts'
 import { type EventType, eventNumbers } from '../../../schemas/events/index.ts'
-import { identifierOf } from '../beacon/identifier.ts'
-import { type Fault, isObject } from '../beacon/validate.ts'
 import type { Data } from './data.ts'
+import { identifierOf } from './elementSelector.ts'
 import {
   isInLink,
   judgedFrom,
@@ -18,6 +17,7 @@ import {
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, isText, numberOf } from './text.ts'
+import { type Fault, isObject } from './validate.ts'
 
 /** An event as it is to be checked and stored. */
 export interface Derived {

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { handOver, run } from '../../ops/launch/node.mjs'
-import { prepare } from '../../ops/launch/start.mjs'
+import { handOver, run } from './node.mjs'
+import { prepare } from './start.mjs'
 
 const [address] = process.argv.slice(2)
 await (address ? handOver() : prepare())

@@ -3,13 +3,13 @@ import type { Config } from '../../config.ts'
 import { registerCollector } from '../../ingest/spool/collectors.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
-import { isUnavailable } from '../../platform/isUnavailable.ts'
-import type { Stores } from '../../platform/localStores/open.ts'
 import type { Log } from '../../platform/log.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { StartError } from '../../platform/startError.ts'
+import { isUnavailable } from '../../platform/storeErrors.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
 
 /** A store on its way to be what this version needs. */
 export interface Preparation<T> {

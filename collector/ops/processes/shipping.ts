@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import type { IdentityRefresh } from '../../identity/store/refresh.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
+import { openShippers, recoverSpool, type Shippers } from '../../ingest/shipper/shippers.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
-import { makeSpool, openShippers, recoverSpool, type Shippers } from '../../ingest/spool/spools.ts'
+import { makeSpool } from '../../ingest/spool/spools.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
-import type { Stores } from '../../platform/localStores/open.ts'
 import type { Log } from '../../platform/log.ts'
 import {
   deadLetters,
@@ -15,6 +15,7 @@ import {
   shippedRows,
   shipRetries,
 } from '../../platform/metrics.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
 
 const shipOnStopMs = 5_000
 /** How long workers that lost their primary may take to end. */

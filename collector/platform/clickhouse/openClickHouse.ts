@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
-import { type ClickHouse, ClickHouseRefused, type Query } from './client.ts'
+import { ClickHouseRefused } from '../storeErrors.ts'
+import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
 import { insertRaw, openStream, outputSettings } from './stream.ts'
 

@@ -2,7 +2,7 @@ import '@fastify/multipart'
 import { extname } from 'node:path'
 import type { FastifyRequest } from 'fastify'
 import { invalidParameter, malformed, unsupportedMediaType } from '../../../api/http/errors.ts'
-import type { ImportFile } from '../import/importFile.ts'
+import type { ImportFile } from '../file/importFile.ts'
 
 /** What uploads may be, besides JSON. */
 export const streamTypes = ['text/csv', 'application/x-ndjson', 'multipart/form-data'] as const

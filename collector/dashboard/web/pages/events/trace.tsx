@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../../../../api/client/index.ts'
-import { exactTime } from '../../parts/time.ts'
+import { exactTime } from '../../components/time.ts'
 
 type EventTrace = Answer<'traceEvent'>
 

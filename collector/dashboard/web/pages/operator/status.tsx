@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { OperatorStatus } from '../../../../api/client/index.ts'
-import { type Column, DataTable } from '../../parts/dataTable.tsx'
-import { Section } from '../../parts/page.tsx'
-import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
+import { RelativeTime } from '../../components/relativeTime.tsx'
 import { bytes, count, span } from './amounts.ts'
 
 type Part = { status: OperatorStatus }

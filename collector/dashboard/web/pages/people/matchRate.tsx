@@ -1,14 +1,14 @@
 import { api } from '../../api.ts'
+import { records } from '../../components/amounts.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
 import { percent } from '../../format.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { DataTable } from '../../parts/dataTable.tsx'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { filterFor } from '../../view/filterText.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { ViewQuery } from '../../view/view.ts'
-import { records } from '../usage/amounts.ts'
 
 const groups = {
   page_path: 'Page',

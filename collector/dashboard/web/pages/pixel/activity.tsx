@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type Activity, api, type Pixel } from '../../api.ts'
+import { Section } from '../../components/page.tsx'
+import { RelativeTime } from '../../components/relativeTime.tsx'
 import { wholeNumber } from '../../format.ts'
-import { Section } from '../../parts/page.tsx'
-import { RelativeTime } from '../../parts/relativeTime.tsx'
 
 const pollMs = 1_500
 

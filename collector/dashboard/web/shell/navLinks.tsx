@@ -1,5 +1,5 @@
-import type { Place } from '../places.ts'
 import { Link } from '../router.tsx'
+import type { Place } from '../routes.ts'
 
 /** The places of the navigation that have a name, as links; the one that is shown is marked. */
 export function NavLinks({

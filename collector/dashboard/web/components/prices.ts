@@ -1,6 +1,6 @@
 import { api } from '../api.ts'
-import { money, nameOfMeter, records } from '../pages/usage/amounts.ts'
 import { type QueryState, useQuery } from '../useQuery.ts'
+import { money, nameOfMeter, records } from './amounts.ts'
 
 /** What a record of each meter costs. */
 interface Price {

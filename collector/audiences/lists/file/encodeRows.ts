@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { countLines } from '../../../identity/load/records.ts'
+import { type Reason, reasonNames } from '../reasons.ts'
 import { fieldOf, readCsvRecord } from './csvRecord.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
-import { type Reason, reasonNames } from './reasons.ts'
 
 /** Rows in ClickHouse's RowBinary: the line from 0 (UInt32), the reason's number from 1 or 0 (UInt8), the text. */
 export interface EncodedRows {

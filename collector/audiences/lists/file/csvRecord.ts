@@ -1,5 +1,5 @@
+import type { Reason } from '../reasons.ts'
 import { recordBytesMax } from './importFile.ts'
-import type { Reason } from './reasons.ts'
 
 const newline = 0x0a
 const carriageReturn = 0x0d

@@ -1,10 +1,10 @@
-import { repeat } from '../../platform/jobs/repeat.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { clockAheadSeconds, readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import type { Shipper } from '../shipper/shipper.ts'
-import { publishWatermark } from './collectors.ts'
-import { createSharedClock } from './sharedClock.ts'
+import { repeat } from '../../platform/repeat.ts'
+import { publishWatermark } from '../spool/collectors.ts'
+import { createSharedClock } from '../spool/sharedClock.ts'
+import type { Shipper } from './shipper.ts'
 
 const publishMs = 1_000
 

@@ -5,8 +5,8 @@ import type { Sealer } from '../../platform/outbound/sealer.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { requireToken } from '../sessions/signInThrottle.ts'
 import { factorRemovedNotice } from './notices.ts'
+import { requireToken } from './signInThrottle.ts'
 import { base32, stepOfCode } from './totp.ts'
 
 /** As long as SHA-1's digest, as RFC 4226 (4, R6) recommends. */

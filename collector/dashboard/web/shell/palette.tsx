@@ -1,5 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import { type OwnProject, ownProjects, type Session } from '../api.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { go } from '../router.tsx'
 import {
   accountPlace,
   addressOf,
@@ -7,10 +9,8 @@ import {
   placesFor,
   projectAddress,
   projectPlaces,
-} from '../places.ts'
-import { go } from '../router.tsx'
+} from '../routes.ts'
 import { useQuery } from '../useQuery.ts'
-import { Dialog } from './dialog.tsx'
 
 interface Entry {
   name: string

@@ -6,12 +6,12 @@ import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../plan.ts'
+import { rolledFields, wholeDay } from '../rollup/eventFigures.ts'
+import type { CountedThing } from '../rollup/runs.ts'
+import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
+import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
 import { sessionPages, untilNext } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql } from '../sessionsSql.ts'
-import { rolledFields, wholeDay } from './eventFigures.ts'
-import type { CountedThing } from './runs.ts'
-import { inSpans, joinSpans, type Span } from './spans.ts'
-import { joinNumbers, type Numbering, numberVisitors } from './visitorNumbers.ts'
 
 /** A project whose days are counted. */
 interface Project {

@@ -1,6 +1,6 @@
 import { ownProjects } from '../api.ts'
-import { projectAddress, projectPlaces } from '../places.ts'
 import { currentSearch } from '../router.tsx'
+import { projectAddress, projectPlaces } from '../routes.ts'
 import { useQuery } from '../useQuery.ts'
 import { viewSearch } from '../view/view.ts'
 import { NavLinks } from './navLinks.tsx'

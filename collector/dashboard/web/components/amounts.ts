@@ -1,4 +1,4 @@
-import { wholeNumber } from '../../format.ts'
+import { wholeNumber } from '../format.ts'
 
 /** How numbers of records and amounts of money read. */
 

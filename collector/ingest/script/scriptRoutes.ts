@@ -4,8 +4,16 @@ import { snippet } from '../../../pixel/stub.mjs'
 import { notFound } from '../../api/http/errors.ts'
 import { chooseEncoding } from '../../api/http/negotiateEncoding.ts'
 import { Id } from '../../api/http/schemas.ts'
-import { activePixel, type IngestDeps } from '../beacon/intake.ts'
+import { activePixel } from '../beacon/acceptBeacon.ts'
+import type { PixelRegistry } from '../beacon/pixels.ts'
+import type { PinnedScripts } from './pinnedScripts.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
+
+/** What the routes of the script need. */
+export interface ScriptDeps {
+  pixels: PixelRegistry
+  pinned: PinnedScripts
+}
 
 /** Settings may change: browsers ask again after five minutes, and meanwhile use what they have. */
 const current = 'public, max-age=300, stale-while-revalidate=86400'
@@ -21,7 +29,7 @@ const isChunk = (name: string): name is ChunkName =>
  */
 export async function scriptRoutes(
   app: FastifyInstance,
-  deps: IngestDeps,
+  deps: ScriptDeps,
   collectorUrl: string,
 ): Promise<void> {
   const scripts = await createPixelScripts(collectorUrl)

@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
+import { readStaleProjects } from '../rollup/runs.ts'
 import { countDays, deleteOldCounts } from './countDays.ts'
-import { readStaleProjects } from './runs.ts'
 
 const oneProject = 'analytics.count-days-of'
 

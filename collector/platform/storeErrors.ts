@@ -1,4 +1,13 @@
-import { ClickHouseRefused } from './clickhouse/client.ts'
+/** ClickHouse got the statement and refused it. Everything else that goes wrong is thrown as it came: no connection, no answer. */
+export class ClickHouseRefused extends Error {
+  /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
+  readonly code: number
+
+  constructor(message: string, code: number) {
+    super(message)
+    this.code = code
+  }
+}
 
 /** PostgreSQL's codes for a server that is starting, ending or full, and Node's for one that is not there. */
 const awayCodes = new Set([

@@ -5,12 +5,12 @@ import { sessionOf } from '../../api/access/session.ts'
 import { exactly } from '../../api/http/schemas.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { endAccess } from '../account/endAccess.ts'
-import { passwordChangedNotice } from '../account/notices.ts'
-import { ownUserWithPassword } from '../account/ownUser.ts'
+import { endAccess } from '../credentials/endAccess.ts'
+import { passwordChangedNotice } from '../credentials/notices.ts'
+import { hashPassword } from '../credentials/passwords.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, CurrentPassword, Password, triesRefusals } from '../schemas.ts'
-import { hashPassword } from './passwords.ts'
+import { ownUserWithPassword } from './ownUser.ts'
 
 /** PUT /dashboard/password: whoever is signed in changes their own. */
 export const ownPasswordRoutes =

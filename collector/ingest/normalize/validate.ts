@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile'
 import { customPropertiesBytesMax } from '../../../schemas/events/custom.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
+import { unmarkLongIntegers } from './exactNumbers.ts'
 
 /** Oldest event taken, by its own time. Keeps the months, and so the partitions, of one insert few. */
 export const eventAgeDaysMax = 366

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { Session } from '../api.ts'
-import { type Place, placesFor, projectPlaces } from '../places.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { type Place, placesFor, projectPlaces } from '../routes.ts'
 import { areSingleKeysOn, switchSingleKeys } from '../singleKeys.ts'
 import { viewKeys } from '../view/keys.ts'
-import { Dialog } from './dialog.tsx'
 
 /** Which keys do what. */
 export function ShortcutHelp({

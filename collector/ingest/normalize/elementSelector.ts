@@ -1,5 +1,5 @@
 import type { Description } from '../../../schemas/captured.ts'
-import { isText } from '../normalize/text.ts'
+import { isText } from './text.ts'
 
 const stepsMax = 5
 const lengthMax = 100

@@ -6,7 +6,6 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { AnalyticsPlan } from '../plan.ts'
-import { count, planOf, zeroUuid } from './countDay.ts'
 import {
   countedThings,
   dayOf,
@@ -20,9 +19,10 @@ import {
   noteRuns,
   readRuns,
   wholeDayOf,
-} from './runs.ts'
-import type { Span } from './spans.ts'
-import { forgetVisitors, requireNumbering } from './visitorNumbers.ts'
+} from '../rollup/runs.ts'
+import type { Span } from '../rollup/spans.ts'
+import { forgetVisitors, requireNumbering } from '../rollup/visitorNumbers.ts'
+import { count, planOf, zeroUuid } from './countDay.ts'
 
 interface CountDaysOptions {
   readonly eventsMin?: number

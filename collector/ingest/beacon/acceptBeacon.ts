@@ -8,7 +8,7 @@ import type { Locate } from '../normalize/location.ts'
 import type { Person } from '../normalize/normalize.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/row.ts'
 import { storedIp } from '../normalize/storedIp.ts'
-import type { PinnedScripts } from '../script/pinnedScripts.ts'
+import type { Fault } from '../normalize/validate.ts'
 import type { Spool } from '../spool/spool.ts'
 import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
 import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
@@ -20,7 +20,6 @@ import type { OptOuts } from './optOuts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
 import { senderOf, type Vouches } from './sender.ts'
-import type { Fault } from './validate.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
 /** What ingest is built from. */
@@ -28,7 +27,6 @@ export interface IngestDeps {
   pixels: PixelRegistry
   optOuts: OptOuts
   salt: DailySalt
-  pinned: PinnedScripts
   locate: Locate
   /** One spool per table that ingest writes. */
   spools: { events: Spool; rejected_events: Spool; identity_links: Spool }

@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Session } from '../api.ts'
 import { lazyPage } from '../lazyPage.tsx'
-import { addressOf, placesFor, projectAddress, projectPlaces } from '../places.ts'
 import { go } from '../router.tsx'
+import { addressOf, placesFor, projectAddress, projectPlaces } from '../routes.ts'
 import { isSingleKey } from '../singleKeys.ts'
 
 /** Which of the dialogs over all pages is open. */

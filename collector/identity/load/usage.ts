@@ -1,5 +1,5 @@
-import { formats } from '../load/source.ts'
-import { targets } from '../load/targets.ts'
+import { formats } from './source.ts'
+import { targets } from './targets.ts'
 
 /** What the commands take, for their help. */
 export const loadUsage = `footfall identity load FILE…     files, or standard input (-)
