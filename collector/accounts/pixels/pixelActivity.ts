@@ -50,11 +50,12 @@ export const pixelActivityRoutes =
           summary: 'Get the activity of a pixel',
           description: 'Its first and last event, and what was rejected. Never billed.',
           params: exactly({ pixel_id: Id }),
+          querystring: exactly({ project_id: Type.Optional(Id) }),
           response: { 200: Activity },
         },
       },
-      async ({ principal, params }, reply) => {
-        const pixel = await pixelFor(postgres, principal, params, 'read')
+      async ({ principal, params, query }, reply) => {
+        const pixel = await pixelFor(postgres, principal, { ...params, ...query }, 'read')
         return readActivity(
           openReader(principal, { effort: 'page', signal: untilClosed(reply) }),
           pixel,

@@ -10,6 +10,7 @@ import {
   DeliveriesQuery,
   DeliveryById,
   OneDelivery,
+  ProjectQuery,
   Replay,
   Replayed,
   tags,
@@ -58,15 +59,16 @@ export const deliveryRoutes =
           operationId: 'testWebhook',
           summary: 'Send a test message',
           params: ById,
+          querystring: ProjectQuery,
           description:
             'One of the type `webhook.test`, tried once; the deliveries say what came of it.',
           response: { 202: OneDelivery },
         },
       },
-      async ({ principal, params }, reply) => {
-        const delivery = await forChange(deps, principal, params.webhook_id, (client, webhook) => {
+      async (request, reply) => {
+        const delivery = await forChange(deps, request, (client, webhook) => {
           requireEnabled(webhook)
-          return sendTest(client, webhook, principal.organizationId)
+          return sendTest(client, webhook, request.principal.organizationId)
         })
         return reply.code(202).send({ delivery })
       },
@@ -81,15 +83,16 @@ export const deliveryRoutes =
           operationId: 'replayWebhookDelivery',
           summary: 'Replay a delivery',
           params: DeliveryById,
+          querystring: ProjectQuery,
           description:
             'Sends the message again, with the same `webhook-id`, whether or not it had arrived.',
           response: { 202: OneDelivery },
         },
       },
-      async ({ principal, params }, reply) => {
-        const delivery = await forChange(deps, principal, params.webhook_id, (client, webhook) => {
+      async (request, reply) => {
+        const delivery = await forChange(deps, request, (client, webhook) => {
           requireEnabled(webhook)
-          return replayDelivery(client, webhook.id, params.delivery_id)
+          return replayDelivery(client, webhook.id, request.params.delivery_id)
         })
         return reply.code(202).send({ delivery })
       },
@@ -104,15 +107,16 @@ export const deliveryRoutes =
           operationId: 'replayFailedWebhookDeliveries',
           summary: 'Replay all failed deliveries',
           params: ById,
+          querystring: ProjectQuery,
           body: Replay,
           description: 'Sends every message again that was given up, of those since a time.',
           response: { 202: Replayed },
         },
       },
-      async ({ principal, params, body }, reply) => {
-        const replayed = await forChange(deps, principal, params.webhook_id, (client, webhook) => {
+      async (request, reply) => {
+        const replayed = await forChange(deps, request, (client, webhook) => {
           requireEnabled(webhook)
-          return replayFailed(client, webhook.id, body.since)
+          return replayFailed(client, webhook.id, request.body.since)
         })
         return reply.code(202).send({ replayed })
       },

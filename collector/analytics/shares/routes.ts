@@ -39,6 +39,13 @@ const ShareLink = Type.Object(
 
 const path = '/api/v1/analytics/shares'
 const ById = exactly({ share_id: Id })
+const ProjectQuery = exactly({ project_id: Type.Optional(Id) })
+
+/** What names a share link. */
+interface NamedShare {
+  share_id: string
+  project_id: string | undefined
+}
 
 /** /api/v1/analytics/shares: links that show figures to whoever has them, until they end. */
 export const sharesRoutes =
@@ -48,10 +55,22 @@ export const sharesRoutes =
     const access = { ...mayRead, keyRole: 'admin' } as const
     app.addHook('preValidation', rejectUnstorableText)
 
+    /** A share link, of the project that the request names if it names one. */
+    const readShareOf = async (
+      principal: Principal,
+      { share_id, project_id }: NamedShare,
+    ): Promise<Share> => {
+      const projectId = project_id?.toLowerCase()
+      if (projectId !== undefined) await deps.scopeOf(principal, { projectId })
+      const share = await readShare(postgres, principal.organizationId, share_id.toLowerCase())
+      const isOfOther = projectId !== undefined && share?.project_id !== projectId
+      if (!share || isOfOther) throw notFound.shareLink()
+      return share
+    }
+
     /** A share link that the caller administers. */
-    const shareFor = async (principal: Principal, shareId: string): Promise<Share> => {
-      const share = await readShare(postgres, principal.organizationId, shareId)
-      if (!share) throw notFound.shareLink()
+    const shareFor = async (principal: Principal, asked: NamedShare): Promise<Share> => {
+      const share = await readShareOf(principal, asked)
       await projectFor(postgres, principal, share.project_id, 'write').catch((error) => {
         const isOther = error instanceof ApiError && [401, 404].includes(error.status)
         throw isOther ? notFound.shareLink() : error
@@ -138,18 +157,18 @@ export const sharesRoutes =
           operationId: 'getShareLink',
           summary: 'Get a share link',
           params: ById,
+          querystring: ProjectQuery,
           description: 'For admins of the project, and for whoever has the link.',
           response: { 200: Type.Object({ share_link: ShareLink }) },
         },
       },
-      async ({ principal, params }) => {
-        const { caller, organizationId } = principal
-        const shareId = params.share_id.toLowerCase()
+      async ({ principal, params, query }) => {
+        const { caller } = principal
+        const asked = { share_id: params.share_id, project_id: query.project_id }
         if (caller.kind !== 'share')
-          return { share_link: publicShare(await shareFor(principal, shareId)) }
-        const share =
-          caller.shareId === shareId && (await readShare(postgres, organizationId, shareId))
-        if (!share) throw notFound.shareLink()
+          return { share_link: publicShare(await shareFor(principal, asked)) }
+        const share = await readShareOf(principal, asked)
+        if (share.share_id !== caller.shareId) throw notFound.shareLink()
         return { share_link: { ...publicShare(share), created_by: null, last_used_at: null } }
       },
     )
@@ -163,13 +182,17 @@ export const sharesRoutes =
           operationId: 'revokeShareLink',
           summary: 'Revoke a share link',
           params: ById,
+          querystring: ProjectQuery,
           description: 'It shows nothing any more within a second.',
           response: { 204: Type.Null({ description: 'Revoked.' }) },
         },
       },
-      async ({ principal, params }, reply) => {
+      async ({ principal, params, query }, reply) => {
         if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
-        const share = await shareFor(principal, params.share_id)
+        const share = await shareFor(principal, {
+          share_id: params.share_id,
+          project_id: query.project_id,
+        })
         await inTransaction(postgres, (client) => revokeShare(client, principal, share))
         return reply.code(204).send(null)
       },

@@ -43,6 +43,12 @@ const discovery = {
       description: 'Only members of this audience of the organization.',
     }),
   ),
+  project_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'The project of `audience_id`. Intent data itself belongs to no project.',
+    }),
+  ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
