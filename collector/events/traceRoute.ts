@@ -7,9 +7,11 @@ import type { ReadDeps } from './query/deps.ts'
 import { placeQuery, readScope } from './query/scopeQuery.ts'
 import { dropsBots, readDuplicates, readOptedOut, readRejections, readStored } from './trace.ts'
 
+const PixelId = Nullable(Id, { description: 'Null for a DSP event.' })
+
 const StoredEvent = Type.Object({
   project_id: Id,
-  pixel_id: Id,
+  pixel_id: PixelId,
   source: Type.String(),
   event_type: Type.String(),
   timestamp: Timestamp,
@@ -43,11 +45,14 @@ const EventTrace = Type.Object(
           'Each time that an event of this id was rejected in the last thirty days, the latest first.',
       },
     ),
-    duplicates: Type.Array(Type.Object({ received_at: Timestamp, project_id: Id, pixel_id: Id }), {
-      description:
-        'Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was ' +
-        'left out, the latest first.',
-    }),
+    duplicates: Type.Array(
+      Type.Object({ received_at: Timestamp, project_id: Id, pixel_id: PixelId }),
+      {
+        description:
+          'Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was ' +
+          'left out, the latest first.',
+      },
+    ),
     possible_reasons: Type.Array(Choice(reasons), {
       description:
         'Of what is not found, what may have become of it: it waits for storage; a pixel drops events of bots, and ' +

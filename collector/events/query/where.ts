@@ -1,4 +1,10 @@
-import { hasProfile, hemAsNumber, hemNumber, isProfileField } from '../../../schemas/fields.ts'
+import {
+  fieldSql,
+  hasProfile,
+  hemAsNumber,
+  hemNumber,
+  isProfileField,
+} from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/scope.ts'
 import { isHem } from '../../identity/store/hem.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
@@ -121,7 +127,8 @@ function leftSide(filter: Filter, payload: Payload): string {
   const { name } = filter.field
   // timestamp is computed from ts_millis, which the primary key holds.
   if (name === 'timestamp') return 'ts_millis'
-  return filter.as === 'text' && isUuidField(filter.field) ? `toString(${name})` : name
+  const sql = fieldSql(filter.field)
+  return filter.as === 'text' && isUuidField(filter.field) ? `toString(${sql})` : sql
 }
 
 function rightSide(filter: Filter, bind: Bind): string {
