@@ -113,6 +113,21 @@ describe('pages', () => {
 })
 
 describe('a filter', () => {
+  test.each([
+    ['business_email', 'p1@one.example'],
+    ['email', 'p3@gmail.com'],
+  ])('by %s takes an address with blanks around it, in each form', async (field, address) => {
+    const value = ` ${address}\n`
+    const filters = [
+      { filter: [{ field, op: 'eq', value }] },
+      { filter: [{ field, op: 'in', value: `nobody@one.example| ${address} ` }] },
+      { filter: `${field}:eq:${value}` },
+    ]
+    for (const body of filters) {
+      expect((await query(body)).results).toMatchObject([{ [field]: address }])
+    }
+  })
+
   const ops: [string, object[], (person: Row, index: number) => boolean][] = [
     [
       'last_name:eq:Wu',
