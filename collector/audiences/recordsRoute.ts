@@ -66,7 +66,10 @@ export const recordsRoute =
                     : {}
                 reply.type('application/json; charset=utf-8')
                 const meta = chargedMeta(audience.meter, members.length, charged)
-                return pageOf({ audience_id: audience.id, count }, rows, { ...next, meta })
+                return pageOf({ audience_id: audience.id, count, total: count }, rows, {
+                  ...next,
+                  meta,
+                })
               },
             }
           },

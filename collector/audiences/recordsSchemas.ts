@@ -34,7 +34,8 @@ export const changesRefusals = { 409: notReady, 422: useDownload }
 const RecordPage = Type.Object(
   {
     audience_id: Id,
-    count: Type.Integer({ description: 'Records of the build.' }),
+    count: Type.Integer({ description: 'Records of the build, on all pages.' }),
+    total: Type.Integer({ description: 'The same as `count`.' }),
     results: Type.Array(Person),
     next_cursor: NextCursor,
     meta: ChargedMeta,

@@ -182,7 +182,7 @@ export const topicRoutes =
               fields,
             )
             const masked = subjects.map((subject) => JSON.stringify(maskRow(JSON.parse(subject))))
-            return answerOf(entity, rows, masked, { count, meta: metaOf(plan) })
+            return answerOf(entity, rows, masked, { count, total: count, meta: metaOf(plan) })
           },
         )
       }

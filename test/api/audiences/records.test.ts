@@ -62,7 +62,8 @@ test.each([1, 7, 46, 47, 48, 5_000])(
       members,
     )
     expect(found).toHaveLength(Math.ceil(people / size))
-    for (const page of found) expect(page).toMatchObject({ audience_id: audienceId, count: people })
+    for (const page of found)
+      expect(page).toMatchObject({ audience_id: audienceId, count: people, total: people })
   },
 )
 
