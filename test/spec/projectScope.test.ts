@@ -67,7 +67,8 @@ const routes = (): Route[] =>
 
 function placesOf(name: string, { schema }: RouteOptions): Place[] {
   const takes = (place: keyof typeof parts) =>
-    (schema?.[parts[place]] as { properties?: object } | undefined)?.properties?.hasOwnProperty(
+    Object.hasOwn(
+      (schema?.[parts[place]] as { properties?: object } | undefined)?.properties ?? {},
       'project_id',
     )
   const inRequest = (Object.keys(parts) as (keyof typeof parts)[]).filter(

@@ -126,7 +126,7 @@ describe('a delivery', () => {
       { path: 'web_event', more: { select: 'pixel_id,source', distinct: 'pixel_id' } },
       { path: 'web_event', more: { select: 'pixel_id,source,session_id' } },
       { path: 'resolution_full_profile', more: { select: 'pixel_id,source,hem,first_name' } },
-      { path: 'web_event', more: { select: 'pixel_id,source', filter: 'pixel_id:ne:' + noPixel } },
+      { path: 'web_event', more: { select: 'pixel_id,source', filter: `pixel_id:ne:${noPixel}` } },
     ]
     for (const { path, more } of places) {
       const { body } = await tenants.ask(`/api/v3/events/${path}`, { campaign_id, ...more })
