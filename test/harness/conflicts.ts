@@ -86,7 +86,7 @@ const operationIdsIn = (node: Node): RegExp[] =>
     .flatMap((value) =>
       collect(value, (one) => (textKinds.includes(one.kind) ? one.getText() : undefined)),
     )
-    .map((text) => new RegExp(`^${text.slice(1, -1).replace(/\$\{[^}]*\}/g, '\\w+')}$`))
+    .map((text) => new RegExp(`^${text.slice(1, -1).replace(/\$\{[^}]*\}/g, '\\w*')}$`))
 
 const textKinds = [
   SyntaxKind.StringLiteral,
