@@ -19,8 +19,10 @@ import { openRequestLog } from './billing/requests/requestLog.ts'
 import { createIdentifyLimit, createIngestLimits } from './ingest/beacon/ingestLimits.ts'
 import { openOptOuts } from './ingest/beacon/optOuts.ts'
 import { openPixelRegistry } from './ingest/beacon/pixels.ts'
+import { createRecordRefusal } from './ingest/beacon/refusals.ts'
 import { createVouches } from './ingest/beacon/sender.ts'
 import { openDailySalt } from './ingest/beacon/visitor.ts'
+import { openIgnoredTraffic } from './ingest/ignored/ignoredTraffic.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { openPinnedScripts } from './ingest/script/pinnedScripts.ts'
 import { collectorIdOf } from './ingest/spool/collectors.ts'
@@ -195,23 +197,27 @@ async function openIngest(
   const { dataDir } = config
   const pixels = await openPixelRegistry(pool, postgresUrl, { dataDir, keeps })
   const optOuts = await openOptOuts(pool, postgresUrl, { dataDir, keeps })
+  const ignoredTraffic = await openIgnoredTraffic(pool, postgresUrl, { dataDir, keeps })
   const salt = await openDailySalt(pool, dataDir)
   return {
     deps: {
       pixels,
       optOuts,
+      ignoredTraffic,
       salt,
       spools,
       locate,
       pinned: openPinnedScripts(pool),
       limits: createIngestLimits(config),
       identifyLimit: createIdentifyLimit(config),
+      recordRefusal: createRecordRefusal(spools.rejected_events),
     },
     async close() {
       await Promise.all(Object.values(spools).map((spool) => spool.close()))
       salt.close()
       await pixels.close()
       await optOuts.close()
+      await ignoredTraffic.close()
       await lock.release()
     },
   }

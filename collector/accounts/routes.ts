@@ -18,6 +18,7 @@ import { whoamiRoutes } from './organizations/whoami.ts'
 import { identifySecretRoutes } from './pixels/identifySecretRoutes.ts'
 import { pixelActivityRoutes } from './pixels/pixelActivity.ts'
 import { pixelRoutes } from './pixels/pixelRoutes.ts'
+import { ownNetworkRoutes } from './projects/ownNetwork.ts'
 import { projectActivityRoutes } from './projects/projectActivity.ts'
 import { projectRoutes } from './projects/projectRoutes.ts'
 import { loginRoutes } from './sessions/login.ts'
@@ -63,6 +64,7 @@ export const dashboardApiRoutes =
     await app.register(ownSessionRoutes(deps))
     await app.register(secondFactorRoutes(deps))
     await app.register(passwordResetRoutes(deps))
+    await app.register(ownNetworkRoutes)
     await app.register(keyRoutes(deps))
     await app.register(auditRoutes(deps))
     await app.register(loginRoutes(deps))

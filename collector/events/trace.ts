@@ -140,16 +140,21 @@ export async function readOptedOut(
   return new Set(rows.map(({ cookie_id }) => cookie_id))
 }
 
-/** Whether events of bots are dropped by any pixel that is asked about. */
-export async function dropsBots(
+/** Whether any pixel in the scope drops the events of bots, and whether any of its projects ignores traffic. */
+export async function readDropSettings(
   postgres: Postgres,
   { organizationId, projectId, pixelId }: Scope,
-): Promise<boolean> {
-  const { rowCount } = await postgres.query(
-    `SELECT FROM pixels JOIN projects USING (project_id)
-     WHERE organization_id = $1 AND ($2::uuid IS NULL OR project_id = $2) AND ($3::uuid IS NULL OR pixel_id = $3)
-       AND (settings ->> 'drop_bots')::boolean LIMIT 1`,
+): Promise<{ dropsBots: boolean; ignoresTraffic: boolean }> {
+  const { rows } = await postgres.query<{
+    dropsBots: boolean | null
+    ignoresTraffic: boolean | null
+  }>(
+    `SELECT bool_or((settings ->> 'drop_bots')::boolean) AS "dropsBots",
+       bool_or(ignored_networks <> '{}' OR ignored_hosts <> '{}' OR ignored_paths <> '{}') AS "ignoresTraffic"
+     FROM pixels JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND ($2::uuid IS NULL OR project_id = $2) AND ($3::uuid IS NULL OR pixel_id = $3)`,
     [organizationId, projectId, pixelId],
   )
-  return rowCount !== 0
+  const { dropsBots, ignoresTraffic } = rows[0]!
+  return { dropsBots: dropsBots === true, ignoresTraffic: ignoresTraffic === true }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -102,10 +103,10 @@ const eventsQuery = (ids: string[], today: number): Query => ({
 const refusalsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, max(received_at) AS last_refusal_at FROM rejected_events
-    WHERE project_id IN {ids:Array(UUID)} AND refusal != ''
+    WHERE project_id IN {ids:Array(UUID)} AND refusal != '' AND refusal NOT IN {ignoreSettings:Array(String)}
       AND received_at >= fromUnixTimestamp64Milli(toInt64({today:UInt32} - ${daysLooked - 1}) * ${dayMs})
     GROUP BY project_id`,
-  params: { ids, today },
+  params: { ids, today, ignoreSettings },
 })
 
 function activityOf(

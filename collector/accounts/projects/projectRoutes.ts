@@ -94,7 +94,8 @@ export const projectRoutes =
           tags,
           operationId: 'updateProject',
           summary: 'Update a project',
-          description: 'For its admins too.',
+          description:
+            'Requires the project admin role. A list of ignored networks, hosts or paths replaces the earlier list; the collectors apply it within seconds. They acknowledge a matching event, but do not store it and link no identity.',
           body: ProjectChange,
           response: { 200: Answer },
         },

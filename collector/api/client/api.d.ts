@@ -57,7 +57,8 @@ export interface paths {
         /**
          * Send a batch of events
          * @description At most 64 KiB, as text/plain, which spares browsers the preflight, or as application/json.
-         *     Answered when the events are on disk. Each event is accepted or rejected with a reason: the two add up to what was sent. A
+         *     Answered when the events are on disk. Each event is accepted, rejected with a reason, or ignored because the project
+         *     ignores its network, host or path; the three add up to the number of events sent. A
          *     bad event never costs its neighbours theirs. The same event_id sent again is stored once. What the pixel's own script sends
          *     is shorter, and no part of this interface.
          *
@@ -1917,7 +1918,7 @@ export interface paths {
         get?: never;
         /**
          * Update a project
-         * @description For its admins too.
+         * @description Requires the project admin role. A list of ignored networks, hosts or paths replaces the earlier list; the collectors apply it within seconds. They acknowledge a matching event, but do not store it and link no identity.
          */
         put: operations["updateProject"];
         post?: never;
@@ -2176,7 +2177,7 @@ export interface paths {
         };
         /**
          * Get the activity of a pixel
-         * @description Its first and last event, and what was rejected. Never billed.
+         * @description Its first and last event, and what was rejected or ignored. Never billed.
          */
         get: operations["getPixelActivity"];
         put?: never;
@@ -2635,6 +2636,26 @@ export interface paths {
          * @description Ends every session, token and pending change of the e-mail address, and mails a notice. The link works once. A second factor from before the address was proven is removed.
          */
         post: operations["resetPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get your network
+         * @description Returns the network that the request came from, as `ignored_networks` of a project accepts it: an IPv4 address, or the /64 network of an IPv6 address.
+         */
+        get: operations["getOwnNetwork"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3870,7 +3891,7 @@ export interface components {
         BeaconReceipt: {
             /** @description The id that the events were stored under. */
             cookie_id: string;
-            /** @description Members of events that were accepted: all that were not rejected. */
+            /** @description How many members of `events` were accepted: all that were neither rejected nor ignored. */
             accepted: number;
             rejected: {
                 event_id: string | null;
@@ -3897,6 +3918,10 @@ export interface components {
              * @enum {boolean}
              */
             vouched?: true;
+            /** @description How many members of `events` were not stored because the project ignores their network, host or path. Absent if the project ignores no part of the beacon. */
+            ignored?: number;
+            /** @description The settings of the project that ignored events or the `hem`. */
+            ignored_by?: ("ignored_networks" | "ignored_hosts" | "ignored_paths")[];
         };
         /** BudgetStatus */
         BudgetStatus: {
@@ -4306,8 +4331,8 @@ export interface components {
                 /** @description Null for a DSP event. */
                 pixel_id: string | null;
             }[];
-            /** @description Of what is not found, what may have become of it: it waits for storage; a pixel drops events of bots, and nothing is kept of them, nor of visitors who have opted out; it was deleted, or rejected longer ago; or it never arrived. */
-            possible_reasons: ("on_its_way" | "bot_dropped" | "opted_out" | "deleted" | "never_arrived")[];
+            /** @description The possible reasons why an event is not found. on_its_way: it is not stored yet. bot_dropped: a pixel drops the events of bots. ignored: a project ignores the network, host or path of the event. opted_out: the visitor has opted out. deleted: it was deleted, or rejected more than thirty days ago. never_arrived: the collector did not receive it. */
+            possible_reasons: ("on_its_way" | "bot_dropped" | "ignored" | "opted_out" | "deleted" | "never_arrived")[];
             /** @description What was received before is stored. */
             complete_until: string | null;
             request_id: string;
@@ -5228,6 +5253,17 @@ export interface components {
                 error: string;
                 message: string;
             } | null;
+            /** @description The last time that the project ignored an event of this pixel, and the setting that ignored it. Recorded once a minute for each setting. */
+            last_ignored: {
+                /**
+                 * Format: date-time
+                 * @description RFC 3339, UTC.
+                 */
+                at: string;
+                /** @enum {string} */
+                setting: "ignored_networks" | "ignored_hosts" | "ignored_paths";
+                message: string;
+            } | null;
         };
         /** PixelInstallation */
         PixelInstallation: {
@@ -5398,6 +5434,12 @@ export interface components {
             /** Format: uuid */
             organization_id: string;
             name: string;
+            /** @description Networks whose events are not stored: IPv4 or IPv6 addresses, or networks in CIDR notation. The collector compares them with the complete address of the visitor. */
+            ignored_networks: string[];
+            /** @description Hosts whose pages send events that are not stored, without scheme and port: `staging.example.com`, or `*.example.com` for every host below `example.com`. Every port matches. */
+            ignored_hosts: string[];
+            /** @description Paths whose pages send events that are not stored. `/preview` matches `/preview` and every path below it. In a path with `*`, each `*` matches any characters and the complete path must match: `/*\/preview/*`, `*.pdf`. */
+            ignored_paths: string[];
             /** @description Grows with every change. */
             version: number;
             /**
@@ -5600,7 +5642,7 @@ export interface components {
             device_type?: string | null;
             /** @description True when the sender looks automated; such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description What gave the bot away; null for people. */
+            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
@@ -5699,7 +5741,7 @@ export interface components {
             device_type?: string | null;
             /** @description True when the sender looks automated; such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description What gave the bot away; null for people. */
+            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
@@ -6018,7 +6060,7 @@ export interface components {
             device_type?: string | null;
             /** @description True when the sender looks automated; such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description What gave the bot away; null for people. */
+            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
@@ -6119,7 +6161,7 @@ export interface components {
             device_type?: string | null;
             /** @description True when the sender looks automated; such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description What gave the bot away; null for people. */
+            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
@@ -19326,6 +19368,12 @@ export interface operations {
                     /** Format: uuid */
                     project_id: string;
                     name?: string;
+                    /** @description Networks whose events are not stored: IPv4 or IPv6 addresses, or networks in CIDR notation. The collector compares them with the complete address of the visitor. */
+                    ignored_networks?: string[];
+                    /** @description Hosts whose pages send events that are not stored, without scheme and port: `staging.example.com`, or `*.example.com` for every host below `example.com`. Every port matches. */
+                    ignored_hosts?: string[];
+                    /** @description Paths whose pages send events that are not stored. `/preview` matches `/preview` and every path below it. In a path with `*`, each `*` matches any characters and the complete path must match: `/*\/preview/*`, `*.pdf`. */
+                    ignored_paths?: string[];
                     /** @description The version that was edited. When the object has another by now: 409 `conflict` and the object. */
                     version?: number;
                 };
@@ -23273,6 +23321,73 @@ export interface operations {
             };
             /** @description The request cannot be read, or is refused: `error` says why. */
             "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOwnNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        network: string;
+                    };
+                };
+            };
+            /** @description A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or `query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter window. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unauthenticated`: nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `forbidden`, or `cross_origin` for what a page of another site sends. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description What is named does not exist, or is somebody else’s; `error` says what. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -153,6 +153,7 @@ export const operations = {
   requestPasswordReset: 'POST /dashboard/password-reset',
   getPasswordReset: 'GET /dashboard/password-reset/{token}',
   resetPassword: 'POST /dashboard/password-reset/{token}',
+  getOwnNetwork: 'GET /dashboard/network',
   listApiKeys: 'GET /dashboard/keys',
   createApiKey: 'POST /dashboard/keys',
   revokeApiKey: 'DELETE /dashboard/keys/{key_id}',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { beaconBytesMax, rejectedEventCodes } from '../../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
+import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { Choice, Id, Nullable } from '../../api/http/schemas.ts'
 import { beaconEventsMax } from './beacon.ts'
@@ -76,7 +77,8 @@ const BeaconReceipt = Type.Object(
   {
     cookie_id: Type.String({ description: 'The id that the events were stored under.' }),
     accepted: Type.Integer({
-      description: 'Members of events that were accepted: all that were not rejected.',
+      description:
+        'How many members of `events` were accepted: all that were neither rejected nor ignored.',
     }),
     rejected: Type.Array(
       Type.Object({
@@ -94,6 +96,17 @@ const BeaconReceipt = Type.Object(
         description: 'The key was good for this pixel: `client_ip` and `user_agent` were taken.',
       }),
     ),
+    ignored: Type.Optional(
+      Type.Integer({
+        description:
+          'How many members of `events` were not stored because the project ignores their network, host or path. Absent if the project ignores no part of the beacon.',
+      }),
+    ),
+    ignored_by: Type.Optional(
+      Type.Array(Choice(ignoreSettings), {
+        description: 'The settings of the project that ignored events or the `hem`.',
+      }),
+    ),
   },
   { title: 'BeaconReceipt' },
 )
@@ -104,7 +117,8 @@ export const describeBeacon = {
   operationId: 'sendEvents',
   summary: 'Send a batch of events',
   description: `At most ${beaconBytesMax / 1024} KiB, as text/plain, which spares browsers the preflight, or as application/json.
-Answered when the events are on disk. Each event is accepted or rejected with a reason: the two add up to what was sent. A
+Answered when the events are on disk. Each event is accepted, rejected with a reason, or ignored because the project
+ignores its network, host or path; the three add up to the number of events sent. A
 bad event never costs its neighbours theirs. The same event_id sent again is stored once. What the pixel's own script sends
 is shorter, and no part of this interface.
 

@@ -194,6 +194,9 @@ describe('projects', () => {
       organization_id: it.demo.organization_id,
       name: 'Shop',
       ...stamps,
+      ignored_networks: [],
+      ignored_hosts: [],
+      ignored_paths: [],
     })
     const retrieve = `GET /api/v1/project/retrieve/${project.project_id}`
     expect(await it.done(it.key, retrieve)).toEqual({ project })
