@@ -253,7 +253,8 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'What gave the bot away; null for people.',
+    description:
+      'Why the sender looks automated; `test` for events that `footfall check` sent; null for people.',
   },
   {
     name: 'received_at',
