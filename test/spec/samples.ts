@@ -287,7 +287,13 @@ export const samples: Record<string, Sample> = {
     params: ({ projects }) => ({ project_id: projects[0] }),
   },
   'PUT /api/v1/project/update': {
-    body: ({ projects }) => ({ project_id: projects[0], name: 'Renamed' }),
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      name: 'Renamed',
+      ignored_networks: ['203.0.113.0/24'],
+      ignored_hosts: ['staging.example.com'],
+      ignored_paths: ['/preview'],
+    }),
   },
   'POST /api/v1/project/user/create': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'member' }),
