@@ -81,12 +81,14 @@ function IgnoredTraffic({
             label="Ignored networks"
             hint="IPv4 or IPv6 addresses, or networks such as 203.0.113.0/24 or 2001:db8::/48, one on each line."
           />
-          <button
-            type="button"
-            onClick={({ currentTarget }) => addNetwork(currentTarget.form!, network)}
-          >
-            Add your network ({network})
-          </button>
+          <div class="actions">
+            <button
+              type="button"
+              onClick={({ currentTarget }) => addNetwork(currentTarget.form!, network)}
+            >
+              Add your network ({network})
+            </button>
+          </div>
           <LinesField
             name="ignored_hosts"
             label="Ignored hosts"
