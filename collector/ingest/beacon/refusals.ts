@@ -3,9 +3,8 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { isIgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
-import type { IngestDeps } from './acceptBeacon.ts'
 import type { Spool } from '../spool/spool.ts'
-import type { Pixel } from './pixels.ts'
+import type { Pixel, PixelRegistry } from './pixels.ts'
 
 /** The errors of a whole beacon that its pixel's owner can do something about. */
 const recorded = ['origin not allowed', 'pixel inactive', 'malformed']
@@ -38,10 +37,7 @@ export function createRecordRefusal(rejectedEvents: Spool): RecordRefusal {
 }
 
 /** Records each beacon that was refused with an error and names a pixel. */
-export function createRefusals({
-  pixels,
-  recordRefusal,
-}: Pick<IngestDeps, 'pixels' | 'recordRefusal'>) {
+export function createRefusals(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
   return async (request: FastifyRequest, error: unknown): Promise<void> => {
     if (!(error instanceof ApiError) || !recorded.includes(error.error)) return
     const pixel = pixels.get(pixelIdIn(request) ?? '')
