@@ -108,7 +108,7 @@ export const sharesRoutes =
           summary: 'Create a share link',
           description:
             'Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: ' +
-            'figures alone, never who somebody is. For admins of the project. The secret is in the part of the address ' +
+            'figures alone, without bots, never who somebody is. For admins of the project. The secret is in the part of the address ' +
             'that browsers send to nobody; it is shown in this answer and never again.',
           body: exactly({
             project_id: Id,

@@ -12,7 +12,7 @@ import type { Bind } from './bind.ts'
 import type { Filter, Value } from './filter.ts'
 import { type Order, timeColumn, timeOf } from './order.ts'
 import { type Payload, payloadOf } from './payload.ts'
-import type { Selection } from './selection.ts'
+import type { Bots, Selection } from './selection.ts'
 import { isUuidField } from './uuid.ts'
 
 /**
@@ -20,7 +20,7 @@ import { isUuidField } from './uuid.ts'
  * table's primary key, so they are compared bare.
  */
 export function conditions(
-  { scope, source, window, filters, order = 'desc' }: Selection & { order?: Order },
+  { scope, source, window, filters, bots, order = 'desc' }: Selection & { order?: Order },
   bind: Bind,
 ): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
@@ -32,8 +32,15 @@ export function conditions(
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
     `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
+    ...botsCondition(bots),
     ...filterConditions(filters, organizationId, bind),
   ]
+}
+
+/** The condition over rows that have is_bot; none where bots are included. */
+export function botsCondition(bots: Bots = 'included'): readonly string[] {
+  if (bots === 'included') return []
+  return [bots === 'only' ? 'is_bot' : 'NOT is_bot']
 }
 
 /** What filters mean over rows of `events`; the organization is SQL. */

@@ -59,7 +59,8 @@ const Beacon = Type.Object(
     user_agent: Type.Optional(
       Type.String({
         description:
-          'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read.',
+          'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read. Without it the event has ' +
+          'the User-Agent of the request. HTTP libraries count as bots (`is_bot`), which figures exclude.',
       }),
     ),
     sent_at: Type.String({ format: 'date-time', description: 'The sender’s clock when it sent.' }),
