@@ -697,7 +697,7 @@ export interface paths {
         };
         /**
          * Get the metrics of a period, not billed
-         * @description Of one project, one pixel or the organization: events that pixels captured.
+         * @description Returns the metrics of one project, one pixel or the organization, from the events that pixels captured. Bots are excluded unless `include_bots=true`; `bots` counts them in both cases.
          */
         get: operations["getAnalyticsOverview"];
         put?: never;
@@ -907,7 +907,7 @@ export interface paths {
         put?: never;
         /**
          * Create a share link
-         * @description Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: figures alone, never who somebody is. For admins of the project. The secret is in the part of the address that browsers send to nobody; it is shown in this answer and never again.
+         * @description Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: figures alone, without bots, never who somebody is. For admins of the project. The secret is in the part of the address that browsers send to nobody; it is shown in this answer and never again.
          */
         post: operations["createShareLink"];
         delete?: never;
@@ -2761,7 +2761,7 @@ export interface paths {
         get: operations["getEmailSummary"];
         /**
          * Subscribe to a project’s summary by e-mail, or unsubscribe
-         * @description Figures of the period and the one before, top pages and sources: aggregates alone. It begins with the period that is under way. 503 `not_configured` where the service sends no mail.
+         * @description Figures of the period and the one before, top pages and sources: aggregates alone, without bots. It begins with the period that is under way. 503 `not_configured` where the service sends no mail.
          */
         put: operations["setEmailSummary"];
         post?: never;
@@ -3540,6 +3540,15 @@ export interface components {
             /** @description Whether this service sends mail, and so can change the address. */
             by_mail: boolean;
         };
+        /** AnalyticsBots */
+        AnalyticsBots: {
+            /** @description Events with `is_bot`. */
+            events: number;
+            /** @description Distinct cookies of these events. A cookie with other events too is also in `overview`. */
+            visitors: number;
+            /** @description Of these events, page views. */
+            page_views: number;
+        };
         /** AnalyticsBreakdown */
         AnalyticsBreakdown: {
             values: components["schemas"]["AnalyticsValue"][];
@@ -3878,7 +3887,7 @@ export interface components {
             consent?: boolean;
             /** @description The visitor’s address, of a back end’s beacon with a key; else it is not read. */
             client_ip?: string;
-            /** @description The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read. */
+            /** @description The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read. Without it the event has the User-Agent of the request. HTTP libraries count as bots (`is_bot`), which figures exclude. */
             user_agent?: string;
             /**
              * Format: date-time
@@ -5457,10 +5466,11 @@ export interface components {
         ProjectActivity: {
             /** Format: uuid */
             project_id: string;
-            /** @description Distinct `cookie_id` of each of the last 14 days (UTC), today last: as `/counts` tells them. */
+            /** @description Distinct `cookie_id` of each of the last 14 days (UTC), today last, without bots: as `/counts` returns with `is_bot:eq:false`. */
             visitors: number[];
+            /** @description Events since midnight (UTC), without bots. */
             events_today: number;
-            /** @description In the last 30 days. */
+            /** @description In the last 30 days, of bots too. */
             last_event_at: string | null;
             /** @description When a whole beacon of one of its pixels was refused, in the last 30 days. */
             last_refusal_at: string | null;
@@ -6790,6 +6800,7 @@ export interface components {
     pathItems: never;
 }
 export type Account = components['schemas']['Account'];
+export type AnalyticsBots = components['schemas']['AnalyticsBots'];
 export type AnalyticsBreakdown = components['schemas']['AnalyticsBreakdown'];
 export type AnalyticsConversion = components['schemas']['AnalyticsConversion'];
 export type AnalyticsConverted = components['schemas']['AnalyticsConverted'];
@@ -10844,6 +10855,8 @@ export interface operations {
                 end_time?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
+                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                include_bots?: boolean;
                 /**
                  * @description Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that times of day are compared with the same ones.
                  * @example previous
@@ -10892,6 +10905,8 @@ export interface operations {
                      */
                     "application/json": {
                         overview: components["schemas"]["AnalyticsOverview"];
+                        /** @description Events of bots in the period that meet the filter, whether `overview` includes them or not. Null for share links. */
+                        bots: components["schemas"]["AnalyticsBots"] | null;
                         /** @description Of the period before; null where compare is not given. */
                         previous: components["schemas"]["AnalyticsOverview"] | null;
                         meta: components["schemas"]["FiguresMeta"];
@@ -10980,6 +10995,8 @@ export interface operations {
                 end_time?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
+                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                include_bots?: boolean;
                 /**
                  * @description UTC; weeks begin on Mondays. Default: hours up to two days, days up to 92, weeks up to 400, else months.
                  * @example day
@@ -11114,6 +11131,8 @@ export interface operations {
                 end_time?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
+                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                include_bots?: boolean;
                 /**
                  * @description Comma-separated, 10 at most: event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry, entry_page, exit_page.
                  * @example page_path,country
@@ -11280,6 +11299,8 @@ export interface operations {
                 pixel_id?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
+                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                include_bots?: boolean;
             };
             header?: {
                 /** @description The same as `project_id`. Returns 400 when the request names two different projects. */
@@ -11616,6 +11637,12 @@ export interface operations {
                      */
                     filter?: string;
                     /**
+                     * @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.
+                     * @default false
+                     * @example true
+                     */
+                    include_bots?: boolean;
+                    /**
                      * @description Filters, the first step first.
                      * @example [
                      *       "page_path:eq:/pricing",
@@ -11745,6 +11772,8 @@ export interface operations {
                 end_time?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
+                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                include_bots?: boolean;
                 /**
                  * @description UTC; weeks begin on Mondays.
                  * @example day
@@ -11879,6 +11908,8 @@ export interface operations {
                 end_time?: string;
                 /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
+                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                include_bots?: boolean;
                 /**
                  * @description How many steps from page to page.
                  * @example 1
@@ -12260,6 +12291,11 @@ export interface operations {
                  * @example event_type:eq:click,page_path:like:/checkout%
                  */
                 filter?: string;
+                /**
+                 * @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.
+                 * @example true
+                 */
+                include_bots?: boolean;
                 /** @description Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that times of day are compared with the same ones. */
                 compare?: "previous";
             };
@@ -12403,6 +12439,12 @@ export interface operations {
                      * @example event_type:eq:click,page_path:like:/checkout%
                      */
                     filter?: string;
+                    /**
+                     * @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.
+                     * @default false
+                     * @example true
+                     */
+                    include_bots?: boolean;
                     /**
                      * @description Filters, the first step first.
                      * @example [
