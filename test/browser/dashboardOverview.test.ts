@@ -132,6 +132,7 @@ describe('the overview', () => {
     const bots = await countsOf('is_bot:eq:true')
     await page.goto(overview('?filter=is_bot:eq:true'))
     await eventually(() => numberOf('Events')).toBe(bots.events)
+    expect(await page.locator('.bots').count()).toBe(0)
     await page.goto(overview())
     await page.locator('.tile').first().waitFor()
   })

@@ -111,7 +111,7 @@ export function useView(projectId: string): { view: View; query: ViewQuery } {
 }
 
 /** Whether a filter asks for bots by itself, so that excluding them would leave nothing of it. */
-const isAboutBots = (filter: string): boolean => /^(is_bot|bot_reason):/.test(filter)
+export const isAboutBots = (filter: string): boolean => /^(is_bot|bot_reason):/.test(filter)
 
 /** The query for the records and counts of the same events that figures count. */
 export function recordsQuery({ include_bots, filter, ...query }: ViewQuery): RecordsQuery {
