@@ -13,7 +13,7 @@ import { keepErasing } from './identity/privacy/erasures.ts'
 import { keepIdentityFresh } from './identity/store/refresh.ts'
 import { openLocate } from './ingest/normalize/location.ts'
 import { keepWatermark } from './ingest/shipper/watermark.ts'
-import { collectorIdOf } from './ingest/spool/collectors.ts'
+import { collectorIdOf, releaseCollector } from './ingest/spool/collectors.ts'
 import { measureSpool, oldestWaitingAt } from './ingest/spool/waiting.ts'
 import { ensureDemo } from './ops/demo/demo.ts'
 import { useSample } from './ops/demo/sampleUse.ts'
@@ -182,6 +182,12 @@ async function main(): Promise<void> {
     : null
   const cleaning = background && keepUploadsClean({ postgres, uploads, log })
 
+  /** Nobody takes beacons any more, and everything is in ClickHouse: readers need not wait for this collector. */
+  const release = async () => {
+    // First: a start without PostgreSQL cannot know how far readers have read since.
+    kept.remove()
+    await releaseCollector(postgres, collectorId)
+  }
   let stopSampleVisits = async () => {}
   const close = async () => {
     await stopSampleVisits()
@@ -193,7 +199,11 @@ async function main(): Promise<void> {
     await jobs?.stop()
     await background?.close()
     identity.stop()
-    await shipping.stop()
+    const isComplete = await shipping.stop()
+    if (takesBeacons && isComplete)
+      await release().catch((error: Error) =>
+        log.warn({ error: error.message }, 'complete_until waits for this collector'),
+      )
     await stores.close()
     await lock.release()
   }

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { IdentityRefresh } from '../../identity/store/refresh.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type Shippers } from '../../ingest/shipper/shippers.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
 import { makeSpool } from '../../ingest/spool/spools.ts'
+import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -18,6 +20,8 @@ import {
 import type { Stores } from '../../platform/stores/openStores.ts'
 
 const shipOnStopMs = 5_000
+/** How long ClickHouse may take to answer whether it was started again since the last insert. */
+const restartCheckMs = 2_000
 /** How long workers that lost their primary may take to end. */
 const workerLockWaitMs = 5_000
 
@@ -32,8 +36,8 @@ export interface Shipping {
   recover(index: number): Promise<void>
   /** Deletes what is kept though it was shipped: the disk is full. */
   makeRoom(): void
-  /** Ships a little longer, and ends. */
-  stop(): Promise<void>
+  /** Ships a little longer, and ends. Resolves to whether ClickHouse has everything that this machine received. */
+  stop(): Promise<boolean>
 }
 
 /** Begins to ship what lies in the spools below the data directory. */
@@ -77,7 +81,20 @@ export async function openShipping(
       for (const shipper of Object.values(shippers)) shipper.makeRoom()
     },
     async stop() {
-      await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
+      const all = Object.values(shippers)
+      await Promise.all(all.map((shipper) => shipper.stop(shipOnStopMs)))
+      const isKnown = await Promise.race([
+        shippers.events.noticeRestart().then(
+          () => true,
+          () => false,
+        ),
+        delay(restartCheckMs, false),
+      ])
+      return (
+        isKnown &&
+        all.every(({ backlog }) => backlog === 0) &&
+        oldestWaitingAt(spoolDirectory) === Infinity
+      )
     },
   }
 }
