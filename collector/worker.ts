@@ -69,7 +69,7 @@ async function start(setup: WorkerSetup): Promise<() => Promise<void>> {
     takeTokens: config.rateLimits ? createTakeTokens(pool) : null,
     noteKeyUse: createRecordLastUsed(pool, log),
     wrongKeys: config.rateLimits ? createWrongKeyLimit() : null,
-    viewSample: createSampleView(pool),
+    sampleView: createSampleView(pool),
   }
   const app = await createApp({
     config,

@@ -14,6 +14,7 @@ import { openClickHouse } from '../../collector/platform/clickhouse/openClickHou
 import { openLog } from '../../collector/platform/log.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { fields } from '../../schemas/fields.ts'
+import { noSampleView } from '../harness/noSampleView.ts'
 import type { Service } from '../harness/service.ts'
 import { send } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
@@ -74,7 +75,7 @@ const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
       takeTokens: null,
       noteKeyUse: () => {},
       wrongKeys: null,
-      viewSample: async (_request, principal) => principal,
+      sampleView: noSampleView,
     },
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),

@@ -10,6 +10,7 @@ import { readConfig } from '../../collector/config.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openLog } from '../../collector/platform/log.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { noSampleView } from '../harness/noSampleView.ts'
 import type { Service } from '../harness/service.ts'
 import { makeEvents } from './events.ts'
 import { hourMs, readStore } from './pages.ts'
@@ -187,7 +188,7 @@ async function listen(
       takeTokens: null,
       noteKeyUse: () => {},
       wrongKeys: null,
-      viewSample: async (_request, principal) => principal,
+      sampleView: noSampleView,
     },
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),

@@ -73,7 +73,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
       takeTokens: null,
       wrongKeys: null,
       noteKeyUse: () => {},
-      viewSample: createSampleView(postgres),
+      sampleView: createSampleView(postgres),
     },
     read: {
       openReader,

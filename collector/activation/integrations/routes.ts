@@ -16,7 +16,7 @@ import {
   readIntegration,
   withoutSecrets,
 } from './integrations.ts'
-import { sampleCheck } from './sample.ts'
+import { sampleCheck, sampleIntegrationOf } from './sample.ts'
 import {
   ById,
   Checked,
@@ -92,7 +92,7 @@ export const integrationsRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { integration: sampleIntegrationOf } },
         schema: {
           tags,
           operationId: 'createIntegration',
@@ -151,7 +151,6 @@ export const integrationsRoutes =
           scope,
           params.integration_id,
         )
-        if (principal.mode === 'test') return reply.code(204).send(null)
         await projectFor(postgres, principal, project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await readIntegration(client, scope, id, true)

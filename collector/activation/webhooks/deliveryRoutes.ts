@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { listDeliveries, replayDelivery, replayFailed, sendTest } from './deliveries.ts'
 import type { WebhooksDeps } from './deps.ts'
@@ -53,7 +54,7 @@ export const deliveryRoutes =
     app.post(
       `${path}/test`,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { delivery: sampleIdentity.deliveryId } },
         schema: {
           tags,
           operationId: 'testWebhook',
@@ -77,7 +78,7 @@ export const deliveryRoutes =
     app.post(
       `${path}/deliveries/:delivery_id/replay`,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { delivery: sampleIdentity.deliveryId } },
         schema: {
           tags,
           operationId: 'replayWebhookDelivery',

@@ -1,6 +1,6 @@
 import type { Principal } from '../../api/access/principal.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { requireLive, requireWritable } from './access.ts'
+import { requireWritable } from './access.ts'
 import type { WebhooksDeps } from './deps.ts'
 import type { Webhook } from './schemas.ts'
 import { readWebhook } from './webhooks.ts'
@@ -18,7 +18,6 @@ export async function forChange<T>(
   { principal, params, query }: WebhookRequest,
   change: (client: Queryable, webhook: Webhook) => Promise<T>,
 ): Promise<T> {
-  requireLive(principal)
   const scope = await recordScopeOf(principal, query.project_id)
   // Before the transaction: who holds a connection must not wait for another.
   const { id, project_id } = await readWebhook(postgres, scope, params.webhook_id)

@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { ownerOf, requireLive } from './access.ts'
+import { ownerOf } from './access.ts'
 import type { WebhooksDeps } from './deps.ts'
 import { forChange } from './forChange.ts'
 import {
@@ -40,7 +41,7 @@ export const webhookRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { webhook: sampleIdentity.webhookId } },
         schema: {
           tags,
           operationId: 'createWebhook',
@@ -53,7 +54,6 @@ export const webhookRoutes =
         },
       },
       async ({ principal, body: { project_id, ...body } }, reply) => {
-        requireLive(principal)
         const projectId = await ownerOf(postgres, principal, project_id)
         await requireReachableUrl(deps, body.url)
         const created = await inTransaction(postgres, async (client) => {
@@ -136,7 +136,6 @@ export const webhookRoutes =
       async (request) => {
         const { principal, body } = request
         if (body.url !== undefined) {
-          requireLive(principal)
           await requireReachableUrl(deps, body.url)
         }
         return forChange(deps, request, async (client, webhook) => {

@@ -2,7 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { projectFor } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { ApiError, forbidden, invalidParameter, notFound } from '../../api/http/errors.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import type { ReadDeps } from '../../events/query/deps.ts'
@@ -101,7 +102,11 @@ export const sharesRoutes =
     app.post(
       path,
       {
-        config: { access, refusals: { 409: '`conflict`: the project has too many share links.' } },
+        config: {
+          access,
+          sampleIds: { share_link: sampleIdentity.shareId },
+          refusals: { 409: '`conflict`: the project has too many share links.' },
+        },
         schema: {
           tags,
           operationId: 'createShareLink',
@@ -132,7 +137,6 @@ export const sharesRoutes =
         },
       },
       async ({ principal, body }, reply) => {
-        if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
         const expiresAt = readExpiry(body.expires_at, deps.now())
         const pixelId = body.pixel_id?.toLowerCase() ?? null
         await deps.scopeOf(principal, {
@@ -188,7 +192,6 @@ export const sharesRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
-        if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
         const share = await shareFor(principal, {
           share_id: params.share_id,
           project_id: query.project_id,

@@ -87,7 +87,7 @@ export async function openQueues(
       billing,
       openReader,
     }),
-    ...(hasSample ? sandboxQueues(test, config.sampleDays) : []),
+    ...(hasSample ? sandboxQueues({ clickhouse: test, postgres }, config.sampleDays) : []),
   ]
   return {
     queues,

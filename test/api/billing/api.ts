@@ -19,6 +19,7 @@ import { openLog } from '../../../collector/platform/log.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { type PageFate, startProxy } from '../../chaos/proxy.ts'
 import { newClickHouseDatabase } from '../../harness/databases.ts'
+import { noSampleView } from '../../harness/noSampleView.ts'
 import { startPostgresProxy } from '../../harness/postgresProxy.ts'
 import { eventOf } from '../events/harness.ts'
 import { type Accounts, openAccounts } from './harness.ts'
@@ -93,7 +94,7 @@ export async function openApi({
       wrongKeys: null,
       noteKeyUse: () => {},
       // Its test keys read what its live ones do: what they cost is what counts here.
-      viewSample: async (_request, principal) => principal,
+      sampleView: noSampleView,
     },
     read: {
       openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),

@@ -32,6 +32,7 @@ import {
   newPostgresDatabase,
   newServiceDatabases,
 } from '../../harness/databases.ts'
+import { noSampleView } from '../../harness/noSampleView.ts'
 
 export type Row = Record<string, unknown>
 
@@ -150,7 +151,7 @@ export async function openEvents({
       takeTokens: isGuarded ? createTakeTokens(postgres) : null,
       noteKeyUse: () => {},
       wrongKeys: null,
-      viewSample: async (_request, principal) => principal,
+      sampleView: noSampleView,
     },
     read: {
       openReader,
