@@ -26,8 +26,7 @@ const checked =
   'The destination must accept the format, and the integration must have the settings that the format needs. A mapping ' +
   'must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is ' +
   'saved, and each run checks the mapping. '
-const testKeys =
-  'With a test key nothing is kept and nothing is ever sent: the answer is what it would be.'
+const testKeys = 'With a test key nothing is kept and nothing is ever sent.'
 
 /** Exports as records: create, list, read, change, delete. */
 export const exportRoutes =

@@ -31,8 +31,7 @@ import {
 
 const path = '/api/v1/integrations'
 const onePath = `${path}/:integration_id`
-const testKeys =
-  ' With a test key nothing is kept and nothing sent: the answer is what it would be.'
+const testKeys = ' With a test key nothing is kept and nothing is sent.'
 
 /** RFC 9745: since when a check by GET is deprecated, in seconds. */
 const getDeprecated = `@${Date.UTC(2026, 10, 24) / 1000}`

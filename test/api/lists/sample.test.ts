@@ -38,5 +38,10 @@ test('a test key has a sample list, imported among the sample’s people, and ch
     headers,
     payload: { name: 'Mine', kind: 'emails', items: ['a@mine.example'] },
   })
-  expect(created.statusCode).toBe(403)
+  expect([created.statusCode, created.json().list]).toMatchObject([
+    202,
+    { id: sampleListId, name: 'Mine' },
+  ])
+  expect(await uploads.list(0)).toEqual([])
+  expect((await service.app.inject({ url: '/api/v1/lists', headers })).json()).toEqual(listed)
 })
