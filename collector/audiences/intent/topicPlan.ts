@@ -111,6 +111,7 @@ export async function readTopicPlan(
   if (place && place.build !== buildId) throw cursorStale()
   return {
     organizationId,
+    hiddenFrom: organizationId,
     entity,
     topics,
     match,
