@@ -81,7 +81,7 @@ export const limitsRoutes =
     app.put(
       path,
       {
-        config,
+        config: { access: { ...config.access, limit: 'usage_limits' } },
         schema: {
           tags,
           operationId: 'setUsageLimits',
