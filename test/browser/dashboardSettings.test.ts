@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { codeOf, stepAt } from '../../collector/accounts/credentials/totp.ts'
-import { codeOf, stepAt } from '../../collector/accounts/account/totp.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { fromBase32 } from '../harness/base32.ts'
 import { waitFor } from '../harness/service.ts'

@@ -1,9 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { isSimulated } from '../postgres/simulation.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
 import type { ClickHouse, Query } from './client.ts'
-import { isSimulated } from '../postgres/simulation.ts'
-import { type ClickHouse, ClickHouseRefused, type Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
 import { insertRaw, openStream, outputSettings } from './stream.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { countDays } from '../../../collector/analytics/rollup/countDays.ts'
+import { countDays } from '../../../collector/analytics/counting/countDays.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 

@@ -8,9 +8,7 @@ import { useQuery } from '../../useQuery.ts'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { filterFor } from '../../view/filterText.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import type { ViewQuery } from '../../view/view.ts'
 import type { RecordsQuery } from '../../view/view.ts'
-import { records } from '../usage/amounts.ts'
 
 const groups = {
   page_path: 'Page',

@@ -3,8 +3,6 @@ import { type Activity, api, type Pixel } from '../../api.ts'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { wholeNumber } from '../../format.ts'
-import { Section } from '../../parts/page.tsx'
-import { RelativeTime } from '../../parts/relativeTime.tsx'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 
