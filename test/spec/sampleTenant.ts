@@ -38,6 +38,7 @@ const bodies: Record<string, () => Record<string, unknown>> = {
         event_type: 'click',
         campaign_id: sampleIdentity.campaignId,
         ts: new Date().toISOString(),
+        spend: 0.42,
       },
     ],
   }),

@@ -24,6 +24,8 @@ beforeAll(async () => {
   postgres = openPostgres(env.DATABASE_URL!, () => {})
   databases = openDatabases(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   document = resolveRefs((await (await fetch(`${service.url}/openapi.json`)).json()) as Document)
+  // The demo uses the API itself while it starts.
+  await waitFor('the demo', () => service.output().includes(service.demo.dashboard_url), 120_000)
   await waitFor('the sample audience and list', isReady, 120_000)
 }, 300_000)
 afterAll(async () => {
@@ -35,7 +37,8 @@ afterAll(async () => {
 const isReady = async () => {
   const { rowCount } = await postgres.query(
     `SELECT FROM audiences, list_imports
-     WHERE audience_id = $1 AND current_build_id IS NOT NULL AND import_id = $2 AND status = 'completed'`,
+     WHERE audience_id = $1 AND current_build_id IS NOT NULL AND import_id = $2 AND status = 'completed'
+       AND NOT EXISTS (SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse)`,
     [sampleIdentity.audienceId, sampleIdentity.importId],
   )
   return rowCount! > 0

@@ -304,13 +304,28 @@ const table: [
     'DELETE /api/v1/project/delete',
     () => ({ project_id: here, events: 'keep' }),
     // What may be done is asked below, on a project of its own.
-    { owner: 'skip', admin: 'skip', key: 'skip', adminKey: 'skip', outsider: gone, stranger: gone },
+    {
+      owner: 'skip',
+      admin: 'skip',
+      key: 'skip',
+      adminKey: 'skip',
+      testKey: ok,
+      outsider: gone,
+      stranger: gone,
+    },
     no,
   ],
   [
     'DELETE /api/v1/organization/user/delete',
     () => ({ member_id: someone.memberId }),
-    { owner: 'skip', admin: 'skip', key: 'skip', adminKey: 'skip', stranger: noMember },
+    {
+      owner: 'skip',
+      admin: 'skip',
+      key: 'skip',
+      adminKey: 'skip',
+      testKey: noMember,
+      stranger: noMember,
+    },
     no,
   ],
 ]
