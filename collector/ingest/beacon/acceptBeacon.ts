@@ -8,8 +8,6 @@ import {
   droppedOptOutEvents,
   ignoredEvents,
 } from '../../platform/metrics.ts'
-import { findIgnored, type Ignored } from '../ignored/findIgnored.ts'
-import type { IgnoredTrafficRegistry } from '../ignored/ignoredTraffic.ts'
 import { knownDevice } from '../normalize/device.ts'
 import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
@@ -22,6 +20,8 @@ import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
 import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
+import { findIgnored, type Ignored } from './findIgnored.ts'
+import type { IgnoredTrafficRegistry } from './ignoredTraffic.ts'
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import { linkRow } from './links.ts'
 import type { OptOuts } from './optOuts.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findIgnored } from '../../../collector/ingest/ignored/findIgnored.ts'
+import { findIgnored } from '../../../collector/ingest/beacon/findIgnored.ts'
 import { compileIgnoreRules, ignoreFaults } from '../../../collector/ingest/ignored/ignoreRules.ts'
 import type { IgnoredTraffic } from '../../../schemas/ignored.ts'
 

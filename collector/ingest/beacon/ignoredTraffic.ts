@@ -1,7 +1,7 @@
 import type { IgnoredTraffic } from '../../../schemas/ignored.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { openMemoryTable, pageRows } from '../beacon/memoryTable.ts'
-import { compileIgnoreRules, type IgnoreRules } from './ignoreRules.ts'
+import { compileIgnoreRules, type IgnoreRules } from '../ignored/ignoreRules.ts'
+import { openMemoryTable, pageRows } from './memoryTable.ts'
 
 /** The ignored traffic of all projects, in memory, so that a beacon queries no database. */
 export interface IgnoredTrafficRegistry {

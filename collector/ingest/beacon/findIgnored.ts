@@ -1,9 +1,9 @@
 import type { IgnoreSetting } from '../../../schemas/ignored.ts'
-import type { Envelope } from '../beacon/beacon.ts'
-import type { BeaconRequest } from '../beacon/beaconRequest.ts'
-import type { Sender } from '../beacon/sender.ts'
+import type { IgnoreRules } from '../ignored/ignoreRules.ts'
 import { pageOf } from '../normalize/normalize.ts'
-import type { IgnoreRules } from './ignoreRules.ts'
+import type { Envelope } from './beacon.ts'
+import type { BeaconRequest } from './beaconRequest.ts'
+import type { Sender } from './sender.ts'
 
 /** The parts of a beacon that its project ignores. */
 export interface Ignored {
