@@ -320,6 +320,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/pixel/identify-secrets/rotate': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'POST /api/v1/pixel/identify-secrets/retire': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /dashboard/session': {},
+  'GET /dashboard/network': {},
   'PUT /dashboard/session': { body: ({ organizationId }) => ({ organization_id: organizationId }) },
   'PUT /dashboard/password': {
     body: () => ({ current_password: 'not the password', new_password: 'a new long password' }),

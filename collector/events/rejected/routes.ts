@@ -70,7 +70,7 @@ export const rejectedRoutes =
             WHERE organization_id = {organization:UUID}
               AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
               AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
-              AND refusal NOT IN {ignoreSettings:Array(String)}
+              AND rejected_events.refusal NOT IN {ignoreSettings:Array(String)}
             ORDER BY received_at DESC
             LIMIT {limit:UInt32}`,
           params: {

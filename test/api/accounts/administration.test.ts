@@ -437,6 +437,7 @@ describe('pixels', () => {
       rejected_last_24h: 0,
       last_rejection: null,
       last_refusal: null,
+      last_ignored: null,
     }
     expect(await activity()).toEqual(nothing)
 
