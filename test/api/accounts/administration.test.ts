@@ -468,6 +468,7 @@ describe('pixels', () => {
         message: expect.stringContaining('must be one of'),
       },
       last_refusal: null,
+      last_ignored: null,
     })
   })
 })

@@ -193,7 +193,7 @@ test('counts of days and hours equal the events to the one, through late events,
     ),
     { numRuns: 2, seed: 5 },
   )
-}, 180_000)
+}, 600_000)
 
 test('hours are read from counts, a changed one is not; they go after a month', async () => {
   const projectId = randomUUID()
