@@ -91,7 +91,7 @@ export const statusRoutes =
              FROM collectors LEFT JOIN ship_turns USING (collector_id) ORDER BY complete_until_ms, 1`,
           ),
           metrics(),
-          readClickHouse(clickhouse),
+          readClickHouse(clickhouse.live),
           readPostgres(postgres),
         ])
         const bytes = readSamples(text, 'footfall_spool_bytes')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { IdentityRefresh } from '../../identity/store/refresh.ts'
+import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
@@ -39,8 +39,9 @@ export interface Shipping {
 export async function openShipping(
   dataDir: string,
   { clickhouse: { live, shipping }, postgres }: Stores,
-  { collectorId, identity, log }: { collectorId: string; identity: IdentityRefresh; log: Log },
+  { collectorId, log }: { collectorId: string; log: Log },
 ): Promise<Shipping> {
+  const identity = keepIdentityFresh(live, log)
   const spoolDirectory = join(dataDir, 'spool')
   const deadLetterDirectory = join(dataDir, 'dead_letters')
   const shippers = openShippers(
@@ -76,6 +77,7 @@ export async function openShipping(
       for (const shipper of Object.values(shippers)) shipper.makeRoom()
     },
     async stop() {
+      identity.stop()
       await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
     },
   }

@@ -31,7 +31,6 @@ const [ada, ben, eve] = [randomUUID(), randomUUID(), randomUUID()]
 beforeAll(async () => {
   mailServer = await openMailServer()
   events = await openEvents({
-    isWhole: true,
     isGuarded: true,
     sendMail: openMail(mailServer.env.SMTP_URL, mailServer.env.SMTP_FROM),
   })

@@ -8,7 +8,7 @@ let it: Awaited<ReturnType<typeof openEvents>>
 const otherProject = randomUUID()
 const otherOrganization = randomUUID()
 beforeAll(async () => {
-  it = await openEvents({ isWhole: true })
+  it = await openEvents()
   for (const id of [organizationId, otherOrganization])
     await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
       id,
