@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { makeSpool, openSpools } from '../../collector/ingest/spool/spools.ts'
 import { connectStores } from '../../collector/platform/localStores/open.ts'
 import type { Outbound } from '../../collector/platform/outbound/outbound.ts'
+import { customEvent } from '../harness/api.ts'
 import { openApp } from '../harness/app.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
@@ -91,10 +92,11 @@ test('two services in one process answer from databases of their own, and leave 
       payload: {
         pixel_id: pixelId,
         cookie_id: cookieId,
-        events: [{ event_type: 'custom', event_data: { name: 'opened', properties: {} } }],
+        sent_at: new Date().toISOString(),
+        events: [customEvent()],
       },
     })
-    expect(answer.json(), answer.body).toMatchObject({ cookie_id: cookieId })
+    expect(answer.json(), answer.body).toMatchObject({ accepted: 1, rejected: [] })
     expect((await app.inject('/api/v3/events/web_event')).statusCode).toBe(401)
     const { rows } = await it.postgres.query('SELECT name FROM organizations')
     const [{ name }] = rows
