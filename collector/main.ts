@@ -13,9 +13,10 @@ import { openShipping } from './ops/processes/shipping.ts'
 import { createStarted, endOnSignal } from './ops/processes/started.ts'
 import { startStores } from './ops/processes/startStores.ts'
 import { startWorkers } from './ops/processes/workers.ts'
+import type { Stores } from './platform/localStores/open.ts'
 import { openLog } from './platform/log.ts'
 import { StartError } from './platform/startError.ts'
-import { createServices } from './services.ts'
+import { createServices, type ServiceOptions } from './services.ts'
 
 /**
  * The primary process. It owns the local stores, ships what the workers spool, runs jobs, and replaces workers that die;
@@ -40,7 +41,6 @@ async function main(): Promise<void> {
   const stores = await startStores(config, log)
   started.add(() => stores.close())
   const { pool: postgres, url: postgresUrl } = stores.postgres
-
   const collectorId = collectorIdOf(config.dataDir)
   const migration = migrateStores(config, stores, { collectorId, log, failed: fail })
   const prepared = await migration.postgres()
@@ -51,14 +51,7 @@ async function main(): Promise<void> {
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (answersReads) await migration.clickhouse()
   const cursorKey = answersReads ? await serviceSecret(postgres, 'cursor_key') : Buffer.alloc(0)
-  const services = answersReads
-    ? await createServices(config, stores, {
-        log,
-        cursorKey,
-        hasRateLimits: false,
-        logsRequests: false,
-      })
-    : null
+  const services = answersReads ? await servicesOfJobs(config, stores, { log, cursorKey }) : null
   if (services) started.add(() => services.close())
 
   const samples = await prepareSamples(config, stores, services, log)
@@ -114,6 +107,13 @@ async function main(): Promise<void> {
   await samples.complete()
   console.log(readyText(config, samples))
 }
+
+/** What samples and jobs are built from: no request comes to this process. */
+const servicesOfJobs = (
+  config: Config,
+  stores: Stores,
+  options: Pick<ServiceOptions, 'log' | 'cursorKey'>,
+) => createServices(config, stores, { ...options, hasRateLimits: false, logsRequests: false })
 
 /** What a start prints when everything is up. */
 const readyText = ({ dataDir, publicUrl }: Config, { demo, audienceId }: Samples): string =>
