@@ -147,7 +147,9 @@ export async function createServices(
     notReady = () => null,
   } = options
   const { answersReads } = duties[config.role]
-  const { clickhouse } = stores
+  // The primary's have more, and some jobs go through all databases.
+  const { live, test } = stores.clickhouse
+  const clickhouse = { live, test }
   const postgres = stores.postgres.pool
   const tokens = createTokens(postgres)
   const cursorKey =
@@ -158,7 +160,7 @@ export async function createServices(
   const guard = await createGuard(config, { postgres, tokens, log }, options)
   const billing = options.billing ?? createBilling({ postgres, log, now })
   const { logsRequests = answersReads } = options
-  const requestLog = logsRequests ? openRequestLog(clickhouse.live, log) : null
+  const requestLog = logsRequests ? openRequestLog(live, log) : null
   const ingest = await openIngest(config, stores, guard, options)
   return {
     config,

@@ -139,3 +139,16 @@ test('a service without spools takes no beacons, and one of the role ingest answ
   expect(await statuses({ FOOTFALL_ROLE: 'ingest' })).toEqual([404, 404, 200])
   await stores.close()
 })
+
+test('jobs that go through all databases find the two of events, whatever else the stores have', async () => {
+  const address = { clickhouse: inject('clickhouseUrl'), postgresUrl: await newPostgresDatabase() }
+  const stores = connectStores(address, await newServiceDatabases(), console)
+  const primary = { address: address.clickhouse, shipping: stores.clickhouse.live }
+  const { services, close } = await openApp({
+    clickhouse: Object.assign(primary, stores.clickhouse),
+    postgres: stores.postgres,
+  })
+  expect(Object.keys(services.clickhouse)).toEqual(['live', 'test'])
+  await close()
+  await stores.close()
+})
