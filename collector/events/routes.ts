@@ -25,7 +25,7 @@ import { countsAnswer, readCounts } from './query/counts.ts'
 import { readCountsRequest } from './query/countsPlan.ts'
 import type { Cursor } from './query/cursor.ts'
 import type { ReadDeps } from './query/deps.ts'
-import { readEventsRequest } from './query/plan.ts'
+import { parseEventsRequest } from './query/parseEventsRequest.ts'
 import { readPage } from './query/readPage.ts'
 import { readRecordHashes } from './query/recordHashes.ts'
 import { readScope } from './query/scopeQuery.ts'
@@ -59,8 +59,11 @@ export const eventsRoutes =
         { schema, config: { ...config, charged: true } },
         chargedRoute(deps.billing, schema, async (request, reply) => {
           const { principal } = request
-          const { asked, plan: unscoped } = readEventsRequest(request, tier, Date.now(), (cursor) =>
-            cursors.read(principal.organizationId, cursor),
+          const { asked, plan: unscoped } = parseEventsRequest(
+            request,
+            tier,
+            Date.now(),
+            (cursor) => cursors.read(principal.organizationId, cursor),
           )
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, asked, readKindOf(tier))

@@ -7,6 +7,8 @@ import { type Column, selectList } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
+import { selectionConditions } from './filterSql.ts'
+import { multiProjectBound } from './multiProjectBound.ts'
 import {
   beforeHere,
   fromHereBack,
@@ -19,13 +21,11 @@ import {
   timeColumn,
   timeOf,
 } from './order.ts'
-import { limitMax } from './plan.ts'
-import { projectsBound } from './projectsBound.ts'
+import { limitMax } from './parseEventsRequest.ts'
 import { nextColumn, type RowForm, runsOf } from './rowForm.ts'
 import type { EventsPlan } from './selection.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
-import { typedValues, type ValueSql } from './typedValues.ts'
-import { conditions } from './where.ts'
+import { typedColumns, type ValueSql } from './typedColumns.ts'
 
 const plainRows: RowForm = { leadsWithNext: false, profiles: 'columns' }
 
@@ -51,7 +51,7 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
     ? pageWithProfiles(columns, form, page)
     : withProfilesOf(columns, form, page, {
         order: plan.order,
-        ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }),
+        ...(form.isTyped && { typed: typedColumns(plan.sampleNames, bind) }),
       })
   return { ...asked, sql: sql + boundSettings(plan), params: { ...params, ...asked.params } }
 }
@@ -188,7 +188,7 @@ function pageSql(
   }
   const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
-  const all = conditions(plan, bind)
+  const all = selectionConditions(plan, bind)
   const after = [...cursorConditions(plan, bind), ...untilConditions(plan, bind)]
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
@@ -224,7 +224,7 @@ const boundOf = (
   events: string,
 ): readonly string[] => [
   ...receivedBound(plan, where, bind, events),
-  ...projectsBound(plan, { where, rows: rowsAsked(plan), events }, bind),
+  ...multiProjectBound(plan, { where, rows: rowsAsked(plan), events }, bind),
 ]
 
 /** How many rows the query of a page asks for, those that are left out at its begin included. */

@@ -7,7 +7,7 @@ import type { RowKey } from './cursor.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
 import { keyColumns } from './order.ts'
 import { type Page, pageOf } from './page.ts'
-import { spanOf } from './pageSpans.ts'
+import { estimateSpan } from './pageSpanEstimator.ts'
 import { nameProjects } from './projects.ts'
 import { recordKey } from './recordHashes.ts'
 import { outputOf, rowForm } from './rowForm.ts'
@@ -35,7 +35,7 @@ export async function readPage(
   const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards.length === 1)
   const ask = (asked: EventsPlan) =>
     reader.stream(eventsQuery(asked, form), outputOf(asked, format, form))
-  const span = spanOf(reader, plan)
+  const span = estimateSpan(reader, plan)
   let stream = await ask({ ...plan, spanMs: span.spanMs })
   if (span.spanMs !== undefined && stream.rows <= plan.limit) {
     stream.body.destroy()

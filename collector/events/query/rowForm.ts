@@ -24,7 +24,7 @@ export interface RowForm {
   readonly membersOfNobody?: 'empty' | 'null'
   /** Texts that a spreadsheet would run have an apostrophe in front: of CSV. */
   readonly escapesFormulas?: boolean
-  /** Columns are typed, as typedValues has them, profiles among them. */
+  /** Columns are typed, as typedColumns has them, profiles among them. */
   readonly isTyped?: boolean
   /** All events are on the server that is asked. */
   readonly isOfOneServer?: boolean

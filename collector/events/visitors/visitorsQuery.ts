@@ -5,11 +5,11 @@ import { type Bind, bindings } from '../query/bind.ts'
 import { type Column, selectList } from '../query/columns.ts'
 import { withProfilesOf } from '../query/eventsQuery.ts'
 import { eventsSource } from '../query/eventsSource.ts'
+import { selectionConditions } from '../query/filterSql.ts'
 import { newestFirst } from '../query/order.ts'
 import type { RowForm } from '../query/rowForm.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
-import { typedValues } from '../query/typedValues.ts'
-import { conditions } from '../query/where.ts'
+import { typedColumns } from '../query/typedColumns.ts'
 import type { VisitorsPlan } from './plan.ts'
 
 /**
@@ -35,7 +35,7 @@ ${newestOf(plan, source, where, limit)}
       hasSessionColumns(columns) && !isAboutSessions(plan.filters)
         ? withSessionsOf(columns, { scope: plan.scope, order: 'desc' }, bind, page)
         : page(columns),
-    { order: 'desc', ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }) },
+    { order: 'desc', ...(form.isTyped && { typed: typedColumns(plan.sampleNames, bind) }) },
   )
   return {
     sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''),
@@ -71,7 +71,7 @@ function conditionsOf(plan: VisitorsPlan, bind: Bind): readonly string[] {
   // Events of campaigns have no pixel.
   const isOfPixelOrCampaign = includesDsp && scope.pixelId !== null
   return [
-    ...conditions(
+    ...selectionConditions(
       isOfPixelOrCampaign ? { ...plan, scope: { ...scope, pixelId: null } } : plan,
       bind,
     ),

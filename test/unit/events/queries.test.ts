@@ -3,7 +3,10 @@ import type { Scope } from '../../../collector/api/access/scope.ts'
 import { CountsQuery, readCountsRequest } from '../../../collector/events/query/countsPlan.ts'
 import { countsQuery } from '../../../collector/events/query/countsQuery.ts'
 import { eventsQuery } from '../../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, readEventsRequest } from '../../../collector/events/query/plan.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../../collector/events/query/parseEventsRequest.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
@@ -21,7 +24,7 @@ const eventsPlan = (
   scope: Scope = wide,
   tier: Tier = 'web_event',
 ) => ({
-  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
+  ...parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
   ...(query.source === undefined && { source: null }),
   scope,
 })
@@ -227,7 +230,7 @@ describe('projects', () => {
 
 describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
-    readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
+    parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
       .plan.source
   const countedSource = (query: Record<string, string>) =>
     readCountsRequest({ query: checkedQuery(CountsQuery, query) }, now).plan.source
