@@ -2,9 +2,16 @@ import { busy, NoAnswer } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
-import { type Asked, admitOne, type Repeated, readRepeated, type Window } from './admission.ts'
+import {
+  type Asked,
+  admitOne,
+  type Caller,
+  idempotencyOf,
+  type Repeated,
+  readRepeated,
+  type Window,
+} from './admission.ts'
 import { type BuildPart, carryKeys, isFree, keysOf } from './buildPart.ts'
-import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import { type Look, recordLook } from './looks.ts'
 import type { Meter } from './meters.ts'
@@ -22,7 +29,7 @@ export interface Usage {
 }
 
 /**
- * Metering, of whatever is given out: an answer of HTTP (chargedRoute.ts), or what a job makes. A response is charged when its head is sent: its records are counted and in the ledger just before the
+ * Metering, of whatever is given out: an answer of HTTP (chargedRequest.ts), or what a job makes. A response is charged when its head is sent: its records are counted and in the ledger just before the
  * first byte. Errors, empty answers and test keys are never charged. A download that the caller breaks off stays
  * charged; of what the service breaks off, what was never handed over is refunded. When the connection breaks before any
  * answer has come, the same request with the same Idempotency-Key is free for 24 hours, whatever had happened: for the

@@ -7,6 +7,7 @@ import {
   EventsQuery,
   parseEventsRequest,
 } from '../../../collector/events/query/parseEventsRequest.ts'
+import { plainEncoding } from '../../../collector/events/query/rowEncoding.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
@@ -193,7 +194,7 @@ LIMIT {p5:UInt32}`,
 
   test('can carry the place of its last row in front of every row', () => {
     expect(
-      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, profiles: 'columns' })
+      eventsQuery(eventsPlan({ select: 'page_url' }), { ...plainEncoding, leadsWithNext: true })
         .sql,
     ).toBe(
       `SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, page_url
@@ -340,7 +341,7 @@ WHERE organization_id = {p0:UUID}
 ORDER BY ts_millis DESC, event_id DESC
 LIMIT {p3:UInt32}`
 
-  const oneServer = { leadsWithNext: false, profiles: 'columns' as const, isOfOneServer: true }
+  const oneServer = { ...plainEncoding, isOfOneServer: true }
 
   test('are looked up in the SELECT that finds the rows', () => {
     expect(
