@@ -24,7 +24,7 @@ beforeAll(() => {
   checkout = realpathSync(mkdtempSync(join(tmpdir(), 'footfall-checkout-')))
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.json'])
     copyFileSync(join(packageRoot, file), join(checkout, file))
-  for (const directory of ['client', 'collector', 'pixel', 'schemas', 'examples'])
+  for (const directory of ['collector', 'pixel', 'schemas', 'examples'])
     cpSync(join(packageRoot, directory), join(checkout, directory), { recursive: true })
   symlinkSync(join(packageRoot, 'node_modules'), join(checkout, 'node_modules'))
 })
