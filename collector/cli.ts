@@ -6,14 +6,10 @@ import { Command, CommanderError } from 'commander'
 import type { Addresses } from './accounts/setup.ts'
 import { readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
-import {
-  readStoreNotes,
-  type StoreNotes,
-  storeNotesPath,
-} from './platform/localStores/storeNotes.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import { StartError } from './platform/startError.ts'
+import { readStoreNotes, type StoreNotes, storeNotesPath } from './platform/stores/storeNotes.ts'
 
 function readStores(): StoreNotes {
   const { dataDir } = readConfig(process.env)
@@ -261,7 +257,7 @@ function addTable(
 
 /** Files that are loaded or made; whoever does it reads the options. */
 async function addLoading(program: Command): Promise<void> {
-  const { generateUsage, loadUsage } = await import('./identity/store/usage.ts')
+  const { generateUsage, loadUsage } = await import('./identity/load/usage.ts')
   const { loadUsage: loadIntentUsage } = await import('./audiences/signals/load/usage.ts')
   const add = (parent: Command, name: string, does: string, usage: string) =>
     parent

@@ -9,13 +9,13 @@ import { checkSettings, lockDataDirectory } from './ops/processes/dataDirectory.
 import { createMeasure } from './ops/processes/measure.ts'
 import { migrateStores } from './ops/processes/prepareStores.ts'
 import { prepareSamples, type Samples } from './ops/processes/samples.ts'
-import { openShipping } from './ops/processes/shipping.ts'
+import { openShipping, stopShipping } from './ops/processes/shipping.ts'
 import { createStarted, endOnSignal } from './ops/processes/started.ts'
 import { startStores } from './ops/processes/startStores.ts'
 import { startWorkers } from './ops/processes/workers.ts'
-import type { Stores } from './platform/localStores/open.ts'
 import { openLog } from './platform/log.ts'
 import { StartError } from './platform/startError.ts'
+import type { Stores } from './platform/stores/openStores.ts'
 import { createServices, type ServiceOptions } from './services.ts'
 
 /**
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   const prepared = await migration.postgres()
 
   const shipping = await openShipping(config.dataDir, stores, { collectorId, log })
-  started.add(() => shipping.stop())
+  started.add(() => stopShipping(shipping, { config, migration, postgres, collectorId, log }))
 
   // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
   if (answersReads) await migration.clickhouse()

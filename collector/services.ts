@@ -20,7 +20,6 @@ import type { Ingest } from './ingest/openIngest.ts'
 import { collectorIdOf } from './ingest/spool/collectors.ts'
 import type { Spools } from './ingest/spool/spools.ts'
 import type { DemoPixel } from './ops/demo/rowsQuery.ts'
-import type { StoreConnections } from './platform/localStores/open.ts'
 import { type Log, openLog } from './platform/log.ts'
 import { openMail, type SendMail } from './platform/mail.ts'
 import { registry } from './platform/metrics.ts'
@@ -28,6 +27,7 @@ import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
 import { openSealer, type Sealer } from './platform/outbound/sealer.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
+import type { StoreConnections } from './platform/stores/openStores.ts'
 
 /**
  * Everything that routes and jobs are built from. Each area names in a type of its own which members it needs, and this
@@ -213,7 +213,7 @@ async function createGuard(
         (await import('./api/access/wrongKeys.ts')).createWrongKeyLimit()
       : null,
     noteKeyUse: createRecordLastUsed(postgres, log),
-    viewSample: createSampleView(postgres),
+    sampleView: createSampleView(postgres),
     ...guard,
   }
 }

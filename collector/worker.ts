@@ -6,8 +6,8 @@ import type { DemoPixel } from './ops/demo/rowsQuery.ts'
 import type { WorkerSetup } from './ops/processes/messages.ts'
 import { type Primary, workForPrimary } from './ops/processes/primary.ts'
 import { openWorkerSpools } from './ops/processes/workerSpools.ts'
-import { connectStores } from './platform/localStores/open.ts'
 import { openLog } from './platform/log.ts'
+import { connectStores } from './platform/stores/openStores.ts'
 import { createServices, type Services } from './services.ts'
 
 /** A worker process: takes beacons into its own spools and answers reads, as its role says. Started by workers.ts. */

@@ -17,6 +17,7 @@ import { visitFields } from './fields/visit.ts'
 export {
   type DataType,
   type Field,
+  fieldSql,
   groups,
   publicField,
   type Tier,

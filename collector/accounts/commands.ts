@@ -7,7 +7,7 @@ import { inTransaction, type Queryable } from '../platform/postgres/transaction.
 import { StartError } from '../platform/startError.ts'
 import { auditOwn } from './account/auditOwn.ts'
 import { changeEmail } from './account/emailChange.ts'
-import { removeSecondFactor } from './account/secondFactor.ts'
+import { removeSecondFactor } from './credentials/secondFactor.ts'
 import { Email } from './schemas.ts'
 import { linkMinutes, newPasswordResetLink } from './sessions/passwordReset.ts'
 import { type Addresses, type SetupRequest, setUp } from './setup.ts'

@@ -4,7 +4,13 @@ import { wakeQueue } from '../platform/jobs/queue.ts'
 import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
-import type { BucketCounts } from './builder/bucketCounts.ts'
+
+/** Members by their greatest score. */
+export interface BucketCounts {
+  readonly low: number
+  readonly medium: number
+  readonly high: number
+}
 
 /** The meter of records whose membership intent decides, or does not. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>

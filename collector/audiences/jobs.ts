@@ -1,7 +1,7 @@
 import type { EventStores } from '../events/query/eventStores.ts'
-import { isUnavailable } from '../platform/isUnavailable.ts'
 import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import type { WarnLog } from '../platform/log.ts'
+import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/members.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { busy, NoAnswer } from '../api/http/errors.ts'
-import { isUnavailable } from '../platform/isUnavailable.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { isUnavailable } from '../platform/storeErrors.ts'
 import type { Uncarried } from './buildPart.ts'
 import type { Refusal } from './refusals.ts'
 

@@ -1,12 +1,14 @@
 import type { GuardDeps } from '../api/access/guard.ts'
 import type { Config } from '../config.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { openIgnoredTraffic } from './beacon/ignoredTraffic.ts'
 import { createIdentifyLimit, createIngestLimits } from './beacon/ingestLimits.ts'
-import type { IngestDeps } from './beacon/intake.ts'
 import { openOptOuts } from './beacon/optOuts.ts'
 import { openPixelRegistry } from './beacon/pixels.ts'
+import { createRecordRefusal } from './beacon/refusals.ts'
 import { createVouches } from './beacon/sender.ts'
 import { openDailySalt } from './beacon/visitor.ts'
+import type { IngestDeps } from './ingestRoutes.ts'
 import { openLocate } from './normalize/location.ts'
 import { openPinnedScripts } from './script/pinnedScripts.ts'
 import type { Spools } from './spool/spools.ts'
@@ -27,7 +29,7 @@ export interface IngestSettings {
   readonly keepsCopies: boolean
 }
 
-/** Reads pixels, opt-outs and the day's salt into memory, and follows their changes. */
+/** Reads pixels, opt-outs, ignored traffic and the day's salt into memory, and follows their changes. */
 export async function openIngest({
   config,
   postgres: { pool, url },
@@ -39,21 +41,25 @@ export async function openIngest({
   const copy = { dataDir: config.dataDir, keeps: keepsCopies }
   const pixels = await openPixelRegistry(pool, url, copy)
   const optOuts = await openOptOuts(pool, url, copy)
+  const ignoredTraffic = await openIgnoredTraffic(pool, url, copy)
   const salt = await openDailySalt(pool, config.dataDir)
   return {
     pixels,
     optOuts,
+    ignoredTraffic,
     salt,
     spools,
     locate,
     pinned: openPinnedScripts(pool),
     limits: createIngestLimits(config),
     identifyLimit: createIdentifyLimit(config),
+    recordRefusal: createRecordRefusal(spools.rejected_events),
     vouches: createVouches(guard),
     async close() {
       salt.close()
       await pixels.close()
       await optOuts.close()
+      await ignoredTraffic.close()
     },
   }
 }

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
 import { DirectoryInUse, type DirectoryLock, lockDirectory } from '../platform/localStores/lock.ts'
-import { openServers, type Servers } from '../platform/localStores/open.ts'
-import { readStoreNotes, storeNotesPath } from '../platform/localStores/storeNotes.ts'
 import { StartError } from '../platform/startError.ts'
+import { openServers, type Servers } from '../platform/stores/openStores.ts'
+import { readStoreNotes, storeNotesPath } from '../platform/stores/storeNotes.ts'
 
 /**
  * Does `run` with both stores: those of a service that runs in the data directory; where none does, those that the

@@ -1,6 +1,6 @@
 import { createTakeTokens } from '../../collector/api/access/rateLimits.ts'
-import { connectStores } from '../../collector/platform/localStores/open.ts'
 import type { Postgres } from '../../collector/platform/postgres/pool.ts'
+import { connectStores } from '../../collector/platform/stores/openStores.ts'
 import { fields } from '../../schemas/fields.ts'
 import { openApp } from '../harness/app.ts'
 import type { Service } from '../harness/service.ts'

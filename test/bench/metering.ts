@@ -117,7 +117,7 @@ async function chargeOne(billing: Billing, { demo }: Service): Promise<void> {
     organizationId: demo.organization_id,
     projectId: demo.project_id,
   }
-  const charge = await billing.admit(caller, { meter: 'events', projectId: null })
+  const charge = await billing.admit(caller, { meter: 'events', projectId: null, recordsMax: 1 })
   await charge.settle(pageRows)
 }
 

@@ -1,5 +1,5 @@
-import { repeat } from '../../collector/platform/jobs/repeat.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { repeat } from '../../collector/platform/repeat.ts'
 import type { Service } from '../harness/service.ts'
 import { beaconText } from './beacons.ts'
 import { load } from './load.ts'

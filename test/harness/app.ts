@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../collector/app.ts'
 import { readConfig } from '../../collector/config.ts'
-import type { StoreConnections } from '../../collector/platform/localStores/open.ts'
+import type { StoreConnections } from '../../collector/platform/stores/openStores.ts'
 import { createServices, type ServiceOptions } from '../../collector/services.ts'
 
 export interface AppOptions extends ServiceOptions {

@@ -52,7 +52,7 @@ afterAll(async () => {
 function makeCheckout(): void {
   mkdirSync(checkout)
   writeFileSync(join(checkout, 'package.json'), JSON.stringify(manifest))
-  for (const name of ['collector', 'examples', 'pixel', 'schemas', 'client'])
+  for (const name of ['collector', 'examples', 'pixel', 'schemas'])
     symlinkSync(join(packageRoot, name), join(checkout, name))
   cpSync(buildRoot, join(checkout, 'dist'), { recursive: true, dereference: true })
   for (const name of Object.keys(manifest.dependencies)) {

@@ -3,9 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import {
+  openShippers,
+  recoverSpool,
+  type Shippers,
+} from '../../collector/ingest/shipper/shippers.ts'
 import { spoolParts, unknownFiles } from '../../collector/ingest/spool/layout.ts'
 import { Spool, SpoolUnavailable } from '../../collector/ingest/spool/spool.ts'
-import { openShippers, recoverSpool, type Shippers } from '../../collector/ingest/spool/spools.ts'
 import { oldestWaitingAt } from '../../collector/ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'

@@ -8,10 +8,10 @@ import { lockDataDirectory } from '../../collector/ops/processes/dataDirectory.t
 import { migrateStores } from '../../collector/ops/processes/prepareStores.ts'
 import { createStarted } from '../../collector/ops/processes/started.ts'
 import { startStores } from '../../collector/ops/processes/startStores.ts'
-import { readStoreNotes } from '../../collector/platform/localStores/storeNotes.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { openLog } from '../../collector/platform/log.ts'
 import { beginRestore } from '../../collector/platform/restoreMark.ts'
+import { readStoreNotes } from '../../collector/platform/stores/storeNotes.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { startPostgresProxy } from '../harness/postgresProxy.ts'
 

@@ -122,3 +122,32 @@ test.each(['schemas', 'collector', 'test'])(
     expect([...imports.keys()]).toEqual([])
   },
 )
+
+/** Of two files in one folder, or below it: the folder, and the member of it that each is or is in. */
+function membersOf({ file, target }: Import): { folder: string; from: string; to: string } {
+  const [a, b] = [file.split(sep), target.split(sep)]
+  let depth = 0
+  while (depth < Math.min(a.length, b.length) - 1 && a[depth] === b[depth]) depth++
+  return { folder: a.slice(0, depth).join(sep), from: a[depth]!, to: b[depth]! }
+}
+
+test('in no folder of the collector and of schemas do files and subfolders import each other in a circle', () => {
+  const folders = new Map<string, Map<string, Set<string>>>()
+  for (const { folder, from, to } of ['schemas', 'collector']
+    .flatMap(importsBelow)
+    .map(membersOf)) {
+    if (from === to) continue
+    const members = folders.get(folder) ?? new Map<string, Set<string>>()
+    folders.set(folder, members.set(from, (members.get(from) ?? new Set()).add(to)))
+  }
+  const circles = [...folders].flatMap(([folder, members]) => {
+    // A member that imports no other remaining member is in no circle.
+    for (let before = 0; before !== members.size; ) {
+      before = members.size
+      for (const [member, targets] of members)
+        if (![...targets].some((target) => members.has(target))) members.delete(member)
+    }
+    return members.size > 0 ? [[folder, ...members.keys()]] : []
+  })
+  expect(circles).toEqual([])
+})

@@ -3,8 +3,8 @@ import { sha256 } from '../../api/access/authenticate.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { emailChangedNotice } from '../credentials/notices.ts'
 import { auditOwn } from './auditOwn.ts'
-import { emailChangedNotice } from './notices.ts'
 
 const linkMinutes = 60
 

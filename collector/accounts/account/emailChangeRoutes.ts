@@ -5,12 +5,12 @@ import { exactly } from '../../api/http/schemas.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { requireSecondFactor } from '../credentials/secondFactor.ts'
+import { requireToken } from '../credentials/signInThrottle.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Code, CurrentPassword, Email, triesRefusals } from '../schemas.ts'
-import { requireToken } from '../sessions/signInThrottle.ts'
 import { newEmailChangeLink, readEmailChange, useEmailChange } from './emailChange.ts'
 import { type OwnUser, ownUser, ownUserWithPassword } from './ownUser.ts'
-import { requireSecondFactor } from './secondFactor.ts'
 
 const tags = ['Dashboard']
 const params = exactly({ token: Type.String({ maxLength: 200 }) })

@@ -6,9 +6,9 @@ import { notFound } from '../../api/http/errors.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { readDevice } from '../../ingest/normalize/device.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { endAccess } from '../credentials/endAccess.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access } from '../schemas.ts'
-import { endAccess } from './endAccess.ts'
 import { ownUser } from './ownUser.ts'
 
 const OwnSession = Type.Object(

@@ -3,9 +3,9 @@ import { callerId } from '../../api/access/principal.ts'
 import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { checkPassword } from '../sessions/passwords.ts'
+import { checkPassword } from '../credentials/passwords.ts'
+import { forgetSignInTries, takeSignInTry } from '../credentials/signInThrottle.ts'
 import { attemptOf } from '../sessions/signIn.ts'
-import { forgetSignInTries, takeSignInTry } from '../sessions/signInThrottle.ts'
 
 /** A person who signs in, and as which member they ask. */
 export interface OwnUser {

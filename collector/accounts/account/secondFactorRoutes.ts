@@ -3,10 +3,6 @@ import { Type } from 'typebox'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import { exactly } from '../../api/http/schemas.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access, Code, CurrentPassword, triesRefusals } from '../schemas.ts'
-import { auditOwn } from './auditOwn.ts'
-import { ownUser, ownUserWithPassword } from './ownUser.ts'
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -15,8 +11,12 @@ import {
   removeSecondFactor,
   requireSecondFactor,
   takeCodeTry,
-} from './secondFactor.ts'
-import { base32, otpauthUri } from './totp.ts'
+} from '../credentials/secondFactor.ts'
+import { base32, otpauthUri } from '../credentials/totp.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, Code, CurrentPassword, triesRefusals } from '../schemas.ts'
+import { auditOwn } from './auditOwn.ts'
+import { ownUser, ownUserWithPassword } from './ownUser.ts'
 
 const RecoveryCodes = Type.Object({
   recovery_codes: Type.Array(Type.String(), {

@@ -11,14 +11,14 @@ import { conflict, invalidParameter, notFound, unauthorized } from '../../api/ht
 import { exactly, Name } from '../../api/http/schemas.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { requireSecondFactor } from '../account/secondFactor.ts'
+import { checkPassword, hashPassword } from '../credentials/passwords.ts'
+import { requireSecondFactor } from '../credentials/secondFactor.ts'
+import { takeSignInTry } from '../credentials/signInThrottle.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Code, Password } from '../schemas.ts'
 import { rememberBrowser } from '../sessions/knownBrowser.ts'
-import { checkPassword, hashPassword } from '../sessions/passwords.ts'
 import { readSignedIn, SignedIn, startSession } from '../sessions/sessions.ts'
 import { attemptOf } from '../sessions/signIn.ts'
-import { takeSignInTry } from '../sessions/signInThrottle.ts'
 
 const invitationMs = 7 * 86_400_000
 

@@ -14,10 +14,10 @@ import { exactly, Id, Name, SeenVersion } from '../../api/http/schemas.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { requireToken } from '../credentials/signInThrottle.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { Email, OrganizationRole } from '../schemas.ts'
-import { requireToken } from '../sessions/signInThrottle.ts'
 import { invitationMail, invitationMails, newInvitation } from './invitations.ts'
 import {
   addToProjects,

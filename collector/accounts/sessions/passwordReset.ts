@@ -6,9 +6,9 @@ import { notFound } from '../../api/http/errors.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { endAccess } from '../account/endAccess.ts'
-import { passwordResetNotice } from '../account/notices.ts'
-import { removeUnprovenFactor } from '../account/secondFactor.ts'
+import { endAccess } from '../credentials/endAccess.ts'
+import { passwordResetNotice } from '../credentials/notices.ts'
+import { removeUnprovenFactor } from '../credentials/secondFactor.ts'
 
 /** How long a link is good that was asked for on the sign-in page; the operator's own are passed on by hand. */
 export const linkMinutes = { mailed: 60, printed: 24 * 60 } as const

@@ -7,6 +7,8 @@ import type { SendMail } from '../../platform/mail.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { hashPassword } from '../credentials/passwords.ts'
+import { requireToken } from '../credentials/signInThrottle.ts'
 import type { AccountsDeps } from '../deps.ts'
 import { access, Email, Password } from '../schemas.ts'
 import {
@@ -15,8 +17,6 @@ import {
   readPasswordReset,
   usePasswordReset,
 } from './passwordReset.ts'
-import { hashPassword } from './passwords.ts'
-import { requireToken } from './signInThrottle.ts'
 
 const tags = ['Dashboard']
 const params = exactly({ token: Type.String({ maxLength: 200 }) })

@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { unauthorized } from '../../api/http/errors.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { requireSecondFactor, type SecondFactorDeps } from '../account/secondFactor.ts'
+import { checkPassword } from '../credentials/passwords.ts'
+import { requireSecondFactor, type SecondFactorDeps } from '../credentials/secondFactor.ts'
+import { type Attempt, forgetSignInTries, takeSignInTry } from '../credentials/signInThrottle.ts'
 import { knownBrowserOf } from './knownBrowser.ts'
-import { checkPassword } from './passwords.ts'
-import { type Attempt, forgetSignInTries, takeSignInTry } from './signInThrottle.ts'
 
 /** Who tries to sign in with a request. */
 export const attemptOf = async (

@@ -1,13 +1,13 @@
 import { text } from 'node:stream/consumers'
 import type { Config } from '../../config.ts'
-import {
-  type ClickHouse,
-  ClickHouseRefused,
-  type ListQuery,
-  type OutputFormat,
-  type Query,
-  type ResultStream,
+import type {
+  ClickHouse,
+  ListQuery,
+  OutputFormat,
+  Query,
+  ResultStream,
 } from '../../platform/clickhouse/client.ts'
+import { ClickHouseRefused } from '../../platform/storeErrors.ts'
 import { busy, NoAnswer, queryTooHeavy } from '../http/errors.ts'
 import { Gate, type GateLimits } from './gate.ts'
 

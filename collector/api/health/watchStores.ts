@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { repeat } from '../../platform/jobs/repeat.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { repeat } from '../../platform/repeat.ts'
 
 const watchMs = 2_000
 const answerMsMax = 5_000

@@ -1,17 +1,11 @@
 import { bindings } from '../../events/query/bind.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { BucketCounts } from '../builds.ts'
 import type { Entity } from '../definition/definition.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import type { InterestPlan } from '../signals/plan.ts'
 import { stepSettings } from './steps.ts'
-
-/** Members by their greatest score. */
-export interface BucketCounts {
-  readonly low: number
-  readonly medium: number
-  readonly high: number
-}
 
 /** The least scores of the buckets above low: one full signal out of nowhere, and three. */
 const mediumFrom = 50

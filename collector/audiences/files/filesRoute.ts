@@ -3,14 +3,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { ApiError } from '../../api/http/errors.ts'
 import { exactly } from '../../api/http/schemas.ts'
-import type { AudiencesDeps } from '../deps.ts'
+import type { ReadDeps } from '../../events/query/deps.ts'
 import { tags } from '../schemas.ts'
 import { readFileById } from './files.ts'
+import type { Files } from './open.ts'
 import { partPath, type Ticket, ticketOwner, ticketsOf } from './store.ts'
 
-/** A part, for whoever has its address: whole, or the bytes of a Range. */
+type FilesDeps = Pick<ReadDeps, 'postgres' | 'cursors' | 'now'> & Files
+
+/** Sends a part of a download, complete or by Range, to anyone who has its signed address. */
 export const filesRoute =
-  ({ postgres, cursors, filesDirectory, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, cursors, filesDirectory, now }: FilesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const tickets = ticketsOf(cursors)
     await app.register(fastifyStatic, { root: filesDirectory, serve: false, cacheControl: false })

@@ -1,8 +1,8 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
 import { erasedHems } from '../../events/query/hiddenPeople.ts'
 import { hiddenPeopleChanged } from '../../identity/privacy/optOuts.ts'
-import { isUnavailable } from '../../platform/isUnavailable.ts'
 import type { Job, Queue } from '../../platform/jobs/queue.ts'
+import { isUnavailable } from '../../platform/storeErrors.ts'
 import { audienceFiles, expireFile } from './files.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 

@@ -4,10 +4,10 @@ import { ApiError } from '../../api/http/errors.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
 import type { ListsDeps } from './deps.ts'
-import { rejectedLine } from './import/reasons.ts'
 import { type ImportRow, importOf, readImport, selectImports } from './imports.ts'
 import { readList } from './lists.ts'
 import { readRejected } from './members.ts'
+import { rejectedLine } from './reasons.ts'
 import {
   ById,
   ByImport,

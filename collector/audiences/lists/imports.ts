@@ -5,9 +5,8 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import type { RowCounts } from './import/countRows.ts'
-import type { ImportFile } from './import/importFile.ts'
-import type { Place } from './import/readChunk.ts'
+import type { ImportFile } from './file/importFile.ts'
+import type { Place } from './file/readChunk.ts'
 import type { Kind } from './kinds.ts'
 import type { ListImport } from './schemas.ts'
 
@@ -188,6 +187,16 @@ export async function noteProgress(
   )
   if (rowCount === 0)
     throw new ImportUnderWay(`import ${importId} was deleted, or is under way elsewhere`)
+}
+
+/** The result of an import, by rows of its file. */
+export interface RowCounts {
+  readonly total: number
+  /** Rows that add a member. How many of these people are known is sold (query/freeAnswers.ts). */
+  readonly added: number
+  /** Rows of a member that an earlier row, or the list, has already. */
+  readonly duplicate: number
+  readonly rejected: number
 }
 
 /** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */

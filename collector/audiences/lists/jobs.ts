@@ -1,5 +1,5 @@
-import { isUnavailable } from '../../platform/isUnavailable.ts'
 import { type Job, type Queue, wakeQueue } from '../../platform/jobs/queue.ts'
+import { isUnavailable } from '../../platform/storeErrors.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
 import { failImport, failLostImports, listImports, readUnfinishedImports } from './imports.ts'

@@ -1,8 +1,8 @@
 /** Rows of lists in ClickHouse. */
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { Reason } from './import/reasons.ts'
 import { columnOf, type Kind } from './kinds.ts'
+import type { Reason } from './reasons.ts'
 
 const tables = ['list_members', 'list_rejected_lines'] as const
 

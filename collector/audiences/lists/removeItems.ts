@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { itemsQuery } from './import/linesQuery.ts'
-import type { Reason } from './import/reasons.ts'
 import { columnOf, type Kind } from './kinds.ts'
+import type { Reason } from './reasons.ts'
 
 export interface RemovedItems {
   /** Members that are none any longer. */

@@ -11,8 +11,8 @@ import {
   Timestamp,
   Version,
 } from '../../api/http/schemas.ts'
-import { type Reason, reasonNames, reasons } from './import/reasons.ts'
 import { kinds } from './kinds.ts'
+import { type Reason, reasonNames, reasons } from './reasons.ts'
 
 export const tags = ['Lists']
 

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Skeleton } from './parts/skeleton.tsx'
+import { Skeleton } from './components/skeleton.tsx'
 
 export type LazyPage<Props> = ComponentType<Props> & {
   /** Fetches it before it is shown. */

@@ -1,8 +1,8 @@
 import { render } from 'preact'
 import { ApiError, messageOf } from './api.ts'
 import { App } from './app.tsx'
-import { toast } from './parts/toast.tsx'
-import { placeAt } from './places.ts'
+import { toast } from './components/toast.tsx'
+import { placeAt } from './routes.ts'
 
 // What a button asked for outside of a form, and did not get.
 addEventListener('unhandledrejection', (event) => {

@@ -1,7 +1,6 @@
 import type { Reader } from '../../api/access/reader.ts'
-import { ClickHouseRefused } from '../../platform/clickhouse/client.ts'
 import { ofEachShard, partsOf } from '../../platform/clickhouse/cluster.ts'
-import { isLostShard } from '../../platform/isUnavailable.ts'
+import { ClickHouseRefused, isLostShard } from '../../platform/storeErrors.ts'
 import type { Window } from '../query/window.ts'
 
 /** ClickHouse's codes for rows that are there and cannot be read: a file is cut off, overwritten or gone. */

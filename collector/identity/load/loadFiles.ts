@@ -1,5 +1,6 @@
-import { type ClickHouse, ClickHouseRefused } from '../../platform/clickhouse/client.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { StartError } from '../../platform/startError.ts'
+import { ClickHouseRefused } from '../../platform/storeErrors.ts'
 import { type LoadRequest, load } from './load.ts'
 import { openProgressBar } from './progressBar.ts'
 

@@ -8,7 +8,7 @@ import {
   findBadShape,
   type ValidEvent,
   validateEvent,
-} from './validate.ts'
+} from '../normalize/validate.ts'
 
 /** What one member of a beacon's `events` became. */
 export interface Accepted {

@@ -3,7 +3,7 @@ import { eventDataSchemas } from '../../../schemas/events/index.ts'
 import { rejectedEvents } from '../../platform/metrics.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import type { BeaconContext } from '../normalize/row.ts'
-import { type Fault, isObject } from './validate.ts'
+import { type Fault, isObject } from '../normalize/validate.ts'
 
 const rejectedEventCharsMax = 4096
 

@@ -1,10 +1,10 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import type { Description } from '../../../schemas/captured.ts'
 import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
-import { identifierOf } from '../beacon/identifier.ts'
-import { isObject } from '../beacon/validate.ts'
 import type { Data } from './data.ts'
+import { identifierOf } from './elementSelector.ts'
 import { clean, cut, isText, textOf } from './text.ts'
+import { isObject } from './validate.ts'
 
 /** What the pixel sends in place of a text that is masked. */
 const mask = '***'

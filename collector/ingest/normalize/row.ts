@@ -1,6 +1,6 @@
-import type { ValidEvent } from '../beacon/validate.ts'
 import { storedNumbers } from './exactNumbers.ts'
 import { isText, numberOf, wellFormed, wellFormedJson } from './text.ts'
+import type { ValidEvent } from './validate.ts'
 
 /** What all events of one beacon share. */
 export interface BeaconContext {

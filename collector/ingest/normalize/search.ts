@@ -1,9 +1,9 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { urlLengthMax } from '../../../schemas/events/common.ts'
-import { isObject } from '../beacon/validate.ts'
 import type { Data } from './data.ts'
 import { fieldsIn } from './elements.ts'
 import { clean, cut, isText, textOf } from './text.ts'
+import { isObject } from './validate.ts'
 
 /**
  * The search that a page view shows by its URL; undefined where it shows none, or one that has been counted: by the

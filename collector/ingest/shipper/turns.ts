@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { repeat } from '../../platform/jobs/repeat.ts'
+import { repeat } from '../../platform/repeat.ts'
 
 /** Any number that nobody else locks on in our database. */
 const turnsLock = 7_306_080

@@ -1,6 +1,6 @@
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { repeat } from '../../platform/jobs/repeat.ts'
+import { repeat } from '../../platform/repeat.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { FrameEncoder } from './frame.ts'
 import { sealLeftover } from './recover.ts'

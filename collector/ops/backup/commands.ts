@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
-import { openServers } from '../../platform/localStores/open.ts'
 import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { beginRestore, endRestore } from '../../platform/restoreMark.ts'
 import { StartError } from '../../platform/startError.ts'
+import { openServers } from '../../platform/stores/openStores.ts'
 import { withServers } from '../servers.ts'
 import {
   backUpClickHouse,

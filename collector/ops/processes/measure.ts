@@ -3,7 +3,7 @@ import { measureShards } from '../../api/health/measureShards.ts'
 import { answersInTime } from '../../api/health/watchStores.ts'
 import { measureReports } from '../../billing/reports.ts'
 import { measureSpool } from '../../ingest/spool/waiting.ts'
-import type { Stores } from '../../platform/localStores/open.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Background } from './background.ts'
 
 /** How long /metrics waits for the numbers of the stores. */

@@ -4,14 +4,14 @@ import { type Config, duties } from '../../config.ts'
 import { registerCollector } from '../../ingest/spool/collectors.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
-import { isUnavailable } from '../../platform/isUnavailable.ts'
 import { openKeptCopy } from '../../platform/keptCopy.ts'
-import type { Stores } from '../../platform/localStores/open.ts'
 import type { Log } from '../../platform/log.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { StartError } from '../../platform/startError.ts'
+import { isUnavailable } from '../../platform/storeErrors.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
 
 /** A store on its way to be what this version needs. */
 interface Preparation<T> {
@@ -42,6 +42,8 @@ export interface Migration {
   clickhouse(): Promise<void>
   /** Keeps, on a machine that only takes beacons, what its next start needs while PostgreSQL is away. */
   keep(prepared: Prepared): void
+  /** Forgets what was kept: after readers went on without this machine, a start must ask PostgreSQL how far they have read. */
+  forget(): void
   /** Leaves the port to the workers. Until then it answers, while a store is awaited, which one. */
   leavePort(): Promise<void>
 }
@@ -73,6 +75,7 @@ export function migrateStores(
     keep(prepared) {
       if (isCollectorOnly) copy.write(prepared)
     },
+    forget: () => copy.remove(),
     leavePort: () => waitingRoom.close(),
   }
 }

@@ -5,7 +5,7 @@ import type { SendDeps } from '../../activation/exports/deps.ts'
 import { exportQueues } from '../../activation/exports/jobs.ts'
 import { createDeliverer } from '../../activation/webhooks/deliverer.ts'
 import { webhookQueues } from '../../activation/webhooks/jobs.ts'
-import { analyticsQueues } from '../../analytics/rollup/jobs.ts'
+import { analyticsQueues } from '../../analytics/counting/countingJobs.ts'
 import { summaryQueues } from '../../analytics/summaries/jobs.ts'
 import { fileQueues } from '../../audiences/files/jobs.ts'
 import type { Files } from '../../audiences/files/open.ts'
@@ -65,7 +65,9 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...summaryQueues(services),
     ...listQueues(services),
     ...exportQueues({ ...services, temporaryDirectory }),
-    ...(config.sampleDays > 0 ? sandboxQueues(test, config.sampleDays) : []),
+    ...(config.sampleDays > 0
+      ? sandboxQueues({ clickhouse: test, postgres }, config.sampleDays)
+      : []),
   ]
   return { queues, reportsUsage: tell !== null, close: () => deliverer.stop() }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
-import { openStores, type Stores } from '../../platform/localStores/open.ts'
-import { writeStoreNotes } from '../../platform/localStores/storeNotes.ts'
 import type { Log } from '../../platform/log.ts'
+import { openStores, type Stores } from '../../platform/stores/openStores.ts'
+import { writeStoreNotes } from '../../platform/stores/storeNotes.ts'
 
 /** Opens both stores, starts those that are local, and notes for commands (`npx footfall …`) where they are. */
 export async function startStores(config: Config, log: Log): Promise<Stores> {

@@ -44,17 +44,6 @@ export interface RawInsert {
   readonly writtenRows: number
 }
 
-/** ClickHouse got the statement and refused it. Everything else that goes wrong is thrown as it came: no connection, no answer. */
-export class ClickHouseRefused extends Error {
-  /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
-  readonly code: number
-
-  constructor(message: string, code: number) {
-    super(message)
-    this.code = code
-  }
-}
-
 /** The only door to ClickHouse: openClickHouse.ts opens one server, cluster.ts several. */
 export interface ClickHouse {
   readonly database: string

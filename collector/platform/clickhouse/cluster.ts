@@ -1,4 +1,4 @@
-import { isUnavailable } from '../isUnavailable.ts'
+import { isUnavailable } from '../storeErrors.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { type OwnSettings, openClickHouse } from './openClickHouse.ts'
 

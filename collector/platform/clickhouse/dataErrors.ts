@@ -1,4 +1,4 @@
-import { ClickHouseRefused } from './client.ts'
+import { ClickHouseRefused } from '../storeErrors.ts'
 
 /**
  * ClickHouse's codes for data that it cannot read, whoever sends it again: CANNOT_PARSE_* and their like. Every

@@ -1,4 +1,5 @@
-import { type ClickHouse, ClickHouseRefused } from './client.ts'
+import { ClickHouseRefused } from '../storeErrors.ts'
+import type { ClickHouse } from './client.ts'
 import { type ClickHouseAddress, isSharded } from './cluster.ts'
 import { addressesOfFirstShard } from './distributed.ts'
 import type { DictionaryLogin } from './login.ts'

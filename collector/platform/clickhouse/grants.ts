@@ -1,5 +1,5 @@
 import { StartError } from '../startError.ts'
-import { ClickHouseRefused } from './client.ts'
+import { ClickHouseRefused } from '../storeErrors.ts'
 
 const accessDenied = 497
 

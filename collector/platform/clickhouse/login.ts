@@ -1,5 +1,6 @@
 import { StartError } from '../startError.ts'
-import { type ClickHouse, ClickHouseRefused } from './client.ts'
+import { ClickHouseRefused } from '../storeErrors.ts'
+import type { ClickHouse } from './client.ts'
 import { isAccessDenied } from './grants.ts'
 
 /**

@@ -1,6 +1,5 @@
-import { isUnavailable } from '../isUnavailable.ts'
 import type { Postgres } from '../postgres/pool.ts'
-import { ClickHouseRefused } from './client.ts'
+import { ClickHouseRefused, isUnavailable } from '../storeErrors.ts'
 import {
   type ClickHouseAddress,
   type Cluster,

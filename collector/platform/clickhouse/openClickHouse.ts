@@ -1,6 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
-import { type ClickHouse, ClickHouseRefused, type Query } from './client.ts'
+import { isSimulated } from '../postgres/simulation.ts'
+import { ClickHouseRefused } from '../storeErrors.ts'
+import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
 import { insertRaw, openStream, outputSettings } from './stream.ts'
 
@@ -64,6 +66,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
       openStream(url, database, query, format, { signal, settings: { ...own, ...settings } }),
 
     async command(query) {
+      if (isSimulated()) return
       await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)
     },
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isUnavailable } from '../isUnavailable.ts'
 import type { Postgres } from '../postgres/pool.ts'
 import { StartError } from '../startError.ts'
-import { ClickHouseRefused } from './client.ts'
+import { ClickHouseRefused, isUnavailable } from '../storeErrors.ts'
 import type { Cluster } from './cluster.ts'
 import { closeNodes, hostOf, onEach, openNodes, type SchemaNode } from './migrate.ts'
 

@@ -2,14 +2,14 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { giveBack } from '../giveBack.ts'
-import {
-  ClickHouseRefused,
-  type ListQuery,
-  type NamedFormat,
-  type OutputFormat,
-  type Query,
-  type RawInsert,
-  type ResultStream,
+import { ClickHouseRefused } from '../storeErrors.ts'
+import type {
+  ListQuery,
+  NamedFormat,
+  OutputFormat,
+  Query,
+  RawInsert,
+  ResultStream,
 } from './client.ts'
 
 /** Node's parser copies the body out of what a socket read, which is of no use when it has done so. */

@@ -1,8 +1,8 @@
 import { type ConstructorOptions, type JobWithMetadata, PgBoss } from 'pg-boss'
-import { isUnavailable } from '../isUnavailable.ts'
 import type { WarnLog } from '../log.ts'
 import { listenNotify } from '../postgres/listenNotify.ts'
 import type { Postgres } from '../postgres/pool.ts'
+import { isUnavailable } from '../storeErrors.ts'
 import { jobsChannel, type Queue } from './queue.ts'
 
 /** How soon a retry, or a job of another primary's, is found; what is announced runs at once. */

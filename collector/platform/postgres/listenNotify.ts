@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { isUnavailable } from '../isUnavailable.ts'
-import { repeat } from '../jobs/repeat.ts'
+import { repeat } from '../repeat.ts'
+import { isUnavailable } from '../storeErrors.ts'
 
 const reconnectMs = 500
 /** A connection that a firewall forgot stays open and says nothing: it is asked this often whether it is there. */

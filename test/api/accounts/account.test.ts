@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { codeOf, stepAt } from '../../../collector/accounts/account/totp.ts'
 import { disableTwoFactor } from '../../../collector/accounts/commands.ts'
+import { codeOf, stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { fromBase32 } from '../../harness/base32.ts'
 import { openMailServer } from '../../harness/mailServer.ts'
 import { waitFor } from '../../harness/service.ts'

@@ -16,6 +16,7 @@ import {
   newPostgresDatabase,
   newServiceDatabases,
 } from '../../harness/databases.ts'
+import { noSampleView } from '../../harness/noSampleView.ts'
 
 export type Row = Record<string, unknown>
 
@@ -102,7 +103,7 @@ const letIn: AppOptions = {
       caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
     }),
     noteKeyUse: () => {},
-    viewSample: async (_request, principal) => principal,
+    sampleView: noSampleView,
   },
   scopeOf: async (principal, asked) => ({
     organizationId: principal.organizationId,

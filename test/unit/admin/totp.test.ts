@@ -5,7 +5,7 @@ import {
   otpauthUri,
   stepAt,
   stepOfCode,
-} from '../../../collector/accounts/account/totp.ts'
+} from '../../../collector/accounts/credentials/totp.ts'
 
 const secret = Buffer.from('12345678901234567890')
 

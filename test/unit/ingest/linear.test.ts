@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { originOf } from '../../../collector/ingest/beacon/acceptBeacon.ts'
 import { acceptEvent } from '../../../collector/ingest/beacon/acceptEvent.ts'
 import { parseBeacon } from '../../../collector/ingest/beacon/beacon.ts'
-import { originOf } from '../../../collector/ingest/beacon/intake.ts'
 import { rejectedRow } from '../../../collector/ingest/beacon/rejected.ts'
 import { visitorOf } from '../../../collector/ingest/beacon/visitor.ts'
 import { readDevice } from '../../../collector/ingest/normalize/device.ts'

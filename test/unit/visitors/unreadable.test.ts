@@ -5,7 +5,7 @@ import {
   lossOf,
   triesMax,
 } from '../../../collector/events/visitors/damagedRanges.ts'
-import { ClickHouseRefused } from '../../../collector/platform/clickhouse/client.ts'
+import { ClickHouseRefused } from '../../../collector/platform/storeErrors.ts'
 
 const hourMs = 3_600_000
 const startMs = Date.UTC(2026, 0, 1)

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
+import type { RowCounts } from '../imports.ts'
 import { columnOf, type Kind } from '../kinds.ts'
 
 /** The import whose rows are counted. */
@@ -11,15 +12,6 @@ export interface Counted {
   readonly total: number
   /** Other imports of the list whose rows are no members, or not yet. */
   readonly notCompleted: readonly string[]
-}
-
-export interface RowCounts {
-  readonly total: number
-  /** Rows that add a member. How many of these people are known is sold (query/freeAnswers.ts). */
-  readonly added: number
-  /** Rows of a member that an earlier row, or the list, has already. */
-  readonly duplicate: number
-  readonly rejected: number
 }
 
 /** So many rows are looked at in one statement, so that its memory has a limit. */

@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
+import type { Chunk } from '../file/readChunk.ts'
 import { encodedRowsQuery, type LinesOf, plainLinesQuery } from './linesQuery.ts'
-import type { Chunk } from './readChunk.ts'
 
 /** A line's place is counted, so one thread reads them one after the other; two chunks at a time keep two busy. */
 const settings = {

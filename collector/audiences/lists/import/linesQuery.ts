@@ -8,9 +8,9 @@ import {
   trimmed,
 } from '../../../identity/load/values.ts'
 import type { Query } from '../../../platform/clickhouse/client.ts'
+import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
 import type { Kind } from '../kinds.ts'
-import { type ImportFile, recordBytesMax } from './importFile.ts'
-import { type Reason, reasonNames } from './reasons.ts'
+import { type Reason, reasonNames } from '../reasons.ts'
 
 /** Whose lines they are. */
 export interface LinesOf {

@@ -3,18 +3,19 @@ import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../../platform/postgres/pool.ts'
 import { inTransaction } from '../../../platform/postgres/transaction.ts'
+import { type Chunk, chunkBytes, readChunk } from '../file/readChunk.ts'
 import {
   beginImport,
   completeImport,
   ImportUnderWay,
   noteProgress,
   type PendingImport,
+  type RowCounts,
   readNotCompleted,
 } from '../imports.ts'
 import type { Uploads } from '../upload/uploads.ts'
-import { countRows, type RowCounts } from './countRows.ts'
+import { countRows } from './countRows.ts'
 import { insertChunk } from './insertChunk.ts'
-import { type Chunk, chunkBytes, readChunk } from './readChunk.ts'
 
 export interface ImportDeps {
   readonly postgres: Postgres

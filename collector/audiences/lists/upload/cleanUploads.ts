@@ -1,5 +1,5 @@
-import { repeat } from '../../../platform/jobs/repeat.ts'
 import type { Postgres } from '../../../platform/postgres/pool.ts'
+import { repeat } from '../../../platform/repeat.ts'
 import type { Uploads } from './uploads.ts'
 
 /** An upload that nobody has written to for so long is none that is under way. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { invalidParameter, malformed } from '../../../api/http/errors.ts'
-import { type CsvField, fieldOf, readCsvRecord } from '../import/csvRecord.ts'
-import { type ImportFile, recordBytesMax } from '../import/importFile.ts'
-import type { Place } from '../import/readChunk.ts'
+import { type CsvField, fieldOf, readCsvRecord } from '../file/csvRecord.ts'
+import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
+import type { Place } from '../file/readChunk.ts'
 import { isItem, type Kind, usualNames } from '../kinds.ts'
 
 /** How a file is read, but for its size, and where its rows begin. */

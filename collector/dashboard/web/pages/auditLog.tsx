@@ -1,8 +1,8 @@
 import { type AuditEntry, api } from '../api.ts'
-import { AsyncList } from '../parts/asyncView.tsx'
-import { byText } from '../parts/listTools.tsx'
-import { Page } from '../parts/page.tsx'
-import { RelativeTime } from '../parts/relativeTime.tsx'
+import { AsyncList } from '../components/asyncView.tsx'
+import { byText } from '../components/listTools.tsx'
+import { Page } from '../components/page.tsx'
+import { RelativeTime } from '../components/relativeTime.tsx'
 import { useListQuery } from '../useQuery.ts'
 
 /** Who changed what; entries are never changed or removed. */

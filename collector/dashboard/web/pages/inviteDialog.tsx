@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api, type Member, ownProjects, type ProjectRole, type Role } from '../api.ts'
-import { AsyncView } from '../parts/asyncView.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { Select, TextField } from '../parts/fields.tsx'
-import { Form } from '../parts/form.tsx'
+import { AsyncView } from '../components/asyncView.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Select, TextField } from '../components/fields.tsx'
+import { Form } from '../components/form.tsx'
 import { useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'
 

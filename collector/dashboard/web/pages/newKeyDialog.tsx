@@ -1,8 +1,8 @@
 import type { Answer } from '../../../api/client/index.ts'
 import { api, type KeyRole, type OwnProject } from '../api.ts'
-import { Dialog } from '../parts/dialog.tsx'
-import { Choice, Select, TextField } from '../parts/fields.tsx'
-import { Form } from '../parts/form.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Choice, Select, TextField } from '../components/fields.tsx'
+import { Form } from '../components/form.tsx'
 import { isOrganizationAdmin, useSession } from '../session.ts'
 
 const everyProject = 'organization'

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../api/client/index.ts'
 import { collectorUrl } from '../collectorUrl.ts'
-import { Copyable } from '../parts/copyable.tsx'
-import { TabPanel, Tabs } from '../parts/tabs.tsx'
+import { Copyable } from '../components/copyable.tsx'
+import { TabPanel, Tabs } from '../components/tabs.tsx'
 
 /**
  * A key just made, with its secret, which is shown this once. On the page, not in a dialog: no stray Escape may

@@ -1,7 +1,7 @@
 import type { ProjectActivity } from '../api.ts'
+import { RelativeTime } from '../components/relativeTime.tsx'
+import { Sparkline } from '../components/sparkline.tsx'
 import { wholeNumber } from '../format.ts'
-import { RelativeTime } from '../parts/relativeTime.tsx'
-import { Sparkline } from '../parts/sparkline.tsx'
 
 const silentAfterMs = 86_400_000
 

@@ -1,7 +1,7 @@
 import type { KeysFate } from '../api.ts'
-import { Dialog } from '../parts/dialog.tsx'
-import { Form } from '../parts/form.tsx'
-import { useKeysQuestion } from '../parts/keysQuestion.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Form } from '../components/form.tsx'
+import { useKeysQuestion } from '../components/keysQuestion.tsx'
 
 /** Asks before a member is removed, and where there are some, what becomes of the API keys they have made. */
 export function RemoveMemberDialog({

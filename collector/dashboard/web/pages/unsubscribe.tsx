@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api } from '../api.ts'
-import { AuthLayout } from '../parts/authLayout.tsx'
-import { Form } from '../parts/form.tsx'
-import { Page } from '../parts/page.tsx'
+import { AuthLayout } from '../components/authLayout.tsx'
+import { Form } from '../components/form.tsx'
+import { Page } from '../components/page.tsx'
 
 /** Where the link of an e-mail summary leads; programs that only look at links change nothing here. */
 export function Unsubscribe({ token }: { token: string }) {

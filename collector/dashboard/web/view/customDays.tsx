@@ -1,6 +1,6 @@
-import { Dialog } from '../parts/dialog.tsx'
-import { TextField } from '../parts/fields.tsx'
-import { Form } from '../parts/form.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { TextField } from '../components/fields.tsx'
+import { Form } from '../components/form.tsx'
 import type { Days } from './periods.ts'
 import { changeView } from './view.ts'
 

@@ -1,5 +1,5 @@
 import { api } from '../api.ts'
-import { AsyncView } from '../parts/asyncView.tsx'
+import { AsyncView } from '../components/asyncView.tsx'
 import { Link } from '../router.tsx'
 import { useSession } from '../session.ts'
 import { useQuery } from '../useQuery.ts'

@@ -1,4 +1,4 @@
-import { TextField } from '../../parts/fields.tsx'
+import { TextField } from '../../components/fields.tsx'
 import { useSession } from '../../session.ts'
 
 /** Asks for the password of whoever is signed in; password managers find whose it is. */

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { type Account, api } from '../../api.ts'
-import { CodeField } from '../../parts/codeField.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/fields.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Section } from '../../parts/page.tsx'
+import { CodeField } from '../../components/codeField.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
+import { Section } from '../../components/page.tsx'
 import { CurrentPassword } from './currentPassword.tsx'
 
 /** The address to sign in with; another one counts once its link was followed. */

@@ -1,9 +1,9 @@
 import { api } from '../../api.ts'
-import { AsyncList } from '../../parts/asyncView.tsx'
-import { byLargest, byText } from '../../parts/listTools.tsx'
-import { Section } from '../../parts/page.tsx'
-import { RelativeTime } from '../../parts/relativeTime.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { AsyncList } from '../../components/asyncView.tsx'
+import { byLargest, byText } from '../../components/listTools.tsx'
+import { Section } from '../../components/page.tsx'
+import { RelativeTime } from '../../components/relativeTime.tsx'
+import { toast } from '../../components/toast.tsx'
 import { useQuery } from '../../useQuery.ts'
 
 type OwnSession = Awaited<ReturnType<typeof api.listSessions>>['sessions'][number]

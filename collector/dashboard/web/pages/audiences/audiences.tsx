@@ -1,10 +1,10 @@
 import { api } from '../../api.ts'
-import { ListPage } from '../../parts/listPage.tsx'
-import { exactTime } from '../../parts/time.ts'
+import { nameOfMeter, records } from '../../components/amounts.ts'
+import { ListPage } from '../../components/listPage.tsx'
+import { exactTime } from '../../components/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
-import { nameOfMeter, records } from '../usage/amounts.ts'
 
 export type Audience = Awaited<ReturnType<typeof api.getAudience>>['audience']
 

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
-import { DataTable } from '../../parts/dataTable.tsx'
-import { Section } from '../../parts/page.tsx'
-import { PagedTable } from '../../parts/pagedTable.tsx'
-import { costOf, usePrices } from '../../parts/prices.ts'
-import { exactTime } from '../../parts/time.ts'
+import { records } from '../../components/amounts.ts'
+import { DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
+import { PagedTable } from '../../components/pagedTable.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
+import { exactTime } from '../../components/time.ts'
 import { useListQuery } from '../../useQuery.ts'
-import { records } from '../usage/amounts.ts'
 import type { Audience } from './audiences.tsx'
 
 type Build = Awaited<ReturnType<typeof api.listAudienceBuilds>>['builds'][number]

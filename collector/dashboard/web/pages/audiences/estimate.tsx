@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
-import { DataTable } from '../../parts/dataTable.tsx'
-import { costOf, usePrices } from '../../parts/prices.ts'
-import { records } from '../usage/amounts.ts'
+import { records } from '../../components/amounts.ts'
+import { DataTable } from '../../components/dataTable.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
 import type { Definition } from './draft.ts'
 
 const waitMs = 700

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { TextField } from '../../parts/fields.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Section } from '../../parts/page.tsx'
-import { costOf, usePrices } from '../../parts/prices.ts'
+import { TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
+import { Section } from '../../components/page.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
 import type { Audience } from './audiences.tsx'
 
 type Explanation = Awaited<ReturnType<typeof api.explainAudience>>

@@ -1,5 +1,5 @@
-import { JsonTree, parsedJson } from '../../parts/jsonTree.tsx'
-import { records } from '../usage/amounts.ts'
+import { records } from '../../components/amounts.ts'
+import { JsonTree, parsedJson } from '../../components/jsonTree.tsx'
 
 /** What came of a request that a reader made from here. */
 export interface Answered {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiRequest } from '../../api.ts'
+import { money, nameOfMeter, records } from '../../components/amounts.ts'
 import { useSession } from '../../session.ts'
-import { money, nameOfMeter, records } from '../usage/amounts.ts'
 import { type Answered, AnswerShown, askAgain } from './answer.tsx'
 
 /** Asks for the same again in the reader's name, after saying what that costs; or says why it cannot be. */

@@ -1,12 +1,12 @@
 import type { ApiRequest } from '../../api.ts'
 import { collectorUrl } from '../../collectorUrl.ts'
-import { curlText } from '../../parts/codeSamples.tsx'
-import { Copyable } from '../../parts/copyable.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Facts } from '../../parts/facts.tsx'
-import { exactTime } from '../../parts/time.ts'
+import { money, nameOfMeter, records } from '../../components/amounts.ts'
+import { curlText } from '../../components/codeSamples.tsx'
+import { Copyable } from '../../components/copyable.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Facts } from '../../components/facts.tsx'
+import { exactTime } from '../../components/time.ts'
 import { setUrl } from '../../urlState.ts'
-import { money, nameOfMeter, records } from '../usage/amounts.ts'
 import { Replay } from './replay.tsx'
 
 /** Everything that is kept of one request, and the ways to make it again. */

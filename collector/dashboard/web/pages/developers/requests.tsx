@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { type ApiRequest, api } from '../../api.ts'
-import { Page } from '../../parts/page.tsx'
-import { PagedTable } from '../../parts/pagedTable.tsx'
-import { exactTime } from '../../parts/time.ts'
+import { meterNames, money, records } from '../../components/amounts.ts'
+import { Page } from '../../components/page.tsx'
+import { PagedTable } from '../../components/pagedTable.tsx'
+import { exactTime } from '../../components/time.ts'
 import { currentSearch } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { useListQuery } from '../../useQuery.ts'
-import { meterNames, money, records } from '../usage/amounts.ts'
 import { RequestDialog } from './requestDialog.tsx'
 
 type Asked = Parameters<typeof api.listRequests>[0]

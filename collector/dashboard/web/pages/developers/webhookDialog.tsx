@@ -1,7 +1,7 @@
 import { api, type Webhook } from '../../api.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Checkbox, TextField } from '../../parts/fields.tsx'
-import { Form, type Values } from '../../parts/form.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Checkbox, TextField } from '../../components/fields.tsx'
+import { Form, type Values } from '../../components/form.tsx'
 
 const typeNames = {
   'audience.built': 'An audience is built',

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { costOf, usePrices } from '../../parts/prices.ts'
+import { records } from '../../components/amounts.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
 import { useQuery } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import { records } from '../usage/amounts.ts'
 import type { EventsAsked } from './eventsAsked.ts'
 
 const bytes = new Intl.NumberFormat(undefined, {

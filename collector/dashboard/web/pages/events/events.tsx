@@ -1,5 +1,5 @@
-import { Page } from '../../parts/page.tsx'
-import { TabPanel, Tabs } from '../../parts/tabs.tsx'
+import { Page } from '../../components/page.tsx'
+import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { EventDetails } from './eventDetails.tsx'
 import { Explorer } from './explorer.tsx'

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
-import { DataTable } from '../../parts/dataTable.tsx'
-import { costOf, usePrices } from '../../parts/prices.ts'
-import { exactTime } from '../../parts/time.ts'
+import { DataTable } from '../../components/dataTable.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
+import { exactTime } from '../../components/time.ts'
 import { setUrl } from '../../urlState.ts'
 
 const pollMs = 1_000

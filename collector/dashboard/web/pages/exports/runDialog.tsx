@@ -1,8 +1,8 @@
 import { api, type Export } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Form } from '../../parts/form.tsx'
-import { costOf, usePrices } from '../../parts/prices.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Form } from '../../components/form.tsx'
+import { costOf, usePrices } from '../../components/prices.ts'
 import { useQuery } from '../../useQuery.ts'
 
 /** Meter of exports of lists. Audiences name their own. */

@@ -1,7 +1,7 @@
 import type { Answer } from '../../../../api/client/index.ts'
+import { CsvButton } from '../../components/csvButton.tsx'
+import { ShareBar } from '../../components/shareBar.tsx'
 import { percent, wholeNumber } from '../../format.ts'
-import { CsvButton } from '../../parts/csvButton.tsx'
-import { ShareBar } from '../../parts/shareBar.tsx'
 import { Behind } from '../../view/behind.tsx'
 import { textOf } from '../../view/filterText.ts'
 

@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { TextField } from '../../parts/fields.tsx'
-import { Form } from '../../parts/form.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
 
 /** Asks for a goal, and adds it to those that the project has by then. */
 export function GoalDialog({

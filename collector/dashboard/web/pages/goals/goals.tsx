@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { percent, wholeNumber } from '../../format.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { CsvButton } from '../../parts/csvButton.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { CsvButton } from '../../components/csvButton.tsx'
 import {
   type Arrangement,
   arranged,
@@ -10,9 +9,10 @@ import {
   byText,
   isArranged,
   ListTools,
-} from '../../parts/listTools.tsx'
-import { Page } from '../../parts/page.tsx'
-import { toast } from '../../parts/toast.tsx'
+} from '../../components/listTools.tsx'
+import { Page } from '../../components/page.tsx'
+import { toast } from '../../components/toast.tsx'
+import { percent, wholeNumber } from '../../format.ts'
 import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api, type Integration } from '../../api.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Select, TextField } from '../../parts/fields.tsx'
-import { Form, type Values } from '../../parts/form.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Select, TextField } from '../../components/fields.tsx'
+import { Form, type Values } from '../../components/form.tsx'
 import { type DestinationType, destinationFields, destinationNames } from './destinationFields.ts'
 
 /** Makes an integration, or changes one; secrets that are left empty stay as they are. */

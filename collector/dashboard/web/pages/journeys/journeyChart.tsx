@@ -1,7 +1,7 @@
 import type { Answer } from '../../../../api/client/index.ts'
+import { CsvButton } from '../../components/csvButton.tsx'
+import { type Column, DataTable } from '../../components/dataTable.tsx'
 import { wholeNumber } from '../../format.ts'
-import { CsvButton } from '../../parts/csvButton.tsx'
-import { type Column, DataTable } from '../../parts/dataTable.tsx'
 import { changeParams } from '../../urlState.ts'
 import { layOut } from './layOut.ts'
 

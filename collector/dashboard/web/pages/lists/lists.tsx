@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api, type List } from '../../api.ts'
-import { ListPage } from '../../parts/listPage.tsx'
-import { exactTime } from '../../parts/time.ts'
+import { records } from '../../components/amounts.ts'
+import { ListPage } from '../../components/listPage.tsx'
+import { exactTime } from '../../components/time.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { go } from '../../router.tsx'
 import { useListQuery } from '../../useQuery.ts'
-import { records } from '../usage/amounts.ts'
 import { UploadDialog } from './uploadDialog.tsx'
 
 /** A project's lists: people, companies or browsers that it knows itself. */

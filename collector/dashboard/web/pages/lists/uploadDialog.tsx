@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks'
 import { api, type List } from '../../api.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { LinesField, linesOf, Select, TextField } from '../../parts/fields.tsx'
-import { Form } from '../../parts/form.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { LinesField, linesOf, Select, TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
 import { uploadFile } from '../../upload.ts'
 
 const kinds: Record<List['kind'], string> = {

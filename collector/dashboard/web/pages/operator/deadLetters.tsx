@@ -1,8 +1,8 @@
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { DataTable } from '../../parts/dataTable.tsx'
-import { Section } from '../../parts/page.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
+import { toast } from '../../components/toast.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { count } from './amounts.ts'
 

@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Page } from '../../parts/page.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { Page } from '../../components/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
 import { DeadLetters } from './deadLetters.tsx'

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { OperatorStatus } from '../../../../api/client/index.ts'
-import { type Column, DataTable } from '../../parts/dataTable.tsx'
-import { Section } from '../../parts/page.tsx'
-import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
+import { RelativeTime } from '../../components/relativeTime.tsx'
 import { bytes, count, span } from './amounts.ts'
 
 type Part = { status: OperatorStatus }
@@ -56,8 +56,10 @@ function Store({
 const lagMsMax = 10_000
 
 type Collector = OperatorStatus['collectors'][number]
-const stateOf = ({ is_shipping, lag_ms }: Collector): string | null =>
-  [is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind'].filter(Boolean).join(', ') || null
+const stateOf = ({ is_shipping, lag_ms, released_at }: Collector): string | null =>
+  [released_at && 'Stopped', is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind']
+    .filter(Boolean)
+    .join(', ') || null
 const collectorColumns: Column<Collector>[] = [
   {
     name: 'machine',

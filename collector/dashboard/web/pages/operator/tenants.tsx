@@ -1,10 +1,10 @@
 import type { Tenant } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { DataTable } from '../../parts/dataTable.tsx'
-import { Section } from '../../parts/page.tsx'
+import { money } from '../../components/amounts.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
 import { useQuery } from '../../useQuery.ts'
-import { money } from '../usage/amounts.ts'
 import { count } from './amounts.ts'
 
 const columns = [

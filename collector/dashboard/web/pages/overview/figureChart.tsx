@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
+import { CsvButton } from '../../components/csvButton.tsx'
 import { startOf, wholeNumber } from '../../format.ts'
-import { CsvButton } from '../../parts/csvButton.tsx'
 import { type Metric, metrics } from './tiles.tsx'
 
 type Series = Answer<'getAnalyticsTimeseries'>

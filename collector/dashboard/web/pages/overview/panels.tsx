@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
 import { isShared } from '../../shared.ts'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Dialog } from '../../parts/dialog.tsx'
+import { Dialog } from '../../components/dialog.tsx'
 import { setUrl } from '../../urlState.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { TimeLine } from './timeLine.tsx'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ApiError, api, messageOf } from '../../api.ts'
-import { costOf, usePrices } from '../../parts/prices.ts'
-import { exactTime } from '../../parts/time.ts'
+import { costOf, usePrices } from '../../components/prices.ts'
+import { exactTime } from '../../components/time.ts'
 import type { ViewQuery } from '../../view/view.ts'
 
 const eventsMax = 200

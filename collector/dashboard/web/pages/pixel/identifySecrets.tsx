@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { api, type Pixel } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { ConfirmDialog } from '../../parts/confirmDialog.tsx'
-import { Copyable } from '../../parts/copyable.tsx'
-import { Section } from '../../parts/page.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { ConfirmDialog } from '../../components/confirmDialog.tsx'
+import { Copyable } from '../../components/copyable.tsx'
+import { Section } from '../../components/page.tsx'
+import { toast } from '../../components/toast.tsx'
 import { useQuery } from '../../useQuery.ts'
 
 const dialogs = {

@@ -1,10 +1,17 @@
 import { api, type Pixel, type Settings } from '../../api.ts'
-import { EditForm } from '../../parts/editForm.tsx'
-import { Checkbox, LinesField, linesFrom, linesOf, Select, TextField } from '../../parts/fields.tsx'
-import type { Values } from '../../parts/form.tsx'
-import { Section } from '../../parts/page.tsx'
-import { TabPanel } from '../../parts/tabs.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { EditForm } from '../../components/editForm.tsx'
+import {
+  Checkbox,
+  LinesField,
+  linesFrom,
+  linesOf,
+  Select,
+  TextField,
+} from '../../components/fields.tsx'
+import type { Values } from '../../components/form.tsx'
+import { Section } from '../../components/page.tsx'
+import { TabPanel } from '../../components/tabs.tsx'
+import { toast } from '../../components/toast.tsx'
 
 export const originsHint =
   'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'

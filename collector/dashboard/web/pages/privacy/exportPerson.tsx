@@ -1,7 +1,7 @@
 import { api } from '../../api.ts'
-import { Form } from '../../parts/form.tsx'
-import { Section } from '../../parts/page.tsx'
-import { toast } from '../../parts/toast.tsx'
+import { Form } from '../../components/form.tsx'
+import { Section } from '../../components/page.tsx'
+import { toast } from '../../components/toast.tsx'
 import { saveFile } from '../../saveFile.ts'
 import { SubjectField, subjectOf } from './subject.tsx'
 

@@ -1,4 +1,4 @@
-import { Page } from '../../parts/page.tsx'
+import { Page } from '../../components/page.tsx'
 import { Erasures } from './erasures.tsx'
 import { ExportPerson } from './exportPerson.tsx'
 import { OptOuts } from './optOuts.tsx'

@@ -1,6 +1,6 @@
 import type { Params } from '../../../../api/client/index.ts'
-import { TextField } from '../../parts/fields.tsx'
-import type { Values } from '../../parts/form.tsx'
+import { TextField } from '../../components/fields.tsx'
+import type { Values } from '../../components/form.tsx'
 
 type Subject = Pick<Params<'createOptOut'>, 'hem' | 'email' | 'cookie_id'>
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../../api/client/index.ts'
+import { CsvButton } from '../../components/csvButton.tsx'
 import { percent, startOf, wholeNumber } from '../../format.ts'
-import { CsvButton } from '../../parts/csvButton.tsx'
 import { NoEvents } from '../../view/noEvents.tsx'
 
 type Retention = Answer<'getAnalyticsRetention'>

@@ -1,6 +1,6 @@
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Page } from '../../parts/page.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { Page } from '../../components/page.tsx'
 import { changeParams, useParams } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { useView } from '../../view/view.ts'

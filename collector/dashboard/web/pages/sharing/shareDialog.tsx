@@ -1,9 +1,9 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Select, TextField } from '../../parts/fields.tsx'
-import { Form } from '../../parts/form.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { Select, TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
 import { useQuery } from '../../useQuery.ts'
 
 const everyPixel = 'project'

@@ -1,5 +1,5 @@
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Page } from '../../parts/page.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { Page } from '../../components/page.tsx'
 import { projectRole } from '../../projectRole.ts'
 import { useQuery } from '../../useQuery.ts'
 import { EmailSummary } from './emailSummary.tsx'

@@ -1,10 +1,10 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { api, type UsageQuery } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { DataTable } from '../../parts/dataTable.tsx'
-import { Section } from '../../parts/page.tsx'
+import { money, nameOfMeter, records } from '../../components/amounts.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { DataTable } from '../../components/dataTable.tsx'
+import { Section } from '../../components/page.tsx'
 import { useQuery } from '../../useQuery.ts'
-import { money, nameOfMeter, records } from './amounts.ts'
 import { ChargedRequests } from './chargedRequests.tsx'
 
 type CallerUsage = Answer<'getUsageByKey'>['callers'][number]

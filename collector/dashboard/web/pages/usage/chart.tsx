@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Series } from '../../charts/bars.ts'
-import { records } from './amounts.ts'
+import { records } from '../../components/amounts.ts'
 
 /**
  * Stacked bars, one for each day. What draws them is loaded with the first chart; what they show stands in the tables

@@ -1,8 +1,8 @@
 import { api } from '../../api.ts'
-import { AsyncView } from '../../parts/asyncView.tsx'
-import { Section } from '../../parts/page.tsx'
+import { money } from '../../components/amounts.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { Section } from '../../components/page.tsx'
 import { useQuery } from '../../useQuery.ts'
-import { money } from './amounts.ts'
 
 /** What this month costs so far, and will have cost when it ends. */
 export function Forecast({ projectId }: { projectId: string | undefined }) {

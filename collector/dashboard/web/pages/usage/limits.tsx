@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api, type Limits as LimitsState, type OwnProject } from '../../api.ts'
-import { ArrangedRows, AsyncView } from '../../parts/asyncView.tsx'
-import { type Arrangement, byLargest, byText } from '../../parts/listTools.tsx'
-import { Section } from '../../parts/page.tsx'
-import { RelativeTime } from '../../parts/relativeTime.tsx'
+import { money, nameOfMeter, records } from '../../components/amounts.ts'
+import { ArrangedRows, AsyncView } from '../../components/asyncView.tsx'
+import { type Arrangement, byLargest, byText } from '../../components/listTools.tsx'
+import { Section } from '../../components/page.tsx'
+import { RelativeTime } from '../../components/relativeTime.tsx'
 import { useQuery } from '../../useQuery.ts'
-import { money, nameOfMeter, records } from './amounts.ts'
 import { BudgetDialog, LimitDialog } from './limitDialogs.tsx'
 
 /** What a month may cost and how many records may be read, and how much of it is used. */

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { sessionOf } from '../../api/access/session.ts'
+import { exactly } from '../../api/http/schemas.ts'
+import { mailTo } from '../../platform/outbox/mails.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { endAccess } from '../credentials/endAccess.ts'
+import { passwordChangedNotice } from '../credentials/notices.ts'
+import { hashPassword } from '../credentials/passwords.ts'
+import type { AccountsDeps } from '../deps.ts'
+import { access, CurrentPassword, Password, triesRefusals } from '../schemas.ts'
+import { ownUserWithPassword } from './ownUser.ts'
+
+/** PUT /dashboard/password: whoever is signed in changes their own. */
+export const ownPasswordRoutes =
+  ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.put(
+      '/dashboard/password',
+      {
+        config: { access: access.session, refusals: triesRefusals },
+        schema: {
+          tags: ['Dashboard'],
+          operationId: 'changePassword',
+          summary: 'Change one’s own password',
+          description:
+            'Ends every other session, every link for a new password and a pending change of the e-mail address, ' +
+            'and mails a notice. Tries are limited like those to sign in.',
+          body: exactly({
+            current_password: CurrentPassword,
+            new_password: Password,
+          }),
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const { principal, body } = request
+        const { userId, memberId, email } = await ownUserWithPassword(
+          postgres,
+          request,
+          body.current_password,
+          publicUrl,
+        )
+        const newHash = await hashPassword(body.new_password)
+        await inTransaction(postgres, async (client) => {
+          await client.query(
+            'UPDATE users SET password_hash = $2, password_changed_at = now() WHERE user_id = $1',
+            [userId, newHash],
+          )
+          await endAccess(client, userId, sessionOf(request, publicUrl))
+          await mailTo(client, email, passwordChangedNotice)
+          await audit(client, principal, 'member.password', { kind: 'member', id: memberId })
+        })
+        return reply.code(204).send(null)
+      },
+    )
+  }

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { sha256 } from '../../api/access/authenticate.ts'
+import { unauthorized } from '../../api/http/errors.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import { mailTo } from '../../platform/outbox/mails.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { factorRemovedNotice } from './notices.ts'
+import { requireToken } from './signInThrottle.ts'
+import { base32, stepOfCode } from './totp.ts'
+
+/** As long as SHA-1's digest, as RFC 4226 (4, R6) recommends. */
+const secretBytes = 20
+const recoveryCodesCount = 10
+/** 80 bits each: nobody finds one that is kept as a plain hash. */
+const recoveryCodeBytes = 10
+
+export interface SecondFactorDeps {
+  postgres: Postgres
+  /** Keeps what makes the codes. */
+  sealer: Sealer
+}
+
+const purposeOf = (userId: string): string => `second_factor:${userId}`
+
+/**
+ * A new secret for a user, which is not asked for until `confirmSecondFactor`; one that was begun before is forgotten.
+ * Null where they have one that is asked for.
+ */
+export async function beginSecondFactor(
+  { postgres, sealer }: SecondFactorDeps,
+  userId: string,
+): Promise<Buffer | null> {
+  const secret = randomBytes(secretBytes)
+  const { rowCount } = await postgres.query(
+    `INSERT INTO second_factors (user_id, secret) VALUES ($1, $2)
+     ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = now()
+     WHERE second_factors.confirmed_at IS NULL`,
+    [userId, sealer.seal(secret.toString('base64'), purposeOf(userId))],
+  )
+  return rowCount === 0 ? null : secret
+}
+
+/** From now on a code is asked for, if this is one. Call it in a transaction, with the tries limited. */
+export async function confirmSecondFactor(
+  client: Queryable,
+  sealer: Sealer,
+  userId: string,
+  code: string,
+): Promise<boolean> {
+  const factor = await readFactor(client, userId, 'confirmed_at IS NULL')
+  if (!factor || !(await useTotp(client, sealer, userId, factor, plainCode(code)))) return false
+  await client.query('UPDATE second_factors SET confirmed_at = now() WHERE user_id = $1', [userId])
+  return true
+}
+
+/** New recovery codes instead of all there were; the answer alone has them. Call it in a transaction. */
+export async function newRecoveryCodes(client: Queryable, userId: string): Promise<string[]> {
+  const codes = Array.from({ length: recoveryCodesCount }, () =>
+    base32(randomBytes(recoveryCodeBytes))
+      .toLowerCase()
+      .replace(/.{4}(?=.)/g, '$&-'),
+  )
+  await client.query('DELETE FROM recovery_codes WHERE user_id = $1', [userId])
+  await client.query(
+    'INSERT INTO recovery_codes (user_id, code_sha256) SELECT $1, unnest($2::bytea[])',
+    [userId, codes.map((code) => sha256(plainCode(code)))],
+  )
+  return codes
+}
+
+/** Since when a user is asked for codes, and how many recovery codes they have left; null where they are not. */
+export async function readSecondFactor(
+  client: Queryable,
+  userId: string,
+): Promise<{ since: Date; recoveryCodesLeft: number } | null> {
+  const { rows } = await client.query<{ since: Date; codes: number }>(
+    `SELECT confirmed_at AS since, (SELECT count(*)::int FROM recovery_codes WHERE user_id = $1) AS codes
+     FROM second_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL`,
+    [userId],
+  )
+  return rows[0] ? { since: rows[0].since, recoveryCodesLeft: rows[0].codes } : null
+}
+
+/** Removes a user's second factor and reports it by mail. False: there was none. Call it in a transaction. */
+export async function removeSecondFactor(client: Queryable, userId: string): Promise<boolean> {
+  const { rows } = await client.query<{ email: string }>(
+    `DELETE FROM second_factors USING users
+     WHERE second_factors.user_id = $1 AND users.user_id = $1 RETURNING email`,
+    [userId],
+  )
+  if (!rows[0]) return false
+  await mailTo(client, rows[0].email, factorRemovedNotice)
+  return true
+}
+
+/** Removes a second factor that was confirmed before the user's address was proven. False: there was none. */
+export async function removeUnprovenFactor(client: Queryable, userId: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `DELETE FROM second_factors USING users
+     WHERE second_factors.user_id = $1 AND users.user_id = $1
+       AND (email_proven_at IS NULL OR confirmed_at < email_proven_at)`,
+    [userId],
+  )
+  return rowCount! > 0
+}
+
+/**
+ * Throws where the user has a second factor and this is no code of it: 401 "second_factor_required" without one,
+ * "invalid_code" for a wrong one, one that was used, and 429 "rate_limited" for too many tries. Ask only after the
+ * password: else it would tell who has one.
+ */
+export async function requireSecondFactor(
+  { postgres, sealer }: SecondFactorDeps,
+  userId: string,
+  code: string | undefined,
+  knownBrowser: string | null,
+): Promise<void> {
+  const factor = await readFactor(postgres, userId, 'confirmed_at IS NOT NULL')
+  if (!factor) return
+  if (!code) throw unauthorized.secondFactorRequired()
+  await takeCodeTry(postgres, userId, knownBrowser)
+  const given = plainCode(code)
+  const isGood =
+    (await useTotp(postgres, sealer, userId, factor, given)) ||
+    (await useRecoveryCode(postgres, userId, given))
+  if (!isGood) throw unauthorized.code()
+}
+
+/**
+ * Whoever tries codes has the password already, so tries count by account, from wherever they come, and are never
+ * given back: three of a million codes are good at a time, so a year of tries finds one in ten. A browser that has
+ * signed in has tries of its own, so that nobody is locked out by who guesses.
+ */
+export const takeCodeTry = (
+  postgres: Postgres,
+  userId: string,
+  knownBrowser: string | null,
+): Promise<void> =>
+  requireToken(postgres, [
+    {
+      name: knownBrowser
+        ? `second_factor_browser:${knownBrowser}:${userId}`
+        : `second_factor:${userId}`,
+      burst: 10,
+      everySeconds: 900,
+    },
+  ])
+
+interface Factor {
+  secret: string
+}
+
+async function readFactor(
+  client: Queryable,
+  userId: string,
+  condition: string,
+): Promise<Factor | undefined> {
+  const { rows } = await client.query<Factor>(
+    `SELECT secret FROM second_factors WHERE user_id = $1 AND ${condition}`,
+    [userId],
+  )
+  return rows[0]
+}
+
+/** Whether six digits are a code now, which uses it up: of two who send the same at once, one is let in. */
+async function useTotp(
+  client: Queryable,
+  sealer: Sealer,
+  userId: string,
+  { secret }: Factor,
+  code: string,
+): Promise<boolean> {
+  if (!/^\d{6}$/.test(code)) return false
+  const step = stepOfCode(
+    Buffer.from(sealer.open(secret, purposeOf(userId)), 'base64'),
+    code,
+    Date.now(),
+  )
+  if (step === null) return false
+  const { rowCount } = await client.query(
+    'UPDATE second_factors SET last_step = $2 WHERE user_id = $1 AND last_step < $2',
+    [userId, step],
+  )
+  return rowCount === 1
+}
+
+async function useRecoveryCode(client: Queryable, userId: string, code: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'DELETE FROM recovery_codes WHERE user_id = $1 AND code_sha256 = $2',
+    [userId, sha256(code)],
+  )
+  return rowCount === 1
+}
+
+/** As people type it: "123 456", "ABCD-efgh-…". */
+const plainCode = (code: string): string => code.toLowerCase().replace(/[\s-]/g, '')

@@ -1,0 +1,179 @@
+import { type Bind, bindings } from '../../events/query/bind.ts'
+import { hourOfEvent } from '../../events/query/fingerprints.ts'
+import type { Bots } from '../../events/query/selection.ts'
+import { restMs } from '../../events/query/sessions.ts'
+import { conditions } from '../../events/query/where.ts'
+import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
+import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
+import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
+import type { AnalyticsPlan } from '../plan.ts'
+import { rolledFields, wholeDay } from '../rollup/eventFigures.ts'
+import type { CountedThing } from '../rollup/runs.ts'
+import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
+import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
+import { sessionPages, untilNext } from '../sessionsQuery.ts'
+import { pathOf, sessionsSql } from '../sessionsSql.ts'
+
+/** A project whose days are counted. */
+interface Project {
+  readonly organizationId: string
+  readonly projectId: string
+}
+
+/** The job leaves processors and time to readers; what it began ends soon after it, so that two never run at once. */
+const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
+  max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
+
+/** Stands where there is no run, or nobody's events. */
+export const zeroUuid = '00000000-0000-0000-0000-000000000000'
+
+/** A day, or hours of one, in ascending order; hours since 1970 (UTC). All are counted in one look at the events. */
+export interface Counting extends Span {
+  readonly run_id: string
+}
+
+type Count = (
+  clickhouse: ClickHouse,
+  project: Project,
+  day: number,
+  counted: readonly Counting[],
+) => Promise<Numbering>
+
+/** Counts a day, or hours of it, as rows of runs that nobody reads before they are noted, in these numbers. */
+export const count: Record<CountedThing, Count> = {
+  events: countEvents,
+  sessions: countSessions('excluded'),
+  sessions_with_bots: countSessions('included'),
+}
+
+/** The events of pixels of a time. */
+export const planOf = (
+  { organizationId, projectId }: Project,
+  window: Window,
+  bots: Bots = 'included',
+): AnalyticsPlan => ({
+  source: 'pixel',
+  filters: [],
+  window,
+  bots,
+  scope: { organizationId, projectId, pixelId: null, campaignId: null },
+})
+
+const inMillis = ({ first, end }: Span): Span => ({ first: first * hourMs, end: end * hourMs })
+
+/** From the first to the last of what is counted. */
+const windowOf = (counted: readonly Counting[]): Window => ({
+  startMs: counted[0]!.first * hourMs,
+  endMs: counted.at(-1)!.end * hourMs,
+})
+
+/** SQL: the run of an hour (SQL, since 1970) of the day. */
+function runSql(hour: string, day: number, counted: readonly Counting[], bind: Bind): string {
+  const runs = Array.from({ length: 24 }, (_, index) => {
+    const at = day * 24 + index
+    return counted.find(({ first, end }) => first <= at && at < end)?.run_id ?? zeroUuid
+  })
+  return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', day * 24 - 1)}]`
+}
+
+async function countEvents(
+  clickhouse: ClickHouse,
+  project: Project,
+  day: number,
+  counted: readonly Counting[],
+): Promise<Numbering> {
+  const plan = planOf(project, windowOf(counted))
+  const numbering = await numberVisitors(clickhouse, project, plan.window, settings)
+  const { bind, params } = bindings()
+  const spans = inSpans('ts_millis', joinSpans(counted).map(inMillis), bind)
+  const where = [...conditions(plan, bind), spans].join('\n  AND ')
+  const projectId = bind('UUID', project.projectId)
+  await clickhouse.command({
+    sql: `INSERT INTO analytics_days (project_id, date, run_id, is_bot, dimension, value, events, page_views, visitors)
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, day, counted, bind)} AS run, is_bot,
+  ${dimensionColumns(rolledFields).join(', ')},
+  count(), countIf(event_type = 'page_view'), groupBitmapState(number)
+FROM events ${joinNumbers('cookie_id', projectId, `SELECT cookie_id FROM events WHERE ${where}`)}
+WHERE ${where}${groupingSets(rolledFields, { by: ['run', 'is_bot'], hasWhole: true })}
+${settings}, force_grouping_standard_compatibility = 1`,
+    params,
+  })
+  return numbering
+}
+
+function countSessions(bots: Bots): Count {
+  return async (clickhouse, project, day, counted) => {
+    const { startMs, endMs } = windowOf(counted)
+    // As far back as a session that closes then may have begun.
+    const sessions = planOf(project, { startMs: (day - 2) * dayMs, endMs }, bots)
+    // Where the last events of those lie.
+    const lately = planOf(project, { startMs: startMs - restMs, endMs }, bots)
+    const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
+    await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
+    await clickhouse.command(sessionPagesInsert(sessions, lately, day, counted))
+    return numbering
+  }
+}
+
+const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted).map(inMillis)
+
+/** SQL: the hour since 1970 in which a session with this last event (SQL, epoch milliseconds) closes. */
+const closingHour = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${hourMs})`
+
+function sessionTotalsInsert(
+  plan: AnalyticsPlan,
+  day: number,
+  counted: readonly Counting[],
+): Query {
+  const { bind, params } = bindings()
+  const sessions = sessionsSql(plan, bind, { closedOn: closedOn(counted) })
+  const { millis } = sessions.form
+  const dayOf = (event: string) => `intDiv(${millis(event)}, ${dayMs})`
+  const rows = `arrayConcat([(${dayOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
+    arrayMap((view, ms) -> (${dayOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
+  return {
+    sql: `INSERT INTO analytics_session_days
+  (project_id, date, run_id, dimension, since, sessions, viewing_sessions, bounced_sessions, page_ms)
+SELECT ${bind('UUID', plan.scope.projectId!)}, ${dateSql(bind('Int64', day))},
+  ${runSql(closingHour(millis('_session[-1]')), day, counted, bind)} AS run, '${wholeDay}',
+  ${dateSql('row.1')} AS since_day, sum(row.2), sum(row.3), sum(row.4), sum(row.5)
+FROM (
+${sessions.sql}
+)
+ARRAY JOIN ${rows} AS row
+GROUP BY run, since_day
+${settings}`,
+    params,
+  }
+}
+
+/** `lately` is when the sessions' last events were. */
+function sessionPagesInsert(
+  plan: AnalyticsPlan,
+  lately: AnalyticsPlan,
+  day: number,
+  counted: readonly Counting[],
+): Query {
+  const { bind, params } = bindings()
+  const { sql, form } = sessionsSql(plan, bind, { hasPaths: true, closedOn: closedOn(counted) })
+  const lastMs = form.millis('_session[-1]')
+  const projectId = bind('UUID', plan.scope.projectId!)
+  const pages = Object.entries(sessionPages).map(([page, event]) => `('${page}', ${pathOf(event)})`)
+  const cookies = `SELECT cookie_id FROM events WHERE ${conditions(lately, bind).join(' AND ')}`
+  return {
+    sql: `INSERT INTO analytics_session_days (project_id, date, run_id, dimension, since, value, sessions, visitors)
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(lastMs), day, counted, bind)} AS run, page.1,
+  ${dateSql(`intDiv(${lastMs}, ${dayMs})`)} AS since_day, page.2, count(), groupBitmapState(number)
+FROM (
+${sql}
+) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
+ARRAY JOIN [${pages.join(', ')}] AS page
+WHERE notEmpty(_views)
+GROUP BY run, page.1, page.2, since_day
+${settings}`,
+    params,
+  }
+}
+
+/** SQL: the date of a day since 1970. */
+const dateSql = (day: string): string => `toDate(toUInt16(${day}))`

@@ -1,0 +1,119 @@
+import { bindings } from '../../events/query/bind.ts'
+import { readFingerprints } from '../../events/query/fingerprints.ts'
+import { conditions } from '../../events/query/where.ts'
+import { dayMs } from '../../events/query/window.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { AnalyticsPlan } from '../plan.ts'
+import {
+  type CountedThing,
+  countedThings,
+  dayOf,
+  daysOfHours,
+  eventsWorthCounting,
+  fingerprintOf,
+  hoursOf,
+  hourUnderWay,
+  isWholeDay,
+  mayHaveLostVisitors,
+  noteRuns,
+  readRuns,
+  wholeDayOf,
+} from '../rollup/runs.ts'
+import type { Span } from '../rollup/spans.ts'
+import { forgetVisitors, requireNumbering } from '../rollup/visitorNumbers.ts'
+import { count, planOf, zeroUuid } from './countDay.ts'
+
+interface CountDaysOptions {
+  readonly eventsMin?: number
+  readonly signal?: AbortSignal
+  readonly nowMs?: number
+}
+
+/**
+ * Counts the days of a project that are over, and the hours of the last ones, whose events are not those that were
+ * counted last, newest first. May be done again at any time, but not twice at once. `signal` ends it between two days.
+ */
+export async function countDays(
+  clickhouse: ClickHouse,
+  projectId: string,
+  { eventsMin = eventsWorthCounting, signal, nowMs = Date.now() }: CountDaysOptions = {},
+): Promise<void> {
+  const today = Math.floor(nowMs / dayMs)
+  const [fingerprints, runs] = await Promise.all([
+    readFingerprints(clickhouse, [projectId], 0, today, today - daysOfHours - 1),
+    readRuns(clickhouse, projectId, 0, today),
+  ])
+  const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
+  const nameOf = ({ first, end }: Span) => `${first} ${end}`
+  const isWorthIt = (day: number) =>
+    Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
+  const isOver = (span: Span) =>
+    isWholeDay(span)
+      ? dayOf(span) < today
+      : dayOf(span) >= today - daysOfHours && span.end <= hourUnderWay(nowMs)
+  const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
+  if (runs.some((run) => mayHaveLostVisitors(run, fingerprints)))
+    await forgetVisitors(clickhouse, projectId)
+  // The day as a whole and its hours are two looks at the same events.
+  for (const day of days)
+    for (const of of countedThings)
+      for (const spans of [[wholeDayOf(day)], hoursOf(day)]) {
+        if (signal?.aborted) return
+        const known = new Map(
+          runs
+            .filter((run) => run.of === of && dayOf(run) === day)
+            .map((run) => [nameOf(run), run]),
+        )
+        const stale = spans.flatMap((span) => {
+          const fingerprint =
+            isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
+          const isSame = fingerprint === (known.get(nameOf(span))?.fingerprint ?? '')
+          return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
+        })
+        const counted = stale.filter(({ fingerprint }) => fingerprint !== '')
+        const numbering = counted.length > 0 && (await count[of](clickhouse, project, day, counted))
+        const fromDay = of === 'events' ? day : day - 2
+        const window = { startMs: fromDay * dayMs, endMs: (day + 1) * dayMs }
+        const pixel_ids =
+          counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
+        await noteRuns(
+          clickhouse,
+          projectId,
+          stale.map((run) => ({ ...run, pixel_ids })),
+        )
+        if (numbering) await requireNumbering(clickhouse, projectId, numbering)
+      }
+}
+
+/** Whose events a project has; of one without events the zero uuid. */
+async function readOrganization(clickhouse: ClickHouse, projectId: string): Promise<string> {
+  const [found] = await clickhouse.rows<{ organization_id: string }>({
+    sql: 'SELECT organization_id FROM events WHERE project_id = {projectId:UUID} LIMIT 1',
+    params: { projectId },
+  })
+  return found?.organization_id ?? zeroUuid
+}
+
+async function readPixels(clickhouse: ClickHouse, plan: AnalyticsPlan): Promise<string[]> {
+  const { bind, params } = bindings()
+  const rows = await clickhouse.rows<{ pixel_id: string }>({
+    sql: `SELECT DISTINCT pixel_id FROM events WHERE ${conditions(plan, bind).join(' AND ')}`,
+    params,
+  })
+  return rows.map(({ pixel_id }) => pixel_id)
+}
+
+/** Deletes the counts that another run has taken the place of. */
+export async function deleteOldCounts(clickhouse: ClickHouse): Promise<void> {
+  for (const [table, of] of [
+    ['analytics_days', ['events']],
+    ['analytics_session_days', ['sessions', 'sessions_with_bots']],
+  ] as const satisfies [string, CountedThing[]][])
+    await deleteRows(clickhouse, table, {
+      sql: `counted_at < now() - INTERVAL 1 HOUR AND (project_id, run_id) NOT IN
+        (SELECT project_id, run_id FROM analytics_runs FINAL WHERE of IN {of:Array(String)} AND fingerprint != '')`,
+      params: { of },
+    })
+}

@@ -1,0 +1,25 @@
+import { wholeNumber } from '../format.ts'
+
+/** How numbers of records and amounts of money read. */
+
+const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' })
+
+export const money = (micros: number): string =>
+  micros > 0 && micros < 10_000 ? `under ${dollars.format(0.01)}` : dollars.format(micros / 1e6)
+
+export const records = wholeNumber
+
+/** The meters' names, as the reader knows them from prices. */
+export const meterNames: Record<string, string> = {
+  events: 'Events',
+  resolution_hem: 'Resolution: HEM',
+  resolution_hem_pte: 'Resolution: HEM and PTE',
+  resolution_full_profile: 'Resolution: full profile',
+  lookup: 'Lookup',
+  contact: 'Contact',
+  intent: 'Intent',
+  audience: 'Audience',
+  audience_predictive: 'Audience: predictive',
+}
+
+export const nameOfMeter = (meter: string): string => meterNames[meter] ?? meter

@@ -1,0 +1,282 @@
+/**
+ * Every page of an organization, in the order of the navigation. Each is a chunk of its own; a new page is a line here.
+ * Whatever else leads to pages (navigation, Ctrl-K, shortcuts) reads these lists.
+ */
+import type { Session } from './api.ts'
+import { type LazyPage, lazyPage } from './lazyPage.tsx'
+import { match } from './router.tsx'
+import { isOrganizationAdmin } from './session.ts'
+
+export interface Place {
+  /** Below the organization, or below the project; a page gets the values of `:names` as properties. */
+  path: string
+  /** What it is called in the navigation; absent: it is reached from other pages. */
+  name?: string
+  /** The letter that leads there after `g`. */
+  key?: string
+  /** Whether it has a view (view/view.ts), which goes along from page to page. */
+  hasView?: true
+  /** Whether it is for owners and admins of the organization alone. */
+  isForAdmins?: true
+  /** Whether it is for the people who run the service alone. */
+  isForOperators?: true
+  page: LazyPage<never>
+}
+
+/** Below the organization. */
+const organizationPlaces: readonly Place[] = [
+  {
+    path: 'projects',
+    name: 'Projects',
+    key: 'p',
+    page: lazyPage(() => import('./pages/projects.tsx').then(({ Projects }) => Projects)),
+  },
+  {
+    path: 'members',
+    name: 'Members',
+    key: 'm',
+    page: lazyPage(() => import('./pages/members.tsx').then(({ Members }) => Members)),
+  },
+  {
+    path: 'usage',
+    name: 'Usage',
+    key: 'u',
+    page: lazyPage(() => import('./pages/usage/usage.tsx').then(({ Usage }) => Usage)),
+  },
+  {
+    path: 'developers/requests',
+    name: 'Requests',
+    key: 'q',
+    page: lazyPage(() =>
+      import('./pages/developers/requests.tsx').then(({ Requests }) => Requests),
+    ),
+  },
+  {
+    path: 'developers/explorer',
+    name: 'API explorer',
+    page: lazyPage(() =>
+      import('./pages/developers/explorer.tsx').then(({ Explorer }) => Explorer),
+    ),
+  },
+  {
+    path: 'developers/samples',
+    name: 'Code samples',
+    page: lazyPage(() => import('./pages/developers/samples.tsx').then(({ Samples }) => Samples)),
+  },
+  {
+    path: 'settings/api-keys',
+    name: 'API keys',
+    key: 'k',
+    page: lazyPage(() => import('./pages/apiKeys.tsx').then(({ ApiKeys }) => ApiKeys)),
+  },
+  {
+    path: 'settings/organization',
+    name: 'Organization',
+    page: lazyPage(() =>
+      import('./pages/organization.tsx').then(({ OrganizationSettings }) => OrganizationSettings),
+    ),
+  },
+  {
+    path: 'privacy',
+    name: 'Privacy',
+    isForAdmins: true,
+    page: lazyPage(() => import('./pages/privacy/privacy.tsx').then(({ Privacy }) => Privacy)),
+  },
+  {
+    path: 'settings/audit',
+    name: 'Audit log',
+    isForAdmins: true,
+    page: lazyPage(() => import('./pages/auditLog.tsx').then(({ AuditLog }) => AuditLog)),
+  },
+  {
+    path: 'operator',
+    name: 'Operator',
+    isForOperators: true,
+    page: lazyPage(() => import('./pages/operator/operator.tsx').then(({ Operator }) => Operator)),
+  },
+]
+
+/** The places of the organization that the member is led to. */
+export const placesFor = (session: Session): readonly Place[] =>
+  organizationPlaces.filter(
+    ({ isForAdmins, isForOperators }) =>
+      (!isForAdmins || isOrganizationAdmin(session)) && (!isForOperators || session.is_operator),
+  )
+
+/** What stands apart at the end of the navigation. */
+export const accountPlace: Place = {
+  path: 'settings/account',
+  name: 'Your account',
+  page: lazyPage(() => import('./pages/account/account.tsx').then(({ Account }) => Account)),
+}
+
+/** Below `projects/:projectId`. */
+export const projectPlaces: readonly Place[] = [
+  {
+    path: 'overview',
+    name: 'Overview',
+    key: 'o',
+    hasView: true,
+    page: lazyPage(() => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview)),
+  },
+  {
+    path: 'goals',
+    name: 'Goals',
+    key: 'c',
+    hasView: true,
+    page: lazyPage(() => import('./pages/goals/goals.tsx').then(({ Goals }) => Goals)),
+  },
+  {
+    path: 'funnels',
+    name: 'Funnels',
+    key: 'f',
+    hasView: true,
+    page: lazyPage(() => import('./pages/funnels/funnels.tsx').then(({ Funnels }) => Funnels)),
+  },
+  {
+    path: 'retention',
+    name: 'Retention',
+    key: 'r',
+    hasView: true,
+    page: lazyPage(() =>
+      import('./pages/retention/retention.tsx').then(({ Retention }) => Retention),
+    ),
+  },
+  {
+    path: 'journeys',
+    name: 'Journeys',
+    key: 'j',
+    hasView: true,
+    page: lazyPage(() => import('./pages/journeys/journeys.tsx').then(({ Journeys }) => Journeys)),
+  },
+  {
+    path: 'sharing',
+    name: 'Sharing',
+    key: 'n',
+    page: lazyPage(() => import('./pages/sharing/sharing.tsx').then(({ Sharing }) => Sharing)),
+  },
+  {
+    path: 'events',
+    name: 'Events',
+    key: 'e',
+    hasView: true,
+    page: lazyPage(() => import('./pages/events/events.tsx').then(({ Events }) => Events)),
+  },
+  {
+    path: 'people',
+    name: 'People',
+    key: 'v',
+    hasView: true,
+    page: lazyPage(() => import('./pages/people/people.tsx').then(({ People }) => People)),
+  },
+  {
+    path: 'audiences',
+    name: 'Audiences',
+    key: 'a',
+    page: lazyPage(() =>
+      import('./pages/audiences/audiences.tsx').then(({ Audiences }) => Audiences),
+    ),
+  },
+  {
+    path: 'audiences/new',
+    page: lazyPage(() =>
+      import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor),
+    ),
+  },
+  {
+    path: 'audiences/:audienceId',
+    page: lazyPage(() =>
+      import('./pages/audiences/audience.tsx').then(({ AudiencePage }) => AudiencePage),
+    ),
+  },
+  {
+    path: 'audiences/:audienceId/edit',
+    page: lazyPage(() =>
+      import('./pages/audiences/editor.tsx').then(({ AudienceEditor }) => AudienceEditor),
+    ),
+  },
+  {
+    path: 'lists',
+    name: 'Lists',
+    key: 'l',
+    page: lazyPage(() => import('./pages/lists/lists.tsx').then(({ Lists }) => Lists)),
+  },
+  {
+    path: 'lists/:listId',
+    page: lazyPage(() => import('./pages/lists/list.tsx').then(({ ListPage }) => ListPage)),
+  },
+  {
+    path: 'exports',
+    name: 'Exports',
+    key: 's',
+    page: lazyPage(() => import('./pages/exports/exports.tsx').then(({ Exports }) => Exports)),
+  },
+  {
+    path: 'exports/:exportId',
+    page: lazyPage(() => import('./pages/exports/export.tsx').then(({ ExportPage }) => ExportPage)),
+  },
+  {
+    path: 'integrations',
+    name: 'Integrations',
+    key: 'i',
+    page: lazyPage(() =>
+      import('./pages/integrations/integrations.tsx').then(({ Integrations }) => Integrations),
+    ),
+  },
+  {
+    path: 'webhooks',
+    name: 'Webhooks',
+    key: 'h',
+    page: lazyPage(() =>
+      import('./pages/developers/webhooks.tsx').then(({ Webhooks }) => Webhooks),
+    ),
+  },
+  {
+    path: '',
+    name: 'Pixels and members',
+    key: 'x',
+    page: lazyPage(() => import('./pages/project.tsx').then(({ ProjectPage }) => ProjectPage)),
+  },
+  {
+    path: 'settings',
+    name: 'Settings',
+    key: 't',
+    page: lazyPage(() =>
+      import('./pages/projectSettings.tsx').then(({ ProjectSettings }) => ProjectSettings),
+    ),
+  },
+  {
+    path: 'pixels/:pixelId',
+    page: lazyPage(() => import('./pages/pixel/pixel.tsx').then(({ PixelPage }) => PixelPage)),
+  },
+]
+
+const below = (...parts: string[]): string => parts.filter((part) => part !== '').join('/')
+
+/** Every page with its whole path below the organization. */
+const allPlaces: readonly Place[] = [
+  ...organizationPlaces,
+  accountPlace,
+  ...projectPlaces.map((place) => ({ ...place, path: below('projects/:projectId', place.path) })),
+]
+
+/** The page of an address, and what its pattern's `:names` are there; undefined of addresses that lead nowhere. */
+export function placeAt(
+  path: string,
+): { place: Place; params: Record<string, string> } | undefined {
+  for (const place of allPlaces) {
+    const found = match(`/:organization/${place.path}`, path.toLowerCase())
+    if (!found) continue
+    const { organization: _, ...params } = found
+    return { place, params }
+  }
+  return undefined
+}
+
+/** The address of a page of an organization. */
+export const addressOf = (organizationId: string, place: Place): string =>
+  `/${below(organizationId, place.path)}`
+
+/** The address of a page of a project. */
+export const projectAddress = (organizationId: string, projectId: string, place: Place): string =>
+  `/${below(organizationId, 'projects', projectId, place.path)}`

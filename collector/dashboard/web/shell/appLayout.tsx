@@ -1,0 +1,118 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { api, type Session } from '../api.ts'
+import { Logo } from '../components/logo.tsx'
+import { projectOfPath } from '../projectPath.ts'
+import { go, Link } from '../router.tsx'
+import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
+import { session as signedIn } from '../session.ts'
+import { NavLinks } from './navLinks.tsx'
+import { ProjectNav } from './projectNav.tsx'
+import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
+
+/** Which organization the pages are about; whoever is a member of several turns to another here. */
+function Organization({ session: { organization, organizations } }: { session: Session }) {
+  if (organizations.length < 2) return <p class="organization">{organization.name}</p>
+  const turnTo = async (id: string) => {
+    signedIn.value = await api.switchOrganization({ organization_id: id })
+    go(`/${id}/projects`)
+  }
+  return (
+    <select
+      class="organization"
+      aria-label="Organization"
+      onChange={(event) => void turnTo(event.currentTarget.value)}
+    >
+      {organizations.map(({ organization_id, name }) => (
+        <option
+          key={organization_id}
+          value={organization_id}
+          selected={organization_id === organization.organization_id}
+        >
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** What surrounds the pages of an organization: where one is, where one can go, and the way out. */
+export function AppLayout({
+  session,
+  path,
+  children,
+}: {
+  session: Session
+  path: string
+  children: ComponentChildren
+}) {
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => setOpen(false), [path])
+  const { organization, member } = session
+  const { organization_id } = organization
+  const projectId = projectOfPath(path)
+  const address = (place: Place) => addressOf(organization_id, place)
+  const signOut = async () => {
+    await api.signOut()
+    signedIn.value = null
+    go('/sign-in')
+  }
+
+  return (
+    <div class="app">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="side">
+        <div class="side-top">
+          <Link class="brand" href={`/${organization_id}/projects`}>
+            <Logo />
+            Footfall
+          </Link>
+          <button
+            type="button"
+            class="menu"
+            aria-expanded={isOpen}
+            aria-controls="places"
+            onClick={() => setOpen(!isOpen)}
+          >
+            Menu
+          </button>
+        </div>
+        <div id="places" class={isOpen ? 'places open' : 'places'}>
+          <Organization session={session} />
+          <GoAnywhere />
+          {projectId && (
+            <ProjectNav
+              key={projectId}
+              organizationId={organization_id}
+              projectId={projectId}
+              path={path}
+            />
+          )}
+          <nav aria-label="Dashboard">
+            <ul>
+              <NavLinks places={placesFor(session)} address={address} path={path} />
+            </ul>
+            <ul class="side-end">
+              <li>
+                <a href="/docs">API documentation</a>
+              </li>
+              <NavLinks places={[accountPlace]} address={address} path={path} />
+            </ul>
+          </nav>
+          <p class="who" title={member.email}>
+            {member.name ?? member.email}
+          </p>
+          <button type="button" class="sign-out" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <Shortcuts session={session} projectId={projectId} />
+    </div>
+  )
+}

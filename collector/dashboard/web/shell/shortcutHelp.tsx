@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import type { Session } from '../api.ts'
+import { Dialog } from '../components/dialog.tsx'
+import { type Place, placesFor, projectPlaces } from '../routes.ts'
+import { areSingleKeysOn, switchSingleKeys } from '../singleKeys.ts'
+import { viewKeys } from '../view/keys.ts'
+
+/** Which keys do what. */
+export function ShortcutHelp({
+  session,
+  projectId,
+  paletteKeys,
+  close,
+}: {
+  session: Session
+  projectId: string | undefined
+  paletteKeys: string
+  close(): void
+}) {
+  const [isOn, setOn] = useState(areSingleKeysOn())
+  const places = [...(projectId ? projectPlaces : []), ...placesFor(session)]
+  return (
+    <Dialog title="Keyboard shortcuts" close={close}>
+      <dl class="shortcuts">
+        <Shortcut keys={paletteKeys} does="Go anywhere" />
+        <Shortcut keys="?" does="Show this" />
+        {places.filter(hasKey).map(({ key, name }) => (
+          <Shortcut key={key} keys={`g ${key}`} does={`Go to ${name}`} />
+        ))}
+        {projectId &&
+          Object.entries(viewKeys).map(([key, { does }]) => (
+            <Shortcut key={key} keys={key} does={does} />
+          ))}
+      </dl>
+      <label class="option">
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={({ currentTarget: { checked } }) => {
+            switchSingleKeys(checked)
+            setOn(checked)
+          }}
+        />
+        <span>Shortcuts of single keys, in this browser</span>
+      </label>
+      <div class="actions">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+const hasKey = (place: Place): boolean => place.key !== undefined
+
+function Shortcut({ keys, does }: { keys: string; does: string }) {
+  return (
+    <div>
+      <dt>
+        {keys.split(' ').map((key) => (
+          <kbd key={key}>{key}</kbd>
+        ))}
+      </dt>
+      <dd>{does}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Session } from '../api.ts'
+import { lazyPage } from '../lazyPage.tsx'
+import { go } from '../router.tsx'
+import { addressOf, placesFor, projectAddress, projectPlaces } from '../routes.ts'
+import { isSingleKey } from '../singleKeys.ts'
+
+/** Which of the dialogs over all pages is open. */
+const open = signal<'palette' | 'help' | null>(null)
+const close = () => {
+  open.value = null
+}
+
+const Palette = lazyPage(() => import('./palette.tsx').then(({ Palette }) => Palette))
+const Help = lazyPage(() => import('./shortcutHelp.tsx').then(({ ShortcutHelp }) => ShortcutHelp))
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+const paletteKeys = isApple ? '⌘K' : 'Ctrl K'
+
+/** The way to Ctrl-K for those who have not heard of it, and for those without a keyboard. */
+export function GoAnywhere() {
+  return (
+    <button
+      type="button"
+      class="go-anywhere"
+      onClick={() => {
+        open.value = 'palette'
+      }}
+    >
+      Go to… <kbd>{paletteKeys}</kbd>
+    </button>
+  )
+}
+
+/** How long after `g` its letter may come. */
+const chordMs = 1_500
+
+/** Listens to the keys that work on every page, and shows the dialogs that they open. */
+export function Shortcuts({
+  session,
+  projectId,
+}: {
+  session: Session
+  projectId: string | undefined
+}) {
+  const { organization_id } = session.organization
+  useEffect(() => {
+    let goPressedAt = Number.NEGATIVE_INFINITY
+    const addresses = new Map<string | undefined, string>(
+      [
+        ...placesFor(session).map(
+          (place) => [place.key, addressOf(organization_id, place)] as const,
+        ),
+        ...projectPlaces.map(
+          (place) =>
+            [place.key, projectId && projectAddress(organization_id, projectId, place)] as const,
+        ),
+      ].filter((entry): entry is [string, string] => Boolean(entry[0] && entry[1])),
+    )
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey) {
+        event.preventDefault()
+        if (!document.querySelector('dialog[open]')) open.value = 'palette'
+        return
+      }
+      if (!isSingleKey(event)) return
+      if (event.key === '?') {
+        event.preventDefault()
+        open.value = 'help'
+        return
+      }
+      const address = addresses.get(event.key)
+      if (address && event.timeStamp - goPressedAt < chordMs) {
+        event.preventDefault()
+        go(address)
+      }
+      goPressedAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [session, projectId])
+  if (open.value === 'palette')
+    return <Palette session={session} projectId={projectId} close={close} />
+  return open.value === 'help' ? (
+    <Help session={session} projectId={projectId} paletteKeys={paletteKeys} close={close} />
+  ) : null
+}

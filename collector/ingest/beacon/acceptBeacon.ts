@@ -1,0 +1,239 @@
+import type { Counter } from 'prom-client'
+import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
+import type { IgnoreSetting } from '../../../schemas/ignored.ts'
+import { ApiError, notFound, pixelInactive } from '../../api/http/errors.ts'
+import {
+  acceptedEvents,
+  droppedBotEvents,
+  droppedOptOutEvents,
+  ignoredEvents,
+} from '../../platform/metrics.ts'
+import { knownDevice } from '../normalize/device.ts'
+import { preferredLanguage } from '../normalize/language.ts'
+import type { Locate } from '../normalize/location.ts'
+import type { Person } from '../normalize/normalize.ts'
+import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/row.ts'
+import { storedIp } from '../normalize/storedIp.ts'
+import type { Fault } from '../normalize/validate.ts'
+import type { Spool } from '../spool/spool.ts'
+import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
+import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
+import type { Envelope } from './beacon.ts'
+import type { BeaconRequest } from './beaconRequest.ts'
+import { findIgnored, type Ignored } from './findIgnored.ts'
+import type { IgnoredTrafficRegistry } from './ignoredTraffic.ts'
+import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
+import { linkRow } from './links.ts'
+import type { OptOuts } from './optOuts.ts'
+import type { Pixel, PixelRegistry } from './pixels.ts'
+import type { RecordRefusal } from './refusals.ts'
+import { rejectedEntry, rejectedRow } from './rejected.ts'
+import { senderOf, type Vouches } from './sender.ts'
+import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
+
+/** What ingest is built from. */
+export interface IngestDeps {
+  pixels: PixelRegistry
+  optOuts: OptOuts
+  ignoredTraffic: IgnoredTrafficRegistry
+  salt: DailySalt
+  locate: Locate
+  /** One spool per table that ingest writes. */
+  spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
+  limits: IngestLimits
+  identifyLimit: IdentifyLimit
+  vouches: Vouches
+  recordRefusal: RecordRefusal
+}
+
+export interface Accepted {
+  receipt: BeaconReceipt
+  visitor: Visitor
+}
+
+/**
+ * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
+ * was rejected, is on disk. Each member of `events` is one or the other, or ignored by a setting of the project. Of a
+ * visitor who has opted out, and of bots where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws
+ * 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the
+ * beacon is to be sent again, and what was kept of it is not stored twice.
+ */
+export async function acceptBeacon(
+  deps: IngestDeps,
+  request: BeaconRequest,
+  envelope: Envelope,
+  vouches?: (pixel: Pixel) => Promise<boolean>,
+): Promise<Accepted> {
+  const pixel = activePixel(deps.pixels, envelope.pixel_id)
+  const isVouched = vouches !== undefined && (await vouches(pixel))
+  const sender = senderOf(request, envelope, isVouched)
+  // No page, and so of no origin, is a back end.
+  if (!isVouched) requireAllowedOrigin(pixel, originOf(request))
+  const limited = deps.limits(pixel.pixelId, sender.ip)
+  if (limited) await limited
+  const device = knownDevice(sender.userAgent)
+  // Nothing is waited for between this and the spool, which refuses rows that took their time.
+  const receivedMillis = deps.spools.events.receive()
+  const visitor = visitorOf(
+    request,
+    sender,
+    pixel,
+    { cookieId: envelope.cookie_id, consent: envelope.consent },
+    deps.salt.current(),
+  )
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId: visitor.cookieId,
+    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
+    deviceMembers: `${device.members},${deps.locate(sender.ip)},${languageMember(request)}`,
+    receivedMillis,
+    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
+  }
+  const place: BeaconPlace = {
+    context,
+    shared: sharedMembers(context),
+    settings: pixel.settings,
+    unexpected: (error) => request.log.error(error, 'an event that could not be read'),
+  }
+
+  const eventRows: string[] = []
+  const rejectedRows: string[] = []
+  const rejected: RejectedEvent[] = []
+  const linkRows: string[] = []
+  const hems: string[] = []
+  /** Whose browser it is, or why nobody takes that; events count all the same. */
+  const link = async (person: Person): Promise<Fault | undefined> => {
+    hems.push(person.hem)
+    const made = await linkRow(person, pixel, context, () => deps.identifyLimit(sender.ip))
+    if (typeof made !== 'string') return made
+    linkRows.push(made)
+  }
+  const { person, events, exactEvents } = envelope
+  const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
+  const ignored = rules && findIgnored(rules, request, sender, envelope)
+  const hemFault = person && !ignored?.hem && (await link(person))
+  if (hemFault)
+    rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
+  for (let index = 0; index < events.length; index++) {
+    if (ignored?.events.has(index)) continue
+    const event = events[index]
+    // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
+    const exact = exactEvents && acceptEvent(exactEvents[index], place, true)
+    const made = exact && !('path' in exact) ? exact : acceptEvent(event, place)
+    const fault = 'path' in made ? made : made.person && (await link(made.person))
+    if (fault) {
+      rejected.push(rejectedEntry(index, event, fault))
+      rejectedRows.push(rejectedRow(event, fault, context))
+    } else if ('rows' in made) {
+      eventRows.push(...made.rows)
+      for (const { event, fault } of made.refused)
+        rejectedRows.push(rejectedRow(event, fault, context))
+    }
+  }
+
+  const unwanted = unwantedBecause(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
+  if (unwanted) {
+    unwanted.dropped.inc(eventRows.length)
+    return { receipt: allRejected(visitor, events, unwanted), visitor }
+  }
+
+  const { spools } = deps
+  const commits: Promise<void>[] = []
+  if (eventRows.length > 0) commits.push(spools.events.append(eventRows, receivedMillis))
+  if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
+  if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
+  if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
+  await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
+  acceptedEvents.inc(eventRows.length)
+  const accepted = events.length - rejected.length - (ignored?.events.size ?? 0)
+  const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
+  if (hemFault) receipt.hem_rejected = hemFault
+  if (isVouched) receipt.vouched = true
+  if (ignored) {
+    receipt.ignored = ignored.events.size
+    receipt.ignored_by = [...ignored.settings]
+  }
+  return { receipt, visitor }
+}
+
+const languageMember = ({ headers }: BeaconRequest): string =>
+  `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
+
+/** Why a whole beacon is rejected, and the counter of the events dropped for that reason. */
+interface Unwanted {
+  code: RejectedEvent['code']
+  message: string
+  dropped: Counter
+}
+
+/** Why nothing of a beacon is kept, not even what is wrong with it; undefined when it may be. */
+function unwantedBecause(
+  { optOuts }: IngestDeps,
+  { organizationId, settings }: Pixel,
+  isBot: boolean,
+  ids: string[],
+): Unwanted | undefined {
+  if (optOuts.has(organizationId, ...ids)) {
+    const message = 'must not be of a visitor who has opted out'
+    return { code: 'visitor_opted_out', message, dropped: droppedOptOutEvents }
+  }
+  if (isBot && settings.drop_bots) {
+    const message = 'must not be of a bot: this pixel drops them'
+    return { code: 'bot_dropped', message, dropped: droppedBotEvents }
+  }
+}
+
+/** Counts the ignored events, and records which settings ignored them. */
+async function noteIgnored(
+  { recordRefusal }: IngestDeps,
+  pixel: Pixel,
+  ignored: Ignored,
+): Promise<void> {
+  for (const setting of ignored.events.values()) ignoredEvents.inc({ setting })
+  await Promise.all(
+    [...ignored.settings].map((setting) => recordRefusal(pixel, setting, ignoredMessages[setting])),
+  )
+}
+
+const ignoredMessages: Record<IgnoreSetting, string> = {
+  ignored_networks: 'The project ignores the network that sent the events.',
+  ignored_hosts: 'The project ignores the host of the page that sent the events.',
+  ignored_paths: 'The project ignores the path of the page that sent the events.',
+}
+
+const allRejected = (
+  { cookieId }: Visitor,
+  events: readonly unknown[],
+  { code, message }: Unwanted,
+): BeaconReceipt => ({
+  cookie_id: cookieId,
+  accepted: 0,
+  rejected: events.map((event, index) => rejectedEntry(index, event, { path: '', message }, code)),
+})
+
+/** The pixel of that id. Throws 404 "pixel not found", 403 "pixel inactive". */
+export function activePixel(pixels: PixelRegistry, pixelId: string): Pixel {
+  const pixel = pixels.get(pixelId)
+  if (!pixel) throw notFound.pixel()
+  if (!pixel.active) throw pixelInactive()
+  return pixel
+}
+
+function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null): void {
+  if (allowedOrigins.length > 0 && (origin === null || !allowedOrigins.includes(origin))) {
+    throw new ApiError(
+      403,
+      'origin not allowed',
+      `This pixel takes no events from ${origin ?? 'an unknown origin'}.`,
+    )
+  }
+}
+
+/** The page's origin: browsers send it with every POST; an image request has only a Referer. */
+export function originOf(request: Pick<BeaconRequest, 'headers'>): string | null {
+  const { origin, referer } = request.headers
+  if (origin !== undefined) return origin
+  return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : null
+}

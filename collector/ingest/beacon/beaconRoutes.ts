@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import { beaconBytesMax } from '../../../schemas/beacon.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { ApiError, malformed } from '../../api/http/errors.ts'
+import { ackSeconds, refusedBeacons } from '../../platform/metrics.ts'
+import { acceptBeacon, type IngestDeps } from './acceptBeacon.ts'
+import { type Envelope, parseBeacon } from './beacon.ts'
+import { createRefusals } from './refusals.ts'
+import { describeBeacon, describeGif } from './schemas.ts'
+
+/** The smallest GIF: one transparent pixel. */
+const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
+
+/** parseBeacon reads the bytes, so that one bad event costs itself alone. */
+const takeBytes = () => (value: unknown) => ({ value })
+
+/** Answers for the fast path (wire/fastPath.ts), which has read the body, what it refused. */
+function answerRefused(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  const { refused } = request.raw
+  if (refused) request.body = refused.body
+  done(refused?.error as Error | undefined)
+}
+
+/** POST /e and GET /e.gif: what pages send to. */
+export function beaconRoutes(app: FastifyInstance, deps: IngestDeps): void {
+  const accept = (request: FastifyRequest, envelope: Envelope) =>
+    acceptBeacon(
+      deps,
+      request,
+      envelope,
+      request.headers['x-api-key'] === undefined
+        ? undefined
+        : (pixel) => deps.vouches(request, pixel),
+    )
+  // Present before the first fault: an alert on a rate does not see a counter's first value.
+  for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
+  const recordRefusal = createRefusals(deps.pixels, deps.recordRefusal)
+  const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
+    refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
+    await recordRefusal(request, error)
+  }
+
+  // text/plain spares browsers the preflight; both are read as bytes and parsed once, in parseBeacon.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    ['text/plain', 'application/json'],
+    { parseAs: 'buffer', bodyLimit: beaconBytesMax },
+    (_request, body, done) => done(null, body),
+  )
+
+  app.post(
+    '/e',
+    {
+      onResponse: (_request, reply, done) => {
+        ackSeconds.observe(reply.elapsedTime / 1000)
+        done()
+      },
+      onError: noteRefusal,
+      schema: describeBeacon,
+      validatorCompiler: takeBytes,
+      onRequest: answerRefused,
+    },
+    async (request, reply) => {
+      if (!(request.body instanceof Buffer))
+        throw malformed('Send a body as text/plain or application/json.')
+      const { receipt, visitor } = await accept(request, parseBeacon(request.body))
+      if (visitor.setCookie) reply.header('set-cookie', visitor.setCookie)
+      reply.header('content-type', 'application/json; charset=utf-8')
+      return reply.send(JSON.stringify(receipt))
+    },
+  )
+
+  app.get<{ Querystring: Static<typeof describeGif.querystring> }>(
+    '/e.gif',
+    {
+      onError: noteRefusal,
+      schema: describeGif,
+    },
+    async (request, reply) => {
+      const { pixel_id, url, title, referrer } = request.query
+      const sentAt = new Date()
+      const { receipt, visitor } = await accept(request, {
+        pixel_id: isUuid(pixel_id) ? pixel_id.toLowerCase() : '',
+        sentAtMillis: sentAt.getTime(),
+        events: [
+          {
+            event_id: randomUUID(),
+            event_type: 'page_view',
+            event_data: {
+              url: url ?? request.headers.referer,
+              title: title ?? '',
+              referrer: referrer || null,
+              screen: { height: 0, width: 0 },
+              viewport: { height: 0, width: 0 },
+              timestamp: sentAt.toISOString(),
+            },
+          },
+        ],
+      })
+      const [fault] = receipt.rejected
+      if (fault) throw new ApiError(400, 'malformed', `${fault.path} ${fault.message}`)
+      if (visitor.setCookie) reply.header('set-cookie', visitor.setCookie)
+      return reply.header('cache-control', 'no-store').type('image/gif').send(transparentGif)
+    },
+  )
+}

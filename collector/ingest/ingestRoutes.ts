@@ -1,0 +1,18 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { forAnyone } from '../api/access/guard.ts'
+import type { IngestDeps as BeaconDeps } from './beacon/acceptBeacon.ts'
+import { beaconRoutes } from './beacon/beaconRoutes.ts'
+import { allowAnyOrigin } from './beacon/cors.ts'
+import { type ScriptDeps, scriptRoutes } from './script/scriptRoutes.ts'
+
+export type IngestDeps = BeaconDeps & ScriptDeps
+
+/** The routes that pages use: GET /p/… loads the pixel, POST /e and GET /e.gif take its beacons. */
+export const ingestRoutes =
+  (deps: IngestDeps, collectorUrl: string): FastifyPluginAsync =>
+  async (app) => {
+    app.addHook('onRoute', forAnyone)
+    allowAnyOrigin(app)
+    beaconRoutes(app, deps)
+    await scriptRoutes(app, deps, collectorUrl)
+  }

@@ -1,0 +1,50 @@
+import type { Description } from '../../../schemas/captured.ts'
+import { isText } from './text.ts'
+
+const stepsMax = 5
+const lengthMax = 100
+const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa']
+
+/**
+ * Names a clicked element shortly, and alike after the next release of the page: by its id, the attribute its tests
+ * find it by, or its role and name; else by a path of at most five steps that begins with such an element where
+ * there is one. Never by class names, which builds generate. A CSS selector.
+ */
+export function identifierOf(steps: readonly Description[]): string {
+  let path = ''
+  for (const [at, step] of steps.slice(0, stepsMax).entries()) {
+    const name = nameOf(step) ?? (at === 0 ? roleAndName(step) : undefined)
+    path = (name ?? placeOf(step)) + (path && `>${path}`)
+    if (name) break
+  }
+  return path
+}
+
+function nameOf(step: Description): string | undefined {
+  if (isLasting(step.id)) return `#${step.id}`
+  const testId = testIds.find((name) => isShort(step[name]))
+  return testId && selector(testId, step[testId] as string)
+}
+
+function roleAndName(step: Description): string | undefined {
+  const { role } = step
+  const tag = isShort(role) ? selector('role', role) : step.tag
+  const by = ['aria-label', 'name'].find((name) => isShort(step[name]))
+  return by && tag + selector(by, step[by] as string)
+}
+
+const placeOf = ({ tag, nth }: Description): string =>
+  typeof nth === 'number' && nth > 1 ? `${tag}:nth-of-type(${nth})` : tag
+
+const selector = (attribute: string, value: string): string =>
+  `[${attribute}=${/^[a-z][\w-]*$/i.test(value) ? value : JSON.stringify(value)}]`
+
+const isShort = (value: unknown): value is string =>
+  isText(value) && value !== '' && value.length <= lengthMax
+
+/** Frameworks make ids anew on each load: such have long numbers, odd characters, or look like a hash. */
+const isLasting = (id: unknown): id is string =>
+  isShort(id) &&
+  /^[a-z][\w-]*$/i.test(id) &&
+  !/\d{3}/.test(id) &&
+  !/(?=[a-f]*\d)[\da-f]{8}/i.test(id)

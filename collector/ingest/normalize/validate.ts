@@ -1,0 +1,99 @@
+import { Compile } from 'typebox/compile'
+import { customPropertiesBytesMax } from '../../../schemas/events/custom.ts'
+import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { unmarkLongIntegers } from './exactNumbers.ts'
+
+/** Oldest event taken, by its own time. Keeps the months, and so the partitions, of one insert few. */
+export const eventAgeDaysMax = 366
+
+/** An event that passed; the rest of the collector relies on these types. */
+export interface ValidEvent {
+  event_id: string
+  event_type: EventType
+  event_data: { url: string; timestamp: string } & Record<string, unknown>
+  /** event_data.timestamp in epoch milliseconds, as the sender's clock had it. */
+  sentMillis: number
+}
+
+/** What is wrong with an event: a JSON pointer into it and words. */
+export interface Fault {
+  path: string
+  message: string
+}
+
+const validators = new Map(
+  Object.entries(eventDataSchemas).map(([type, schema]) => [type, Compile(schema)]),
+)
+
+const pathCharsMax = 1_000
+
+/** Checks one element of a beacon's `events` against its type's schema (schemas/events). */
+export function validateEvent(event: unknown): ValidEvent | Fault {
+  if (!isObject(event)) return { path: '', message: 'must be an object' }
+  const { event_id, event_type, event_data } = event
+  if (!isUuid(event_id)) return { path: '/event_id', message: 'must be a uuid' }
+  const validator = typeof event_type === 'string' ? validators.get(event_type) : undefined
+  if (!validator) return { path: '/event_type', message: `must be one of ${eventTypes.join(', ')}` }
+  if (!isObject(event_data)) return { path: '/event_data', message: 'must be an object' }
+
+  if (!validator.Check(event_data)) {
+    const [error] = validator.Errors(event_data)
+    return {
+      path: `/event_data${error!.instancePath}`.slice(0, pathCharsMax),
+      message: error!.message,
+    }
+  }
+  const sentMillis = Date.parse(event_data.timestamp as string)
+  if (Number.isNaN(sentMillis))
+    return { path: '/event_data/timestamp', message: 'must be a date that exists' }
+  if (event_type === 'custom' && jsonBytes(event_data.properties) > customPropertiesBytesMax) {
+    return {
+      path: '/event_data/properties',
+      message: `must take at most ${customPropertiesBytesMax} bytes of JSON`,
+    }
+  }
+  return { event_id: event_id.toLowerCase(), event_type, event_data, sentMillis } as ValidEvent
+}
+
+/** Deepest that objects and arrays of an event may lie in each other, and most members and elements of all of them. */
+const depthMax = 32
+const membersMax = 5_000
+
+/**
+ * What is wrong with the shape of an event, whatever it says: what comes after relies on it that an event is neither
+ * deep nor wide. A `__proto__` key is harmless to us, but rows are read by programs that may copy keys. A number such as
+ * 1e999, which JSON has and JavaScript takes for infinite, would be stored as null. Null when all is well.
+ */
+export function findBadShape(value: unknown): Fault | null {
+  let members = 0
+  const search = (part: unknown, path: string, depth: number): Fault | null => {
+    if (typeof part !== 'object' || part === null) return null
+    if (depth > depthMax) return { path, message: `must be at most ${depthMax} levels deep` }
+    const keys = Object.keys(part)
+    members += keys.length
+    if (members > membersMax)
+      return { path, message: `must have at most ${membersMax} members in all` }
+    for (const key of keys) {
+      const member = (part as Record<string, unknown>)[key]
+      const isInfinite = member === Infinity || member === -Infinity
+      if (key !== '__proto__' && !isInfinite && (typeof member !== 'object' || member === null))
+        continue
+      const memberPath = `${path}/${key.slice(0, keyCharsShown)}`
+      if (isInfinite) return { path: memberPath, message: 'must be a number below 1.8e308' }
+      if (key === '__proto__') return { path: memberPath, message: 'must not be a key' }
+      const found = search(member, memberPath, depth + 1)
+      if (found) return found
+    }
+    return null
+  }
+  return search(value, '', 0)
+}
+
+const keyCharsShown = 100
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const jsonBytes = (value: unknown): number =>
+  Buffer.byteLength(unmarkLongIntegers(JSON.stringify(value)))

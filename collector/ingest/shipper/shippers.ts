@@ -1,0 +1,48 @@
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
+import { recoverSegments, segmentsIn } from '../spool/recover.ts'
+import { Deduplicator } from './deduplicator.ts'
+import { type ShipObserver, Shipper } from './shipper.ts'
+import { ShipTurns } from './turns.ts'
+
+const keepShippedMs = 120_000
+
+export type Shippers = Record<SpooledTable, Shipper>
+
+/**
+ * One shipper for each table: the only one of this machine, for all its workers. Those of events of all machines take
+ * turns, through the PostgreSQL at `postgresUrl`.
+ */
+export function openShippers(
+  clickhouse: ClickHouse,
+  { postgresUrl, collectorId }: { postgresUrl: string; collectorId: string },
+  deadLetterDirectory: string,
+  observe: (table: SpooledTable) => ShipObserver,
+): Shippers {
+  const open = (table: SpooledTable, duplicates: Deduplicator | null) =>
+    new Shipper({
+      clickhouse,
+      table,
+      duplicates,
+      deadLetterDirectory,
+      keepShippedMs,
+      observe: observe(table),
+    })
+  return {
+    events: open('events', new Deduplicator(clickhouse, new ShipTurns(postgresUrl, collectorId))),
+    rejected_events: open('rejected_events', null),
+    identity_links: open('identity_links', null),
+  }
+}
+
+/**
+ * Gives what a process that is gone left in a part of a spool to the shippers. At the start of the service nobody knows
+ * what of that was inserted; when a worker alone has died, none of it was.
+ */
+export function recoverSpool(part: string, shippers: Shippers, isServiceStart: boolean): void {
+  for (const { table, path } of tableDirectories(part)) {
+    const waiting = recoverSegments(path)
+    if (isServiceStart) shippers[table].addUncertain([...waiting, ...segmentsIn(path, 'done')])
+    else for (const segment of waiting) shippers[table].add(segment)
+  }
+}

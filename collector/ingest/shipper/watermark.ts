@@ -1,0 +1,52 @@
+import type { WarnLog } from '../../platform/log.ts'
+import { clockAheadSeconds, readableLagSeconds } from '../../platform/metrics.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { repeat } from '../../platform/repeat.ts'
+import { publishWatermark } from '../spool/collectors.ts'
+import { createSharedClock } from '../spool/sharedClock.ts'
+import type { Shipper } from './shipper.ts'
+
+const publishMs = 1_000
+
+/**
+ * Publishes, every second, up to when everything that this machine has received is in ClickHouse: the smallest of what
+ * its workers say (Spool.lowMark) and of what waits to be shipped. A worker tells of a segment that it seals before it
+ * answers, on the same channel, so whatever is before its mark and no longer in its spool is with the shipper. While
+ * a worker does not answer, or ClickHouse does not, nothing is published. A watermark is never ahead of PostgreSQL's
+ * clock, whatever this machine's clock says.
+ */
+export function keepWatermark({
+  workers,
+  shipper,
+  postgres,
+  collectorId,
+  keep,
+  log,
+}: {
+  /** What each worker says; null when one does not answer. */
+  workers: { lowMarks(latestMs: number, published: number): Promise<number[] | null> }
+  shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
+  postgres: Postgres
+  collectorId: string
+  /** Called before a watermark is published: workers that start, and starts while PostgreSQL is away, keep to it. */
+  keep(mark: number): void
+  log: WarnLog
+}) {
+  const clock = createSharedClock()
+  let published = 0
+  const publish = async () => {
+    await clock.compare(postgres)
+    clockAheadSeconds.set((Date.now() - clock.latest()) / 1000)
+    const marks = await workers.lowMarks(clock.latest(), published)
+    if (!marks) return
+    await shipper.noticeRestart()
+    const mark = Math.floor(Math.min(...marks, shipper.lowMark, clock.earliest()))
+    readableLagSeconds.set(Math.max(0, clock.latest() - mark) / 1000)
+    published = Math.max(published, mark)
+    keep(published)
+    await publishWatermark(postgres, collectorId, mark)
+  }
+  return repeat(publishMs, publish, (error) =>
+    log.warn({ error: error.message }, 'complete_until stands still'),
+  )
+}
