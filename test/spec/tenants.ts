@@ -34,8 +34,13 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   await fillSampleDatabase(test, new Date(), sampleDays)
   await ensureSampleOrganization(postgres)
   await clickhouse.command({
-    sql: 'INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, {name:String})',
-    params: { hem: hemOf('somebody@known.example'), name: 'Somebody' },
+    sql: `INSERT INTO profiles (hem, first_name, business_email)
+          VALUES ({hem:String}, {name:String}, {email:String})`,
+    params: {
+      hem: hemOf('somebody@known.example'),
+      name: 'Somebody',
+      email: 'somebody@known.example',
+    },
   })
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
   makeSpool(directory)
