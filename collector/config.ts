@@ -28,7 +28,7 @@ export interface Config {
   /** FOOTFALL_POSTGRES_CONNECTIONS_MAX, default four fifths of what PostgreSQL allows: connections of all our processes here. */
   postgresConnectionsMax: number | null
   /** FOOTFALL_ROLE, default all: ingest takes beacons, api answers reads. */
-  role: 'all' | 'ingest' | 'api'
+  role: keyof typeof duties
   /** FOOTFALL_DEMO, default on with local stores: demo organization, shop, demo.json. */
   demo: boolean
   /** FOOTFALL_DEMO_VISITS, default true: sample visitors keep visiting the demo; false: their visits end a day before it. */
@@ -53,7 +53,7 @@ export interface Config {
   beaconsPerPixel: number
   /** FOOTFALL_IDENTIFIES_PER_IP, default 300: unsigned identifies a minute that one worker takes from one address; 0: any. */
   identifiesPerIp: number
-  /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/rateLimits.ts). */
+  /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/limits.ts). */
   rateLimits: boolean
   /** FOOTFALL_METRICS_PORT, default none: a port of its own for /metrics, which PORT then has not. */
   metricsPort: number | null
@@ -85,6 +85,13 @@ export interface Config {
   logLevel: string
 }
 
+/** What a service of each role does. */
+export const duties = {
+  all: { takesBeacons: true, answersReads: true },
+  ingest: { takesBeacons: true, answersReads: false },
+  api: { takesBeacons: false, answersReads: true },
+} as const
+
 /** A store that speaks S3. */
 export interface S3Settings {
   /** Null: Amazon's own, of the region. */
@@ -98,7 +105,7 @@ export interface S3Settings {
 type Environment = Readonly<Record<string, string | undefined>>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-const roles = ['all', 'ingest', 'api'] as const
+const roles = Object.keys(duties) as (keyof typeof duties)[]
 
 /** Reads and checks the environment. Throws StartError for the first variable that cannot be used. */
 export function readConfig(env: Environment): Config {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Create } from 'typebox/value'
 import type { CapturedEvent } from './captured.ts'
 import type { EventData, EventType } from './events/index.ts'
+import type { IgnoreSetting } from './ignored.ts'
 
 /** What `POST /e` takes: one batch of one visitor's events. Checked by collector/ingest. */
 export interface Beacon {
@@ -35,13 +36,17 @@ export interface BeaconEvent<T extends EventType = EventType> {
 export interface BeaconReceipt {
   /** The id the events were stored under; the page keeps it, unless there is no consent. */
   cookie_id: string
-  /** How many members of `events` were accepted: all that were not rejected. What is derived of them is not counted. */
+  /** How many members of `events` were accepted: all that were neither rejected nor ignored. What is derived of them is not counted. */
   accepted: number
   rejected: RejectedEvent[]
   /** Why nobody takes the `hem` of the beacon itself; its events are accepted or rejected all the same. */
   hem_rejected?: { path: string; message: string }
   /** The request's key was good for this pixel: `client_ip` and `user_agent` were taken, and no origin was asked for. */
   vouched?: true
+  /** How many members of `events` the project ignores; absent if it ignores no part of the beacon. */
+  ignored?: number
+  /** The settings of the project that ignored events or the `hem`. */
+  ignored_by?: IgnoreSetting[]
 }
 
 /** Why an event is rejected: it is invalid, its visitor has opted out, or the pixel drops bots. */
@@ -57,6 +62,9 @@ export interface RejectedEvent {
   code: (typeof rejectedEventCodes)[number]
   message: string
 }
+
+/** The end of the User-Agent with which `footfall check` loads pages: the collector marks these events as a test. */
+export const checkUserAgent = 'FootfallCheck/1'
 
 /** Largest body `POST /e` takes; also the most that browsers let a keepalive request carry. */
 export const beaconBytesMax = 64 * 1024

@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { openUploads } from '../collector/audiences/lists/upload/uploads.ts'
 import { readConfig } from '../collector/config.ts'
 import { buildAll } from '../collector/ops/launch/build.mjs'
 import { openQueues } from '../collector/ops/processes/queues.ts'
@@ -17,6 +15,7 @@ import { openLog } from '../collector/platform/log.ts'
 import { startLocalPostgres } from '../collector/platform/postgres/local.ts'
 import { migratePostgres } from '../collector/platform/postgres/migrate.ts'
 import { openStores } from '../collector/platform/stores/openStores.ts'
+import { createServices } from '../collector/services.ts'
 import { createPostgresDatabase, migratedDatabase } from './harness/databases.ts'
 
 declare module 'vitest' {
@@ -84,6 +83,7 @@ async function migrateTemplate(
 ): Promise<void> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
+    FOOTFALL_SAMPLE_DAYS: '0',
     FOOTFALL_DATA_DIR: join(directory, 'template'),
     DATABASE_URL: await createPostgresDatabase(postgresUrl, migratedDatabase),
     CLICKHOUSE_URL: clickhouseUrl,
@@ -93,15 +93,11 @@ async function migrateTemplate(
   const stores = await openStores(config, log)
   await migratePostgres(stores.postgres.pool)
   const boss = await openBoss(stores.postgres.pool).start()
-  const uploads = openUploads(config.dataDir, randomUUID())
-  const background = await openQueues(config, stores, {
-    uploads,
-    log,
-    hasSample: false,
-    cursorKey: Buffer.alloc(0),
-  })
+  const services = await createServices(config, stores)
+  const background = await openQueues(services)
   await declareQueues(boss, background.queues)
   await background.close()
+  await services.close()
   await boss.stop({ graceful: false, close: false })
   await stores.close()
 }

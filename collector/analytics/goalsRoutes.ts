@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
 import { projectFor } from '../api/access/permissions.ts'
 import type { Principal } from '../api/access/principal.ts'
-import { forbidden, invalidParameter } from '../api/http/errors.ts'
+import { invalidParameter } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { exactly, Id, Name, Nullable, SeenVersion, Timestamp } from '../api/http/schemas.ts'
@@ -88,8 +88,6 @@ export const goalsRoutes =
         },
       },
       async ({ principal, body }) => {
-        if (principal.mode === 'test')
-          throw forbidden('A test key reads the goals of the sample and changes nothing.')
         for (const [index, { filter }] of body.goals.entries())
           readFreeFilters(`goals/${index}/filter`, filter)
         const names = body.goals.map(({ name }) => name)

@@ -6,7 +6,7 @@ import { FreeFilterText } from '../events/query/filter.ts'
 import { placeQuery } from '../events/query/scopeQuery.ts'
 import { mayRead, openFigures } from './access.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
-import { readFiguresRequest } from './plan.ts'
+import { IncludeBots, readFiguresRequest } from './plan.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 import { withoutPersons } from './shared.ts'
@@ -25,7 +25,11 @@ const describe = {
   summary: 'Get real-time metrics of the last half hour, not billed',
   description:
     'Minute by minute, the one under way last; an event is there about a second after it was received.',
-  querystring: exactly({ ...placeQuery, filter: Type.Optional(FreeFilterText) }),
+  querystring: exactly({
+    ...placeQuery,
+    filter: Type.Optional(FreeFilterText),
+    include_bots: IncludeBots,
+  }),
   response: {
     200: Type.Object(
       {

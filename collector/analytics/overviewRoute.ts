@@ -8,6 +8,7 @@ import { type AnalyticsPlan, before, Compare, readFiguresRequest, selectionQuery
 import { readRollup } from './rollup/rolledDays.ts'
 import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SessionTotals, sessionTotalsQuery } from './sessionsQuery.ts'
+import { isShare } from './shared.ts'
 import { type Totals, totalsQuery } from './totalsQuery.ts'
 
 const count = (description: string) => Type.Integer({ description })
@@ -32,16 +33,34 @@ const Overview = Type.Object(
   { title: 'AnalyticsOverview', additionalProperties: false },
 )
 
+const BotTotals = Type.Object(
+  {
+    events: count('Events with `is_bot`.'),
+    visitors: count(
+      'Distinct cookies of these events. A cookie with other events too is also in `overview`.',
+    ),
+    page_views: count('Of these events, page views.'),
+  },
+  { title: 'AnalyticsBots', additionalProperties: false },
+)
+
 const describe = {
   tags,
   operationId: 'getAnalyticsOverview',
   summary: 'Get the metrics of a period, not billed',
-  description: 'Of one project, one pixel or the organization: events that pixels captured.',
+  description:
+    'Returns the metrics of one project, one pixel or the organization, from the events that pixels captured. ' +
+    'Bots are excluded unless `include_bots=true`; `bots` counts them in both cases.',
   querystring: exactly({ ...selectionQuery, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(
       {
         overview: Overview,
+        bots: Nullable(BotTotals, {
+          description:
+            'Events of bots in the period that meet the filter, whether `overview` includes them or not. ' +
+            'Null for share links.',
+        }),
         previous: Nullable(Overview, {
           description: 'Of the period before; null where compare is not given.',
         }),
@@ -69,11 +88,12 @@ export const overviewRoute =
           reply,
         )
         const { reader, plan } = opened
-        const [overview, previous] = await Promise.all([
+        const [overview, bots, previous] = await Promise.all([
           readOverview(reader, plan),
+          isShare(request.principal) ? null : readBots(reader, plan),
           request.query.compare ? readOverview(reader, before(plan)) : null,
         ])
-        return { overview, previous, meta: metaOf(request, plan) }
+        return { overview, bots, previous, meta: metaOf(request, plan) }
       },
     )
   }
@@ -92,4 +112,11 @@ export async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise
     bounce_rate: viewing_sessions === 0 ? null : bounced_sessions / viewing_sessions,
     time_on_page_ms: totals!.page_views === 0 ? null : page_ms / totals!.page_views,
   }
+}
+
+/** What bots did of what a plan is about. */
+async function readBots(reader: Reader, plan: AnalyticsPlan): Promise<Totals> {
+  const { events } = await readRollup(reader, plan)
+  const [totals] = await reader.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))
+  return totals!
 }

@@ -5,7 +5,7 @@ import { Choice } from '../api/http/schemas.ts'
 import { readFreeSelection } from '../events/query/countsPlan.ts'
 import { type Filter, FreeFilterText } from '../events/query/filter.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
-import type { Selection } from '../events/query/selection.ts'
+import type { Bots, Selection } from '../events/query/selection.ts'
 import {
   dayMs,
   Milliseconds,
@@ -20,7 +20,18 @@ const daysMax = 731
 /** The events that figures are about: captured by pixels, whatever filters say. */
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
+  readonly bots: Bots
 }
+
+/** The parameter of every route of analytics that says whether bots count. */
+export const IncludeBots = Type.Optional(
+  Type.Boolean({
+    default: false,
+    examples: [true],
+    description:
+      'Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.',
+  }),
+)
 
 /** The parameters that all routes of analytics take. */
 export const selectionQuery = {
@@ -32,6 +43,7 @@ export const selectionQuery = {
     ),
   ),
   filter: Type.Optional(FreeFilterText),
+  include_bots: IncludeBots,
 }
 
 /** The parameter of routes that can tell of the period before, too. */
@@ -61,7 +73,12 @@ export function readFiguresRequest(
   const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
   return {
     asked: readScope(request),
-    plan: { source: 'pixel', window, filters: readFreeFilters('filter', query.filter) },
+    plan: {
+      source: 'pixel',
+      window,
+      filters: readFreeFilters('filter', query.filter),
+      bots: query.include_bots ? 'included' : 'excluded',
+    },
   }
 }
 

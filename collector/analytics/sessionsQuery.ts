@@ -104,14 +104,10 @@ GROUP BY value`
 }
 
 /** SQL of the events without which no session closes in these times (epoch milliseconds). */
-const scannedCookies = (
-  { scope, window }: AnalyticsPlan,
-  spans: readonly Span[],
-  bind: Bind,
-): string =>
+const scannedCookies = (plan: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
   [
-    ...visitorsOf(scope, bind),
-    `ts_millis < ${bind('Int64', window.endMs)}`,
+    ...visitorsOf(plan, bind),
+    `ts_millis < ${bind('Int64', plan.window.endMs)}`,
     inSpans(
       'ts_millis',
       spans.map(({ first, end }) => ({ first: first - restMs, end })),

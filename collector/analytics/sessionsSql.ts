@@ -58,17 +58,18 @@ const isSessionIdFilter = isNamed('session_id')
  * those that half an hour passes after in these times, epoch milliseconds.
  */
 export function sessionsSql(
-  { scope, window, filters }: AnalyticsPlan,
+  plan: AnalyticsPlan,
   bind: Bind,
   {
     hasPaths = false,
     closedOn,
   }: { hasPaths?: boolean; closedOn?: readonly Span[] | undefined } = {},
 ): Sessions {
+  const { scope, window, filters } = plan
   const ofEvents = filters.filter((filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter))
   const entries = entriesWanted(filters.filter(isEntryFilter))
   const form = hasPaths || entries !== 'any' ? whole : packed
-  const visitors = visitorsOf(scope, bind)
+  const visitors = visitorsOf(plan, bind)
   const start = bind('Int64', window.startMs)
   const matches = [
     `ts_millis >= ${start}`,

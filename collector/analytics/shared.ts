@@ -5,6 +5,7 @@
 import type { Principal } from '../api/access/principal.ts'
 import { forbidden, invalidParameter } from '../api/http/errors.ts'
 import type { Filter, Operator } from '../events/query/filter.ts'
+import type { Bots } from '../events/query/selection.ts'
 
 const sharedFields = [
   'event_type',
@@ -28,17 +29,20 @@ const sharedFields = [
 /** Others find a text by its parts: an address, letter by letter. */
 const sharedOperators: readonly Operator[] = ['eq', 'ne', 'in']
 
-const isShare = ({ caller }: Principal): boolean => caller.kind === 'share'
+/** Whether the caller has a share link. */
+export const isShare = ({ caller }: Principal): boolean => caller.kind === 'share'
 
-/** Throws 403 for filters and dimensions that whoever has a share link may not ask for. */
+/** Throws 403 for filters, dimensions and bots that whoever has a share link may not ask for. */
 export function requireShared(
   principal: Principal,
   {
     filters = [],
     dimensions = [],
-  }: { filters?: readonly Filter[]; dimensions?: readonly string[] },
+    bots = 'excluded',
+  }: { filters?: readonly Filter[]; dimensions?: readonly string[]; bots?: Bots },
 ): void {
   if (!isShare(principal)) return
+  if (bots !== 'excluded') throw forbidden('include_bots: a share link shows no bots. Omit it.')
   const unshared = dimensions.find((name) => !sharedFields.includes(name))
   if (unshared !== undefined) throw notShared('dimensions', unshared)
   for (const { field, op, value, others = [] } of filters) {

@@ -93,6 +93,7 @@ export const visitorsRoute =
         return {
           meter: 'events',
           projectId: opened.scope.projectId,
+          recordsMax: asked.limit,
           async read({ window = place?.window ?? opened.window }) {
             const plan = { ...opened, window }
             const found = await reader.rows<VisitorRow>(visitorsQuery(plan, asked))

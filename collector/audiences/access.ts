@@ -2,7 +2,6 @@ import type { Access } from '../api/access/access.ts'
 import { type ProjectNeed, projectFor } from '../api/access/permissions.ts'
 import type { Principal } from '../api/access/principal.ts'
 import { access } from '../api/access/recordAccess.ts'
-import { sampleIdentity } from '../api/access/sampleView.ts'
 import { accessDenied, invalidParameter } from '../api/http/errors.ts'
 import { readUuid } from '../events/query/scopeQuery.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -69,13 +68,10 @@ export async function scopeOf(postgres: Postgres, request: ProjectRequest): Prom
   return { organizationId, projectId: await projectOf(postgres, request, 'read') }
 }
 
-function askedProject({ principal, query, body }: ProjectRequest): string | undefined {
+function askedProject({ query, body }: Pick<ProjectRequest, 'query' | 'body'>): string | undefined {
   const named = [
     readUuid('project_id', textOf(query)),
-    // A test key's own ids are turned into the sample's where they stand in the query or a header.
-    principal.mode === 'test' && textOf(body)
-      ? sampleIdentity.projectId
-      : readUuid('project_id', textOf(body)),
+    readUuid('project_id', textOf(body)),
   ].filter((id) => id !== undefined)
   if (named.some((id) => id !== named[0])) {
     throw invalidParameter('project_id', 'is given twice and differs')

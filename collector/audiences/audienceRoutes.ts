@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
-import { access, requireLive, writeAccess } from '../api/access/recordAccess.ts'
+import { access, writeAccess } from '../api/access/recordAccess.ts'
 import { changesOf } from '../api/http/optimisticLock.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { projectOf, requireProject, scopeOf } from './access.ts'
@@ -88,7 +88,6 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params, body } = request
-        requireLive(principal, 'audiences')
         const scope = await scopeOf(postgres, request)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
@@ -123,7 +122,6 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params } = request
-        requireLive(principal, 'audiences')
         const scope = await scopeOf(postgres, request)
         const { id, project_id, name } = await readAudience(postgres, scope, params.audience_id)
         await requireProject(postgres, principal, project_id, 'write')

@@ -51,6 +51,7 @@ export const changesRoute =
           query.cursor === undefined
             ? ({ change: 'entered', after: 0 } as const)
             : cursors.read(build.buildId, query.cursor)
+        const limit = query.page_size ?? pageSize.default
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
         const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const previousId = previous?.buildId ?? null
@@ -59,24 +60,24 @@ export const changesRoute =
         return {
           meter,
           projectId,
+          recordsMax: limit,
           build: { buildId: of.buildId, findMembers: findMembersOf(reader, of.buildId) },
           async read() {
-            const limit = query.page_size ?? pageSize.default
             const erased = await erasedHems(postgres, organizationId)
-            const found = await reader.rows<Member>(
+            const members = await reader.rows<Member>(
               changedMembersQuery({
                 organizationId,
                 erased,
                 after,
-                limit: limit + 1,
+                limit,
                 buildId: of.buildId,
                 otherId: other?.buildId ?? null,
               }),
             )
-            const members = found.slice(0, limit)
             const rows = await readRows(reader, organizationId, members)
             const next = placeAfter(change, members, {
-              hasMore: found.length > limit,
+              // Whether one more follows is told by the next page: how many there are may be sold.
+              hasMore: members.length === limit,
               hasLeft: previous !== null,
             })
             return {

@@ -6,6 +6,7 @@ import { exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { type Caller, callerOf } from '../billing/caller.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
+import { alikeMin } from '../events/query/freeAnswers.ts'
 import { projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { requestBuild } from './builds.ts'
@@ -132,11 +133,11 @@ export const downloadRoute =
 
     const chargeOnce = async (
       caller: Caller,
-      { project_id, meter }: Audience,
+      { project_id, meter, count: toldCount }: Audience,
       reader: Reader,
       { buildId, rows }: { buildId: string; rows: number },
     ) => {
-      // Its audience does not tell how many there are where that is sold.
+      const isNumberSold = toldCount === null
       const { count } = (await readBuild(postgres, buildId))!
       // A charge of one name is made once: this one bears the build's, should two calls come at once.
       const charge = await billing.admit(
@@ -144,9 +145,11 @@ export const downloadRoute =
         {
           meter,
           projectId: project_id,
+          recordsMax: isNumberSold ? Math.max(count!, alikeMin) : count!,
           build: {
             buildId,
             keys: { after: 0, upTo: count! },
+            ...(isNumberSold && { askedKeys: { after: 0, upTo: Number.MAX_SAFE_INTEGER } }),
             findMembers: findMembersOf(reader, buildId),
           },
         },

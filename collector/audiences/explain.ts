@@ -44,6 +44,7 @@ export async function explain(
 ): Promise<Explanation> {
   const plan: ExplainPlan = {
     organizationId,
+    hiddenFrom: organizationId,
     projectId,
     parsed,
     hem,

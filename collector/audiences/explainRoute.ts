@@ -95,6 +95,7 @@ export const explainRoute =
         return {
           meter: 'lookup',
           projectId,
+          recordsMax: 1,
           async read({ signal }) {
             const reader = openReader(principal, { effort: 'page', signal })
             const found = await explain(

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../api/access/audit.ts'
-import { requireLive, writeAccess } from '../api/access/recordAccess.ts'
+import { writeAccess } from '../api/access/recordAccess.ts'
+import { sampleIdentity } from '../api/access/sampleView.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { projectOf, requireProject, scopeOf } from './access.ts'
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
@@ -17,7 +18,7 @@ export const newAudienceRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { audience: sampleIdentity.audienceId } },
         schema: {
           tags,
           operationId: 'createAudience',
@@ -31,7 +32,6 @@ export const newAudienceRoutes =
       },
       async (request, reply) => {
         const { principal, body } = request
-        requireLive(principal, 'audiences')
         const projectId = await projectOf(postgres, request, 'write')
         await requireTopicsOf(openReader, body.definition, principal, reply)
         const audience = await inTransaction(postgres, async (client) => {
@@ -53,7 +53,7 @@ export const newAudienceRoutes =
     app.post(
       `${path}/:audience_id/clone`,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { audience: sampleIdentity.audienceId } },
         schema: {
           tags,
           operationId: 'cloneAudience',
@@ -69,7 +69,6 @@ export const newAudienceRoutes =
       },
       async (request, reply) => {
         const { principal, params, body, query } = request
-        requireLive(principal, 'audiences')
         const target =
           body.project_id &&
           (await requireProject(postgres, principal, body.project_id.toLowerCase(), 'write'))

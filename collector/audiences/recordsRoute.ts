@@ -46,11 +46,21 @@ export const recordsRoute =
         if (place && place.buildId !== buildId) throw cursorStale()
         const after = place?.after ?? 0
         const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
-        const upTo = Math.min(after + (query.page_size ?? pageSize.default), count)
+        const limit = query.page_size ?? pageSize.default
+        const upTo = Math.min(after + limit, count)
+        // Where the number of members is sold, only a page that is not full may tell that it is the last.
+        const isNumberFree = audience.count !== null
+        const isLast = isNumberFree ? upTo === count : upTo < after + limit
         return {
           meter: audience.meter,
           projectId,
-          build: { buildId, keys: { after, upTo }, findMembers: findMembersOf(reader, buildId) },
+          recordsMax: isNumberFree ? upTo - after : limit,
+          build: {
+            buildId,
+            keys: { after, upTo },
+            ...(!isNumberFree && { askedKeys: { after, upTo: after + limit } }),
+            findMembers: findMembersOf(reader, buildId),
+          },
           async read() {
             const range = { organizationId, buildId, after, upTo }
             const members = await readMembers({ reader, postgres }, range)
@@ -60,13 +70,13 @@ export const recordsRoute =
               records: members.length,
               hashes: () => members.map(({ key }) => String(key)),
               answer(charged) {
-                const next =
-                  upTo < count
-                    ? { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }
-                    : {}
+                const next = isLast
+                  ? {}
+                  : { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }
+                const total = isNumberFree || isLast ? { count, total: count } : {}
                 reply.type('application/json; charset=utf-8')
                 const meta = chargedMeta(audience.meter, members.length, charged)
-                return pageOf({ audience_id: audience.id, count }, rows, { ...next, meta })
+                return pageOf({ audience_id: audience.id, ...total }, rows, { ...next, meta })
               },
             }
           },

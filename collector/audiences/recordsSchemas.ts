@@ -34,7 +34,14 @@ export const changesRefusals = { 409: notReady, 422: useDownload }
 const RecordPage = Type.Object(
   {
     audience_id: Id,
-    count: Type.Integer({ description: 'Records of the build.' }),
+    count: Type.Optional(
+      Type.Integer({
+        description:
+          'Records of the build. Where their number is sold (an audience of events, lists or other audiences), only ' +
+          'the last page has it.',
+      }),
+    ),
+    total: Type.Optional(Type.Integer({ description: 'The same as `count`.' })),
     results: Type.Array(Person),
     next_cursor: NextCursor,
     meta: ChargedMeta,

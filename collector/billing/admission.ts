@@ -16,7 +16,7 @@ export interface Repeated {
   readonly window: Window | null
 }
 
-/** Who wants records of which meter; what an admission is remembered by. */
+/** Who wants records of which meter. */
 export interface Asked {
   organizationId: string
   projectId: string | null
@@ -24,17 +24,28 @@ export interface Asked {
   meter: Meter
 }
 
-/** Throws unless one record more may be had. */
-export async function admitOne(postgres: Postgres, asked: Asked, atMs: number): Promise<void> {
+/** What an admission is decided by, and remembered by. */
+export interface Admission extends Asked {
+  /** Most records that the answer may have. */
+  readonly recordsMax: number
+}
+
+/** Throws unless so many records more are allowed. */
+export async function admitRecords(
+  postgres: Postgres,
+  asked: Admission,
+  atMs: number,
+): Promise<void> {
   const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[asked.meter]
   const { rows } = await postgres.query<{ refusal: Refusal | null }>({
     name: 'consider_usage',
-    text: 'SELECT refusal FROM consider_usage($1, $2, $3, $4, 1, $5, $6, $7)',
+    text: 'SELECT refusal FROM consider_usage($1, $2, $3, $4, $5, $6, $7, $8)',
     values: [
       asked.organizationId,
       asked.projectId,
       asked.isProjectKey,
       asked.meter,
+      Math.max(1, asked.recordsMax),
       new Date(atMs),
       microsPerThousand,
       freeRecordsPerMonth,

@@ -2,7 +2,14 @@ import { busy, NoAnswer } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
-import { type Asked, admitOne, type Repeated, readRepeated, type Window } from './admission.ts'
+import {
+  type Admission,
+  type Asked,
+  admitRecords,
+  type Repeated,
+  readRepeated,
+  type Window,
+} from './admission.ts'
 import { type BuildPart, carryKeys, isFree, keysOf } from './buildPart.ts'
 import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
@@ -15,6 +22,11 @@ export interface Usage {
   meter: Meter
   /** The project whose data is read, where the request names one. */
   projectId: string | null
+  /**
+   * Most records that the answer may have, which is known without reading: `limit`, `page_size` or the items. What is
+   * left of budgets and limits must cover them all. A refusal after the read would reveal for free how many there are.
+   */
+  recordsMax: number
   /** Of which build of an audience the records are; absent for all others. */
   build?: BuildPart
   /** Aborted when the caller has gone. */
@@ -111,8 +123,8 @@ export function createBilling({
   readerPatienceMs = 10_000,
 }: BillingOptions): Billing {
   const ledger = openLedger(postgres, log, patienceMs)
-  // Who may have a record may have the next within a second: `settle` decides. Who may not is asked anew each time.
-  const admitted = ttlCache((key) => admitOne(postgres, JSON.parse(key) as Asked, now()))
+  // An admission holds for a second: `settle` decides. A refusal is not remembered.
+  const admitted = ttlCache((key) => admitRecords(postgres, JSON.parse(key) as Admission, now()))
 
   /** Charges a response once its build knows whom other builds of the audience were charged for. */
   const chargeCarried = async (ledgerCharge: LedgerCharge, build: BuildPart | undefined) => {
@@ -126,14 +138,15 @@ export function createBilling({
   }
 
   return {
-    async admit(caller, { meter, projectId, build, signal }) {
+    async admit(caller, { meter, projectId, recordsMax, build, signal }) {
       const { organizationId } = caller
       if (caller.mode === 'test') return freeCharge
-      const asked: Asked = {
+      const asked: Admission = {
         organizationId,
         projectId: caller.projectId ?? projectId,
         isProjectKey: caller.projectId !== null,
         meter,
+        recordsMax,
       }
       const idempotency = idempotencyOf(caller, projectId)
       const repeats =

@@ -17,6 +17,11 @@ export interface BuildPart {
    * keys of the records as their hashes; without any it is told that the whole build is given.
    */
   readonly keys?: KeySpan
+  /**
+   * The range that was asked for, where it may reach past the last key and the number of members is sold. A read that
+   * the budget does not cover is admitted only where all of this range is free; by default, all of `keys`.
+   */
+  readonly askedKeys?: KeySpan
   /** Finds the keys in this build of the people who have these keys in another build of the audience. */
   readonly findMembers: (
     fromBuildId: string,
@@ -43,8 +48,9 @@ export async function isFree(
   )
   await carryKeys(postgres, organizationId, build, found.rows[0]!.uncarried ?? {}, at)
   const { rows } = await postgres.query<{ is_free: boolean }>(
-    'SELECT free_keys($1, $2, $3) @> $4::int8multirange AS is_free',
-    [build.buildId, at, idempotency, keysOf(build)],
+    `SELECT free_keys($1, $2, $3) @> $4::int8multirange OR EXISTS (
+       SELECT FROM build_charges WHERE build_id = $1 AND day = 'infinity' AND NOT isempty(keys)) AS is_free`,
+    [build.buildId, at, idempotency, multirangeOf([build.askedKeys ?? build.keys])],
   )
   return rows[0]!.is_free
 }

@@ -69,6 +69,7 @@ export const eventsRoutes =
           return {
             meter: meterOfTier[tier],
             projectId: scope.projectId,
+            recordsMax: unscoped.limit,
             async read({ signal, window = readable }) {
               const reader = deps.openReader(principal, {
                 effort: 'page',

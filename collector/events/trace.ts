@@ -4,6 +4,7 @@ import type { Reader } from '../api/access/reader.ts'
 import type { Scope } from '../api/access/scope.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { columnsFrom, selectList } from './query/columns.ts'
 import { eventsQuery } from './query/eventsQuery.ts'
 import { readFilters } from './query/filter.ts'
 import { everyTier } from './query/plan.ts'
@@ -27,9 +28,11 @@ const tracedFields = [
   'resolved',
 ].map((name) => fieldNamed(name)!)
 
+const pixelId = selectList(columnsFrom(null, [{ name: 'pixel_id', sql: 'pixel_id' }]))
+
 interface StoredEvent {
   project_id: string
-  pixel_id: string
+  pixel_id: string | null
   source: string
   event_type: string
   timestamp: string
@@ -84,7 +87,7 @@ export const readRejections = (
 interface Duplicate {
   received_at: string
   project_id: string
-  pixel_id: string
+  pixel_id: string | null
 }
 
 /** Each time that the event of this id came again, the latest first. */
@@ -108,7 +111,7 @@ const scopeParams = ({ organizationId, projectId, pixelId }: Scope) => ({
 
 const duplicatesQuery = (scope: Scope, eventId: string): Query => ({
   sql: `
-    SELECT received_at, project_id, pixel_id FROM duplicate_events FINAL
+    SELECT received_at, project_id, ${pixelId} FROM duplicate_events FINAL
     WHERE ${inScope} AND event_id = {event:UUID}
     ORDER BY received_at DESC LIMIT {rows:UInt32}`,
   params: { ...scopeParams(scope), event: eventId, rows: tracedMax },
@@ -137,16 +140,21 @@ export async function readOptedOut(
   return new Set(rows.map(({ cookie_id }) => cookie_id))
 }
 
-/** Whether events of bots are dropped by any pixel that is asked about. */
-export async function dropsBots(
+/** Whether any pixel in the scope drops the events of bots, and whether any of its projects ignores traffic. */
+export async function readDropSettings(
   postgres: Postgres,
   { organizationId, projectId, pixelId }: Scope,
-): Promise<boolean> {
-  const { rowCount } = await postgres.query(
-    `SELECT FROM pixels JOIN projects USING (project_id)
-     WHERE organization_id = $1 AND ($2::uuid IS NULL OR project_id = $2) AND ($3::uuid IS NULL OR pixel_id = $3)
-       AND (settings ->> 'drop_bots')::boolean LIMIT 1`,
+): Promise<{ dropsBots: boolean; ignoresTraffic: boolean }> {
+  const { rows } = await postgres.query<{
+    dropsBots: boolean | null
+    ignoresTraffic: boolean | null
+  }>(
+    `SELECT bool_or((settings ->> 'drop_bots')::boolean) AS "dropsBots",
+       bool_or(ignored_networks <> '{}' OR ignored_hosts <> '{}' OR ignored_paths <> '{}') AS "ignoresTraffic"
+     FROM pixels JOIN projects USING (project_id)
+     WHERE organization_id = $1 AND ($2::uuid IS NULL OR project_id = $2) AND ($3::uuid IS NULL OR pixel_id = $3)`,
     [organizationId, projectId, pixelId],
   )
-  return rowCount !== 0
+  const { dropsBots, ignoresTraffic } = rows[0]!
+  return { dropsBots: dropsBots === true, ignoresTraffic: ignoresTraffic === true }
 }

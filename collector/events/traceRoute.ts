@@ -5,11 +5,19 @@ import { untilClosed } from '../api/http/streaming.ts'
 import { createCompleteUntil } from './query/completeUntil.ts'
 import type { ReadDeps } from './query/deps.ts'
 import { placeQuery, readScope } from './query/scopeQuery.ts'
-import { dropsBots, readDuplicates, readOptedOut, readRejections, readStored } from './trace.ts'
+import {
+  readDropSettings,
+  readDuplicates,
+  readOptedOut,
+  readRejections,
+  readStored,
+} from './trace.ts'
+
+const PixelId = Nullable(Id, { description: 'Null for a DSP event.' })
 
 const StoredEvent = Type.Object({
   project_id: Id,
-  pixel_id: Id,
+  pixel_id: PixelId,
   source: Type.String(),
   event_type: Type.String(),
   timestamp: Timestamp,
@@ -19,7 +27,14 @@ const StoredEvent = Type.Object({
   resolved: Type.Boolean({ description: 'True when its visitor is known now.' }),
 })
 
-const reasons = ['on_its_way', 'bot_dropped', 'opted_out', 'deleted', 'never_arrived'] as const
+const reasons = [
+  'on_its_way',
+  'bot_dropped',
+  'ignored',
+  'opted_out',
+  'deleted',
+  'never_arrived',
+] as const
 
 const EventTrace = Type.Object(
   {
@@ -43,16 +58,20 @@ const EventTrace = Type.Object(
           'Each time that an event of this id was rejected in the last thirty days, the latest first.',
       },
     ),
-    duplicates: Type.Array(Type.Object({ received_at: Timestamp, project_id: Id, pixel_id: Id }), {
-      description:
-        'Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was ' +
-        'left out, the latest first.',
-    }),
+    duplicates: Type.Array(
+      Type.Object({ received_at: Timestamp, project_id: Id, pixel_id: PixelId }),
+      {
+        description:
+          'Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was ' +
+          'left out, the latest first.',
+      },
+    ),
     possible_reasons: Type.Array(Choice(reasons), {
       description:
-        'Of what is not found, what may have become of it: it waits for storage; a pixel drops events of bots, and ' +
-        'nothing is kept of them, nor of visitors who have opted out; it was deleted, or rejected longer ago; or it ' +
-        'never arrived.',
+        'The possible reasons why an event is not found. on_its_way: it is not stored yet. bot_dropped: a pixel drops ' +
+        'the events of bots. ignored: a project ignores the network, host or path of the event. opted_out: the visitor ' +
+        'has opted out. deleted: it was deleted, or rejected more than thirty days ago. never_arrived: the collector ' +
+        'did not receive it.',
     }),
     complete_until: Nullable(Timestamp, { description: 'What was received before is stored.' }),
     request_id: Type.String(),
@@ -114,7 +133,7 @@ export const traceRoute =
         return {
           ...({ event_id: eventId, outcome, stored, rejections, duplicates } as const),
           possible_reasons:
-            outcome === 'not_found' ? reasonsFor(await dropsBots(deps.postgres, scope)) : [],
+            outcome === 'not_found' ? reasonsFor(await readDropSettings(deps.postgres, scope)) : [],
           complete_until: complete === null ? null : new Date(complete).toISOString(),
           request_id: request.id,
         }
@@ -122,5 +141,7 @@ export const traceRoute =
     )
   }
 
-const reasonsFor = (hasBotFilter: boolean) =>
-  reasons.filter((reason) => reason !== 'bot_dropped' || hasBotFilter)
+const reasonsFor = ({ dropsBots, ignoresTraffic }: Awaited<ReturnType<typeof readDropSettings>>) =>
+  reasons.filter(
+    (reason) => (reason !== 'bot_dropped' || dropsBots) && (reason !== 'ignored' || ignoresTraffic),
+  )

@@ -1,4 +1,13 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** A small copy on this machine's disk of a value in PostgreSQL, for a start while PostgreSQL is away. */
@@ -7,6 +16,8 @@ export interface KeptCopy<T> {
   read(): T | undefined
   /** Replaces the value atomically. Ignores a disk that refuses it: the next write may succeed. */
   write(value: T): void
+  /** Removes the value durably. Throws where the disk refuses. */
+  remove(): void
 }
 
 /** Where the copies of a data directory are. */
@@ -32,6 +43,13 @@ export function openKeptCopy<T>(dataDir: string, name: string): KeptCopy<T> {
       } catch {
         // The disk is full: the previous value stays.
       }
+    },
+    remove() {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      rmSync(path, { force: true })
+      const directory = openSync(dirname(path), 'r')
+      fsyncSync(directory)
+      closeSync(directory)
     },
   }
 }

@@ -25,6 +25,12 @@ export const droppedOptOutEvents = new Counter({
   help: 'Events of visitors who have opted out.',
   registers,
 })
+export const ignoredEvents = new Counter({
+  name: 'footfall_events_ignored_total',
+  help: 'Events that a setting of their project ignored, by the setting.',
+  labelNames: ['setting'],
+  registers,
+})
 export const refusedBeacons = new Counter({
   name: 'footfall_beacons_refused_total',
   help: 'Beacons answered with an error, by the error.',

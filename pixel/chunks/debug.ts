@@ -113,8 +113,11 @@ const readAnswer = async (
     tell(`${answer.status} ${receipt.error ?? ''}: ${receipt.message ?? 'refused'}`, true)
     return
   }
-  tell(`${answer.status} accepted`)
-  for (const { index, path, message } of (receipt as BeaconReceipt).rejected) {
+  const { ignored, ignored_by, rejected } = receipt as BeaconReceipt
+  tell(
+    ignored ? `${ignored} of ${rows.length} ignored: ${ignored_by}` : `${answer.status} accepted`,
+  )
+  for (const { index, path, message } of rejected) {
     rows[index]?.(`rejected: ${path} ${message}`, true)
   }
 }

@@ -1,7 +1,10 @@
 import { profileFields } from './profileField.ts'
 import { departments, emailStatuses, seniorities } from './vocabulary.ts'
 
-const { text, label, integer, flag, time } = profileFields('contact', 'resolution_full_profile')
+const { text, address, label, integer, flag, time } = profileFields(
+  'contact',
+  'resolution_full_profile',
+)
 
 /** Who the person is, how they are reached, and what they do for a living. */
 export const contactFields = [
@@ -9,11 +12,11 @@ export const contactFields = [
   text('middle_name', 'Middle name or its initial.'),
   text('last_name', 'Family name.'),
   text('full_name', 'The whole name as it is written.'),
-  text('email', 'The best address to write to: the business e-mail, else the personal one.'),
+  address('email', 'The best address to write to: the business e-mail, else the personal one.'),
   label('email_status', 'Whether mail to email arrives.', emailStatuses),
   time('email_verified_at', 'When email was last seen to work.'),
-  text('business_email', 'E-mail address at the company’s domain.'),
-  text('personal_email', 'E-mail address at a mail provider.'),
+  address('business_email', 'E-mail address at the company’s domain.'),
+  address('personal_email', 'E-mail address at a mail provider.'),
   text('additional_emails', 'Further addresses, separated by commas.'),
   text('phone', 'The best number to call: direct, else mobile, else home; E.164 like all numbers.'),
   text('direct_phone', 'Number at the person’s desk.'),

@@ -107,11 +107,12 @@ export const eventFields: readonly Field[] = [
     name: 'pixel_id',
     columnType: 'UUID',
     dataType: 'Utf8',
-    nullable: false,
+    nullable: true,
+    storedNull: "toUUID('00000000-0000-0000-0000-000000000000')",
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'The pixel that captured the event; the zero uuid of svcdsp events.',
+    description: 'The pixel that captured the event; null for DSP events (source svcdsp).',
   },
   {
     name: 'project_id',
@@ -252,7 +253,8 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'What gave the bot away; null for people.',
+    description:
+      'Why the sender looks automated; `test` for events that `footfall check` sent; null for people.',
   },
   {
     name: 'received_at',

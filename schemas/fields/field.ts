@@ -39,6 +39,8 @@ export interface Field {
   readonly materialized?: string
   readonly dataType: DataType
   readonly nullable: boolean
+  /** SQL of the value that the column stores where callers get null: a column of a key cannot store null. */
+  readonly storedNull?: string
   /** The cheapest tier whose routes return it. */
   readonly tier: Tier
   readonly group: Group
@@ -50,6 +52,8 @@ export interface Field {
   readonly counts?: 'groups'
   /** True when it is no column but computed for a read, and returned only where the request names it. */
   readonly isOnlyNamed?: true
+  /** True when the field holds one e-mail address: a value compared with it has no blanks around it. */
+  readonly isAddress?: true
   /** All that the field may hold, where that is a fixed list. */
   readonly values?: readonly string[]
 }
@@ -74,3 +78,7 @@ export const publicField = ({
   ...(isOnlyNamed && { only_when_named: true }),
   ...(values && { values: [...values] }),
 })
+
+/** SQL of a field of events as callers get it. */
+export const fieldSql = ({ name, storedNull }: Field): string =>
+  storedNull === undefined ? name : `nullIf(${name}, ${storedNull})`

@@ -6,7 +6,7 @@ import type { DataType, Field, Group, Tier } from './field.ts'
  */
 export function profileFields(group: Group, tier: Tier) {
   const make =
-    (columnType: string, dataType: DataType) =>
+    (columnType: string, dataType: DataType, more: Pick<Field, 'isAddress'> = {}) =>
     (name: string, description: string, values?: readonly string[]): Field => ({
       name,
       columnType,
@@ -15,11 +15,14 @@ export function profileFields(group: Group, tier: Tier) {
       tier,
       group,
       description,
+      ...more,
       ...(values && { values }),
     })
   return {
     /** Many different texts. */
     text: make('Nullable(String) CODEC(ZSTD(1))', 'Utf8'),
+    /** An e-mail address. */
+    address: make('Nullable(String) CODEC(ZSTD(1))', 'Utf8', { isAddress: true }),
     /** One of few texts; of a fixed list, where one is given. */
     label: make('LowCardinality(Nullable(String))', 'Utf8'),
     integer: make('Nullable(Int64) CODEC(ZSTD(1))', 'Int64'),

@@ -81,9 +81,9 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
     })
     for (const name of readdirSync(kept))
       expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600)
+    await proxy.refuse()
     await service.end('SIGTERM')
 
-    await proxy.refuse()
     service = await startService({ env: ingest, dataDir })
     expect((await send(service)).receipt).toMatchObject({ accepted: 1 })
     expect((await send(service, { cookie_id: optedOut })).receipt).toMatchObject({ accepted: 0 })

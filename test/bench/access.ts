@@ -1,20 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createAuthenticate } from '../../collector/api/access/authenticate.ts'
 import { createTakeTokens } from '../../collector/api/access/rateLimits.ts'
-import { createOpenReader, readLimitsOf } from '../../collector/api/access/reader.ts'
-import { createScopeOf } from '../../collector/api/access/scope.ts'
-import { createTokens } from '../../collector/api/access/tokens.ts'
-import { openCursors } from '../../collector/api/http/cursors.ts'
-import { createApp } from '../../collector/app.ts'
-import { createBilling } from '../../collector/billing/billing.ts'
-import { readConfig } from '../../collector/config.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { openLog } from '../../collector/platform/log.ts'
-import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import type { Postgres } from '../../collector/platform/postgres/pool.ts'
+import { connectStores } from '../../collector/platform/stores/openStores.ts'
 import { fields } from '../../schemas/fields.ts'
+import { openApp } from '../harness/app.ts'
 import type { Service } from '../harness/service.ts'
+import { readStore } from './pages.ts'
 import { send } from './recorded.ts'
 import type { Bench, Row } from './rows.ts'
 import { withService } from './service.ts'
@@ -26,12 +16,9 @@ const warmUp = 1_000
 /** What authentication and scope add to a request, p50: a schema route ÷ the same answer for anyone. */
 export function access({ repeats, log }: Bench): Promise<Row> {
   return withService(async (service) => {
-    const facts = JSON.parse(readFileSync(join(service.dataDir, 'stores.json'), 'utf8'))
-    const postgres = openPostgres(facts.postgres_url, () => {})
-    const app = await appOn(
-      postgres,
-      openClickHouse(facts.clickhouse_url, facts.clickhouse_database),
-    )
+    const { postgresUrl, url, database } = readStore(service)
+    const stores = connectStores({ clickhouse: url, postgresUrl }, database, console)
+    const { app, ...opened } = await openApp(stores, { guard: { noteKeyUse: () => {} } })
     app.get('/bare', { config: { access: { to: 'anyone' } } }, async () => ({ fields }))
     await app.listen({ port: 0, host: '127.0.0.1' })
     try {
@@ -41,7 +28,7 @@ export function access({ repeats, log }: Bench): Promise<Row> {
         service,
         repeats * requestsPerRepeat,
       )
-      const limit = await timeLimit(postgres, requestsPerRepeat)
+      const limit = await timeLimit(stores.postgres.pool, requestsPerRepeat)
       log(`the rate limit, measured alone, takes ${limit.toFixed(2)} ms more`)
       const added = percentile(guarded, 50) - percentile(bare, 50)
       return {
@@ -53,37 +40,9 @@ export function access({ repeats, log }: Bench): Promise<Row> {
           `each; the rate limit adds ${limit.toFixed(2)} ms`,
       }
     } finally {
-      await app.close()
-      await postgres.end()
+      await opened.close()
+      await stores.close()
     }
-  })
-}
-
-type ClickHouse = ReturnType<typeof openClickHouse>
-
-const appOn = async (postgres: Postgres, clickhouse: ClickHouse) => {
-  const config = readConfig({ LOG_LEVEL: 'silent' })
-  const log = openLog(config)
-  return createApp({
-    config,
-    log,
-    notReady: () => null,
-    metrics: async () => '',
-    guard: {
-      authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
-      takeTokens: null,
-      noteKeyUse: () => {},
-      wrongKeys: null,
-      viewSample: async (_request, principal) => principal,
-    },
-    read: {
-      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
-      scopeOf: createScopeOf(postgres),
-      billing: createBilling({ postgres, log, now: Date.now }),
-      postgres,
-      cursors: openCursors(randomBytes(32)),
-      now: Date.now,
-    },
   })
 }
 

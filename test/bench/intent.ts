@@ -155,8 +155,10 @@ async function measurePage(
   const path = `${entity}${isMulti ? '/multi' : ''}`
   const select = entity === 'people' ? 'hem' : 'company_domain'
   const body = { ...(isMulti ? { topics } : { topic: topics[0] }), limit, select }
+  const { organization_id: organizationId } = service.demo
   const plan: TopicPlan = {
-    organizationId: service.demo.organization_id,
+    organizationId,
+    hiddenFrom: organizationId,
     entity,
     topics,
     match: 'any',

@@ -1,15 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { createAuthenticate } from '../../collector/api/access/authenticate.ts'
-import { createOpenReader, readLimitsOf } from '../../collector/api/access/reader.ts'
-import { createScopeOf } from '../../collector/api/access/scope.ts'
-import { createTokens } from '../../collector/api/access/tokens.ts'
-import { openCursors } from '../../collector/api/http/cursors.ts'
-import { createApp } from '../../collector/app.ts'
+import { randomUUID } from 'node:crypto'
 import { type Billing, type Charge, createBilling } from '../../collector/billing/billing.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openLog } from '../../collector/platform/log.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
+import { openApp } from '../harness/app.ts'
 import type { Service } from '../harness/service.ts'
 import { makeEvents } from './events.ts'
 import { hourMs, readStore } from './pages.ts'
@@ -27,7 +22,7 @@ const processes = 2
 
 /** What charging a page of 100 events adds to it, p50: the same page with nothing charged is the floor. */
 export function metering({ repeats, log }: Bench): Promise<Row> {
-  return withStores(async (service, postgres) => {
+  return withStores(async (service, postgres, postgresUrl) => {
     const store = readStore(service)
     log(`making ${rows} events`)
     await makeEvents(store, service.demo, {
@@ -38,8 +33,8 @@ export function metering({ repeats, log }: Bench): Promise<Row> {
     })
     const clickhouse = openClickHouse(store.url, store.database)
     await postgres.query('CREATE TABLE bench_floor (n integer); INSERT INTO bench_floor VALUES (0)')
-    const charging = await listen(postgres, clickhouse, billingOn(postgres))
-    const free = await listen(postgres, clickhouse, chargesNothing)
+    const charging = await listen(postgres, postgresUrl, clickhouse, billingOn(postgres))
+    const free = await listen(postgres, postgresUrl, clickhouse, chargesNothing)
     try {
       const page = (url: string) => timed(() => readPage(url, service))
       const writes: number[] = []
@@ -122,7 +117,7 @@ async function chargeOne(billing: Billing, { demo }: Service): Promise<void> {
     organizationId: demo.organization_id,
     projectId: demo.project_id,
   }
-  const charge = await billing.admit(caller, { meter: 'events', projectId: null })
+  const charge = await billing.admit(caller, { meter: 'events', projectId: null, recordsMax: 1 })
   await charge.settle(pageRows)
 }
 
@@ -173,30 +168,14 @@ const withStores = (
 
 async function listen(
   postgres: Postgres,
+  postgresUrl: string,
   clickhouse: ReturnType<typeof openClickHouse>,
   billing: Billing,
 ) {
-  const config = readConfig({ LOG_LEVEL: 'silent' })
-  const app = await createApp({
-    config,
-    log,
-    notReady: () => null,
-    metrics: async () => '',
-    guard: {
-      authenticate: createAuthenticate(postgres, createTokens(postgres), config.publicUrl),
-      takeTokens: null,
-      noteKeyUse: () => {},
-      wrongKeys: null,
-      viewSample: async (_request, principal) => principal,
-    },
-    read: {
-      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
-      scopeOf: createScopeOf(postgres),
-      billing,
-      postgres,
-      cursors: openCursors(randomBytes(32)),
-      now: Date.now,
-    },
-  })
-  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close: () => app.close() }
+  const stores = {
+    clickhouse: { live: clickhouse, test: clickhouse },
+    postgres: { url: postgresUrl, pool: postgres },
+  }
+  const { app, close } = await openApp(stores, { billing, guard: { noteKeyUse: () => {} } })
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), close }
 }

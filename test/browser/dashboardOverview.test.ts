@@ -41,26 +41,100 @@ beforeAll(async () => {
   await page.locator('.tile').first().waitFor()
 })
 
+/** What counts say of the demo's month. */
+async function countsOf(filter: string) {
+  const { api_key, api_secret, project_id } = dashboard.service.demo
+  const day = 86_400_000
+  const midnight = Math.floor(Date.now() / day) * day
+  const query = new URLSearchParams({
+    project_id,
+    start_ms: String(midnight - 29 * day),
+    end_ms: String(midnight + day),
+    distinct: 'cookie_id',
+    filter,
+  })
+  const answer = await fetch(at(`/api/v3/events/web_event/counts?${query}`), {
+    headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+  })
+  const { total, counts } = (await answer.json()) as {
+    total: number
+    counts: { distinct: number }[]
+  }
+  return { events: total, visitors: counts[0]!.distinct }
+}
+
 describe('the overview', () => {
-  test('shows the demo’s month: what its tiles say is what counts say', async () => {
-    const { api_key, api_secret, project_id } = dashboard.service.demo
-    const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
-    const day = 86_400_000
-    const midnight = Math.floor(Date.now() / day) * day
-    const query = new URLSearchParams({
-      project_id,
-      start_ms: String(midnight - 29 * day),
-      end_ms: String(midnight + day),
-      distinct: 'cookie_id',
-    })
-    const answer = await fetch(at(`/api/v3/events/web_event/counts?${query}`), { headers })
-    const { total, counts } = (await answer.json()) as {
-      total: number
-      counts: { distinct: number }[]
-    }
-    expect(total).toBeGreaterThan(1_000)
-    expect(await numberOf('Events')).toBe(total)
-    expect(await numberOf('Visitors')).toBe(counts[0]!.distinct)
+  test('shows the demo’s month: what its tiles say is what counts without bots say', async () => {
+    const { events, visitors } = await countsOf('is_bot:eq:false')
+    expect(events).toBeGreaterThan(1_000)
+    expect(await numberOf('Events')).toBe(events)
+    expect(await numberOf('Visitors')).toBe(visitors)
+  })
+
+  test('says how many bots it hides, and includes them; the address keeps it from page to page', async () => {
+    const [bots, all] = [await countsOf('is_bot:eq:true'), await countsOf('is_bot:in:true|false')]
+    expect(bots.visitors).toBeGreaterThan(1)
+    const line = page.locator('.bots')
+    await eventually(() => line.textContent()).toBe(
+      `${bots.visitors} bot visitors hidden Include bots`,
+    )
+    await keepScreenshots(page, 'overview')
+    await button(page, 'Include bots').click()
+    await eventually(() => line.textContent()).toBe(
+      `${bots.visitors} bot visitors included Hide bots`,
+    )
+    await eventually(() => numberOf('Events')).toBe(all.events)
+    expect(await numberOf('Visitors')).toBe(all.visitors)
+    expect(new URL(page.url()).searchParams.get('bots')).toBe('included')
+    await page.reload()
+    await eventually(() => numberOf('Events')).toBe(all.events)
+    await fresh()
+    expect(await violations(page)).toEqual([])
+    expect(await sticksOut(page)).toEqual([])
+    await keepScreenshots(page, 'overview-with-bots')
+
+    // Records are those that the number counts: with bots here, without them below.
+    const view = panel('Events').getByRole('row', { name: /page_view/ })
+    const views = async () => (await view.getByRole('cell').last().textContent())!.trim()
+    const withBots = await views()
+    await view.getByRole('link').last().click()
+    await heading(page, `${withBots} events match`).waitFor()
+    await eventually(() => line.textContent()).toBe('Bots included Hide bots')
+    await button(page, 'Hide bots').click()
+    await eventually(() => line.textContent()).toBe('Bots hidden Include bots')
+    const people = await countsOf('is_bot:eq:false,event_type:eq:page_view')
+    const without = people.events.toLocaleString('en')
+    expect(without).not.toBe(withBots)
+    await heading(page, `${without} events match`).waitFor()
+
+    await page
+      .getByRole('navigation', { name: 'Project' })
+      .getByRole('link', { name: 'People' })
+      .click()
+    const browsers = page.locator('.known dd').first()
+    await eventually(() => browsers.textContent()).toBe(
+      (await countsOf('is_bot:eq:false')).visitors.toLocaleString('en'),
+    )
+    await button(page, 'Include bots').click()
+    await eventually(() => browsers.textContent()).toBe(all.visitors.toLocaleString('en'))
+    await page
+      .getByRole('navigation', { name: 'Project' })
+      .getByRole('link', { name: 'Overview' })
+      .click()
+    await eventually(() => numberOf('Visitors')).toBe(
+      (await countsOf('event_type:eq:page_view')).visitors,
+    )
+    await page.goto(overview())
+    await page.locator('.tile').first().waitFor()
+  })
+
+  test('a filter that asks for bots shows them', async () => {
+    const bots = await countsOf('is_bot:eq:true')
+    await page.goto(overview('?filter=is_bot:eq:true'))
+    await eventually(() => numberOf('Events')).toBe(bots.events)
+    expect(await page.locator('.bots').count()).toBe(0)
+    await page.goto(overview())
+    await page.locator('.tile').first().waitFor()
   })
 
   test('tells how many visitors reach the goals, as the API does', async () => {
@@ -363,6 +437,7 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
   await eventually(() => figuresOf(guest)).toEqual(await figuresOf(page))
   expect(await guest.getByRole('navigation').count()).toBe(0)
   expect(await button(guest, 'Filter').count()).toBe(0)
+  expect(await guest.locator('.bots').count()).toBe(0)
   expect(await violations(guest)).toEqual([])
   expect(await sticksOut(guest)).toEqual([])
   await keepScreenshots(guest, 'shared')

@@ -1,11 +1,15 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { codeOf, stepAt } from '../../collector/accounts/credentials/totp.ts'
+import { beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { fromBase32 } from '../harness/base32.ts'
+import { waitFor } from '../harness/service.ts'
 import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 const dashboard = useDashboard({ isShared: true })
 const { at, open, signIn } = dashboard
+/** Where screenshots go, for whoever changes these pages. */
+const { SCREENSHOTS } = process.env
 
 describe('a pixel’s page', () => {
   const openPixel = async (query = ''): Promise<Page> => {
@@ -128,6 +132,62 @@ describe('a pixel’s page', () => {
     // Nothing is unsaved here any more.
     await page.getByRole('link', { name: 'Usage', exact: true }).click()
     await heading(page, 'Usage').waitFor()
+    await page.context().close()
+  })
+})
+
+describe('a project’s settings', () => {
+  test('one click adds the network of the person who is signed in; faults stand at their field; the pixel’s page says what is ignored', async () => {
+    const { organization_id, project_id, pixel_id } = dashboard.service.demo
+    const projectPath = `/${organization_id}/projects/${project_id}`
+    const page = await open()
+    await signIn(page)
+    await page.goto(at(projectPath))
+    await page
+      .getByRole('navigation', { name: 'Project' })
+      .getByRole('link', { name: 'Settings' })
+      .click()
+    await heading(page, 'Ignored traffic').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`${projectPath}/settings`)
+
+    const networks = page.getByLabel('Ignored networks')
+    await button(page, 'Add your network (127.0.0.1)').click()
+    await button(page, 'Add your network (127.0.0.1)').click()
+    expect(await networks.inputValue()).toBe('127.0.0.1')
+    await page.getByLabel('Ignored hosts').fill('staging.example.com\n*.preview.example.com')
+    await page.getByLabel('Ignored paths').fill('/preview?draft=1')
+    await page.getByText('3 unsaved changes').waitFor()
+    await button(page, 'Save settings').click()
+    await page.getByText('Must begin with "/" or "*"').waitFor()
+    expect(await page.evaluate('document.activeElement.name')).toBe('ignored_paths')
+    expect(await violations(page)).toEqual([])
+
+    await page.getByLabel('Ignored paths').fill('/preview')
+    await button(page, 'Save settings').click()
+    await page.getByText('Settings saved').waitFor()
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      expect(await sticksOut(page)).toEqual([])
+      if (SCREENSHOTS)
+        await page.screenshot({ path: `${SCREENSHOTS}/settings-${width}.png`, fullPage: true })
+    }
+    expect(await violations(page)).toEqual([])
+    await page.reload()
+    await expect.poll(() => networks.inputValue()).toBe('127.0.0.1')
+
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await waitFor('the event to be ignored', async () => {
+      const beacon = beaconOf(dashboard.service, [customEvent()])
+      return (await receiptOf(await postBeacon(dashboard.service.url, beacon))).ignored === 1
+    })
+    await page.goto(at(`${projectPath}/pixels/${pixel_id}`))
+    const notice = page.getByText('Events were ignored')
+    await notice.waitFor()
+    await page.getByText('The project ignores the network that sent the events.').waitFor()
+    expect(await violations(page)).toEqual([])
+    if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/pixel-1280.png` })
+    await page.getByRole('link', { name: 'Change the ignored traffic' }).click()
+    await heading(page, 'Ignored traffic').waitFor()
     await page.context().close()
   })
 })

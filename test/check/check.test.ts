@@ -12,6 +12,7 @@ import { observe } from '../../collector/ops/check/observe.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { snippet } from '../../pixel/stub.mjs'
+import { readRows } from '../harness/api.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
@@ -104,10 +105,44 @@ test('a page with the snippet: installed, running, what it sent was accepted; ex
       `✓ Pixel ${service.demo.pixel_id} is installed: ${scriptUrl(service.demo.pixel_id)}`,
     ),
     '✓ The pixel runs on the page.',
-    expect.stringMatching(/^✓ It sent page_view.* to http.*\/e: \d accepted\.$/),
+    expect.stringMatching(
+      /^✓ It sent page_view.* to http.*\/e: \d accepted and marked as a test\.$/,
+    ),
     '',
   ])
   expect(code).toBe(0)
+})
+
+test('the events of a check are marked as a test', async () => {
+  const path = `/${randomUUID()}`
+  pages.set(path, { body: `<title>x</title>${snippet(scriptUrl(service.demo.pixel_id))}` })
+  await observe(browser, siteUrl + path, patienceMs)
+  const [row] = await waitFor('the event', async () => {
+    const rows = await readRows(service, { filter: `event_type:eq:page_view,page_path:eq:${path}` })
+    return rows.length > 0 ? rows : null
+  })
+  expect(row).toMatchObject({ is_bot: true, bot_reason: 'test' })
+})
+
+test('a pixel that drops bots, and a project that ignores the page: the pixel works, and the reason is named', async () => {
+  const pixelId = await newPixel('settings', { drop_bots: true })
+  const lines = await findings(snippet(scriptUrl(pixelId)))
+  expect(lines.at(-1)).toMatch(
+    /^ok It sent page_view.*: \d not stored, because this pixel drops bots/,
+  )
+  const ignore = (hosts: string[]) =>
+    postgres.query('UPDATE projects SET ignored_hosts = $1', [hosts])
+  await ignore(['127.0.0.1'])
+  try {
+    await waitFor('the setting', async () => {
+      const [last] = (await findings(snippet(scriptUrl(service.demo.pixel_id)))).slice(-1)
+      return /^ok It sent page_view.*: \d ignored, because the project ignores the host of this page/.test(
+        last!,
+      )
+    })
+  } finally {
+    await ignore([])
+  }
 })
 
 test('a page with the id of a pixel that does not exist: exit code 1', async () => {

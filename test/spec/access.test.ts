@@ -68,6 +68,13 @@ test('what is for anyone is listed here', () => {
       // By a ticket in its address, which a download gives for 15 minutes.
       'GET /api/v1/audience_files/:name',
       'GET /metrics',
+      // Pages load and send these.
+      'POST /e',
+      'OPTIONS /e',
+      'GET /e.gif',
+      'OPTIONS /e.gif',
+      'GET /p/:file',
+      'OPTIONS /p/:file',
       'POST /auth/v1/login',
       // By a signed token in a mail.
       'POST /unsubscribe/:token',

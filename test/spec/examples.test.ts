@@ -1,25 +1,45 @@
-/** The examples of /docs are what the service answers, with sample data; `RECORD=1` writes them anew, for `npm run format` to finish. */
-import { randomUUID } from 'node:crypto'
+/** The examples of /docs are what the service answers to a test key; `RECORD=1` writes them anew, for `npm run format` to finish. */
 import { writeFileSync } from 'node:fs'
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Document, publicOperations } from '../../collector/api/openapi/document.ts'
+import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
+import {
+  type Document,
+  type Operation,
+  publicOperations,
+} from '../../collector/api/openapi/document.ts'
 import { type Example, examplesFile, readExamples } from '../../collector/api/openapi/examples.ts'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { ownDatabases } from '../harness/databases.ts'
 import { resolveRefs } from '../harness/openapi.ts'
-import { samples } from './samples.ts'
-import type { Tenant } from './tenant.ts'
-import { openTenants, withKey } from './tenants.ts'
+import { type Service, startService, waitFor } from '../harness/service.ts'
+import { askedOfSample, sampleRefusals } from './sampleTenant.ts'
 
-let service: Awaited<ReturnType<typeof openTenants>>
+let service: Service
 let document: Document
 beforeAll(async () => {
-  service = await openTenants()
-  document = resolveRefs((await service.app.inject('/openapi.json')).json())
-})
-afterAll(() => service.close())
+  const env = await ownDatabases()
+  service = await startService({ env, hasSample: true })
+  const postgres = openPostgres(env.DATABASE_URL!, () => {})
+  await waitFor(
+    'the sample audience and list',
+    async () => {
+      const { rowCount } = await postgres.query(
+        `SELECT FROM audiences, list_imports
+         WHERE audience_id = $1 AND current_build_id IS NOT NULL AND import_id = $2 AND status = 'completed'`,
+        [sampleIdentity.audienceId, sampleIdentity.importId],
+      )
+      return rowCount! > 0
+    },
+    120_000,
+  )
+  await postgres.end()
+  document = resolveRefs((await (await fetch(`${service.url}/openapi.json`)).json()) as Document)
+}, 300_000)
+afterAll(() => service?.stop())
 
-type Asked = Pick<Example, 'params' | 'query' | 'body'>
+type Asked = Partial<Record<'params' | 'query', Record<string, string>>> & { body?: unknown }
 
 const select = 'timestamp,event_type,page_path,event_data'
 const identity = 'timestamp,event_type,hem,first_name,last_name,job_title,company_name'
@@ -116,6 +136,10 @@ const readsOf = (
   'GET /api/v1/field-catalog/{name}': { params: { name: 'hem' } },
   'GET /api/v1/taxonomy/{name}': { params: { name: 'seniorities' } },
   'GET /api/v1/project/retrieve/{project_id}': { params: { project_id: project } },
+  'GET /api/v1/project/user/retrieve/{member_id}': {
+    params: { member_id: sampleIdentity.memberId },
+    query: { project_id: project },
+  },
   'GET /api/v1/pixel/list': { query: { project_id: project } },
   'GET /api/v1/pixel/retrieve/{pixel_id}': { params: { pixel_id: pixel } },
   'GET /api/v1/campaigns': { query: { limit: '1' } },
@@ -146,82 +170,56 @@ const readsOf = (
   ),
 })
 
-async function ask(
-  name: string,
-  { params = {}, query = {}, body }: Asked,
-  key = service.ours.testKey,
-): Promise<Example> {
-  const [method, path] = name.split(' ') as ['GET' | 'POST', string]
-  const answer = await service.app.inject({
+/** Longer answers are no examples to read. */
+const answerCharsMax = 8_000
+
+/** Asks an operation with the demo's test key. */
+async function ask(name: string, { params = {}, query = {}, body }: Asked): Promise<Example> {
+  const [method, path] = name.split(' ') as [string, string]
+  const url = `${service.url}${path.replace(/\{(\w+)\}/g, (_, parameter) => params[parameter]!)}`
+  const answer = await fetch(`${url}?${new URLSearchParams(query)}`, {
     method,
-    url: path.replace(/\{(\w+)\}/g, (_, parameter) => params[parameter]!),
-    query,
-    headers: withKey(key),
-    ...(body !== undefined && { payload: body as object }),
+    headers: {
+      'x-api-key': service.demo.test_api_key,
+      'x-api-secret': service.demo.test_api_secret,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   })
+  const text = await answer.text()
+  const isShown =
+    answer.headers.get('content-type')?.includes('json') && text.length <= answerCharsMax
+  const isLines = answer.headers.get('content-type')?.includes('ndjson')
   return {
     params,
     query,
     body,
-    status: answer.statusCode,
-    answer: answer.body === '' ? null : answer.json(),
+    status: answer.status,
+    answer: text !== '' && isShown && !isLines ? JSON.parse(text) : null,
   }
 }
 
-/** Bodies that are accepted, where the sample of a route is not. */
-const bodies: Record<string, (tenant: Tenant) => Record<string, unknown>> = {
-  'POST /api/v1/campaigns/events': ({ campaigns }) => ({
-    events: [
-      {
-        event_id: randomUUID(),
-        event_type: 'click',
-        campaign_id: campaigns[0],
-        ts: new Date().toISOString(),
-        spend: 0.42,
-      },
-    ],
-  }),
-}
+const forKeys = ({ security, tags }: Operation) =>
+  security?.some((one) => 'key' in one) && !tags?.includes('Ingest')
 
-/** What is written is asked about our tenant, as every route's sample is. */
-async function write(name: string): Promise<Example | null> {
-  const sample = Object.entries(samples).find(([key]) => key.replace(/:(\w+)/g, '{$1}') === name)
-  if (!sample) return null
-  const { ours } = service
-  const { params, query, body } = sample[1]
-  const asked = {
-    params: params?.(ours),
-    query: query?.(ours),
-    body: (bodies[name] ?? body)?.(ours),
-  }
-  return ask(name, asked as Asked, ours.key)
-}
+/** Operations that take what each deployment names in its own way, or that the sample refuses. */
+const withoutExample = (name: string) =>
+  name === 'GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes' ||
+  sampleRefusals[name.replace(/\{(\w+)\}/g, ':$1')] !== undefined
 
-/** Everything that may be read, and everything that changes something, once. */
+/** Everything that a key may ask, once. */
 async function record(): Promise<Record<string, Example>> {
-  const first = async (name: string, member: string, query?: Record<string, string>) =>
-    ((await ask(name, query ? { query } : {})).answer as Record<string, Record<string, string>[]>)[
-      member
-    ]![0]!
-  const { project_id: project } = await first('GET /api/v1/project/list', 'projects')
-  const { pixel_id: pixel } = await first('GET /api/v1/pixel/list', 'pixels', {
-    project_id: project!,
+  const { projectId, pixelId, campaignId } = sampleIdentity
+  const found = await ask('GET /api/v3/events/resolution_full_profile', {
+    query: { filter: 'has_profile:eq:true', select: 'hem', limit: '1' },
   })
-  const { campaign_id: campaign } = await first('GET /api/v1/campaigns', 'campaigns')
-  const { hem } = await first('GET /api/v3/events/resolution_full_profile', 'rows', {
-    filter: 'has_profile:eq:true',
-    select: 'hem',
-    limit: '1',
-  })
-  const reads = readsOf(project!, campaign!, pixel!, hem!)
+  const { hem } = (found.answer as { rows: { hem: string }[] }).rows[0]!
+  const reads = readsOf(projectId, campaignId, pixelId, hem)
   const examples: Record<string, Example> = {}
-  for (const name of publicOperations(document).keys()) {
-    const example = reads[name]
-      ? await ask(name, reads[name])
-      : name.startsWith('GET')
-        ? null
-        : await write(name)
-    if (example && example.status < 300 && example.answer !== null) examples[name] = example
+  for (const [name, operation] of publicOperations(document)) {
+    if (!forKeys(operation) || withoutExample(name)) continue
+    const asked = reads[name] ?? askedOfSample(name.replace(/\{(\w+)\}/g, ':$1'))
+    if (asked) examples[name] = await ask(name, asked)
   }
   return examples
 }
@@ -240,6 +238,7 @@ test('every example is what the service answers today, but for ids, times and nu
   expect(Object.keys(examples)).toEqual(Object.keys(actual))
   const names = (example: Example) => Object.keys((shapeOf(example.answer) as object) ?? {}).sort()
   for (const [name, example] of Object.entries(examples)) {
+    expect(example.status).toBeLessThan(300)
     expect({ name, status: example.status, has: names(example) }).toEqual({
       name,
       status: actual[name]!.status,
@@ -248,6 +247,37 @@ test('every example is what the service answers today, but for ids, times and nu
   }
 })
 
+test('every example of the document is answered to the demo’s test key as it says', async () => {
+  const wrong: unknown[] = []
+  let asked = 0
+  for (const [name, { parameters = [], requestBody, ...operation }] of publicOperations(document)) {
+    if (!forKeys({ ...operation, parameters }) || withoutExample(name)) continue
+    const of = (place: string) =>
+      Object.fromEntries(
+        parameters
+          .filter((one) => one.in === place && one.example !== undefined)
+          .map((one) => [one.name, String(one.example)]),
+      )
+    const lacking = parameters.filter((one) => one.required && one.example === undefined)
+    const content = requestBody?.content['application/json']
+    if (lacking.length > 0 || (requestBody?.required && content?.example === undefined))
+      wrong.push({
+        name,
+        lacking: lacking.map((one) => one.name),
+        hasBody: content?.example !== undefined,
+      })
+    const { status, answer } = await ask(name, {
+      params: of('path'),
+      query: of('query'),
+      body: content?.example,
+    })
+    asked++
+    if (status >= 300 || !(status in operation.responses)) wrong.push({ name, status, answer })
+  }
+  expect(asked).toBeGreaterThan(100)
+  expect(wrong).toEqual([])
+}, 300_000)
+
 test('every example is as the description says, and stands in it', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats(ajv)
@@ -255,7 +285,9 @@ test('every example is as the description says, and stands in it', () => {
   const operations = publicOperations(document)
   const examples = Object.entries(readExamples())
   expect(examples.length).toBeGreaterThan(45)
-  for (const [name, { status, body, answer }] of examples) {
+  for (const [name, { status, body, answer }] of examples.filter(
+    ([, { answer }]) => answer !== null,
+  )) {
     const { responses, requestBody } = operations.get(name)!
     const described = responses[status]!.content!['application/json']!
     expect({ name, example: described.example }).toEqual({ name, example: answer })

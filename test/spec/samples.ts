@@ -287,7 +287,13 @@ export const samples: Record<string, Sample> = {
     params: ({ projects }) => ({ project_id: projects[0] }),
   },
   'PUT /api/v1/project/update': {
-    body: ({ projects }) => ({ project_id: projects[0], name: 'Renamed' }),
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      name: 'Renamed',
+      ignored_networks: ['203.0.113.0/24'],
+      ignored_hosts: ['staging.example.com'],
+      ignored_paths: ['/preview'],
+    }),
   },
   'POST /api/v1/project/user/create': {
     body: ({ projects, owner }) => ({ project_id: projects[0], member_id: owner, role: 'member' }),
@@ -314,6 +320,7 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/pixel/identify-secrets/rotate': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'POST /api/v1/pixel/identify-secrets/retire': { body: ({ pixels }) => ({ pixel_id: pixels[0] }) },
   'GET /dashboard/session': {},
+  'GET /dashboard/network': {},
   'PUT /dashboard/session': { body: ({ organizationId }) => ({ organization_id: organizationId }) },
   'PUT /dashboard/password': {
     body: () => ({ current_password: 'not the password', new_password: 'a new long password' }),

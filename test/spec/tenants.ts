@@ -1,32 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import type { ApiCredentials } from '../../collector/accounts/keys/apiKeys.ts'
-import { createAuthenticate, sha256 } from '../../collector/api/access/authenticate.ts'
-import { createOpenReader, readLimitsOf } from '../../collector/api/access/reader.ts'
-import { createRecordScopeOf } from '../../collector/api/access/recordScope.ts'
-import { createSampleView } from '../../collector/api/access/sampleView.ts'
-import { createScopeOf } from '../../collector/api/access/scope.ts'
+import { sha256 } from '../../collector/api/access/authenticate.ts'
 import { sessionCookie } from '../../collector/api/access/session.ts'
-import { createTokens } from '../../collector/api/access/tokens.ts'
-import { openCursors } from '../../collector/api/http/cursors.ts'
-import { createApp } from '../../collector/app.ts'
-import { openUploads } from '../../collector/audiences/lists/upload/uploads.ts'
-import { createBilling } from '../../collector/billing/billing.ts'
-import { readConfig } from '../../collector/config.ts'
 import { hemOf } from '../../collector/identity/store/hem.ts'
 import { reloadIdentity } from '../../collector/identity/store/refresh.ts'
-import { openLocate } from '../../collector/ingest/normalize/location.ts'
-import { Spool } from '../../collector/ingest/spool/spool.ts'
+import { makeSpool, openSpools } from '../../collector/ingest/spool/spools.ts'
 import { fillSampleDatabase } from '../../collector/ops/sandbox/sample.ts'
 import { ensureSampleOrganization } from '../../collector/ops/sandbox/sampleOrganization.ts'
-import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { openLog } from '../../collector/platform/log.ts'
-import { openOutbound } from '../../collector/platform/outbound/outbound.ts'
-import { createSealer } from '../../collector/platform/outbound/sealer.ts'
-import { openPostgres } from '../../collector/platform/postgres/pool.ts'
+import { connectStores } from '../../collector/platform/stores/openStores.ts'
+import { openApp } from '../harness/app.ts'
 import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.ts'
 import { samples } from './samples.ts'
 import { newTenant, storeVisit, type Tenant } from './tenant.ts'
@@ -36,107 +22,39 @@ import { newTenant, storeVisit, type Tenant } from './tenant.ts'
  * month of it takes as long as all the rest.
  */
 export async function openTenants({ sampleDays = 4 } = {}) {
-  const config = readConfig({ LOG_LEVEL: 'silent' })
-  const log = openLog(config)
-  const postgres = openPostgres(await newPostgresDatabase(), () => {})
+  const postgresUrl = await newPostgresDatabase()
   const database = await newServiceDatabases()
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const stores = {
-    live: clickhouse,
-    test: openClickHouse(inject('clickhouseUrl'), `${database}_test`),
-  }
-  await fillSampleDatabase(stores.test, new Date(), sampleDays)
+  const { clickhouse: stores, ...connections } = connectStores(
+    { clickhouse: inject('clickhouseUrl'), postgresUrl },
+    database,
+    console,
+  )
+  const { live: clickhouse, test } = stores
+  const postgres = connections.postgres.pool
+  await fillSampleDatabase(test, new Date(), sampleDays)
   await ensureSampleOrganization(postgres)
   await clickhouse.command({
-    sql: 'INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, {name:String})',
-    params: { hem: hemOf('somebody@known.example'), name: 'Somebody' },
+    sql: `INSERT INTO profiles (hem, first_name, business_email)
+          VALUES ({hem:String}, {name:String}, {email:String})`,
+    params: {
+      hem: hemOf('somebody@known.example'),
+      name: 'Somebody',
+      email: 'somebody@known.example',
+    },
   })
-  const tokens = createTokens(postgres)
   const directory = mkdtempSync(join(tmpdir(), 'footfall-test-'))
-  const spool = new Spool({
+  makeSpool(directory)
+  const spools = openSpools(
     directory,
-    segmentBytesMax: 1e6,
-    sealAfterMs: 1e6,
-    bytesMax: 1e9,
-    onSealed: () => {},
-  })
-  const uploads = openUploads(directory, randomUUID())
-  const openReader = createOpenReader(stores, readLimitsOf(config))
-  const cursors = openCursors(randomBytes(32))
-  const app = await createApp({
-    config,
-    log,
-    notReady: () => null,
-    metrics: async () => '',
-    guard: {
-      authenticate: createAuthenticate(postgres, tokens, config.publicUrl),
-      takeTokens: null,
-      wrongKeys: null,
-      noteKeyUse: () => {},
-      viewSample: createSampleView(postgres),
-    },
-    read: {
-      openReader,
-      scopeOf: createScopeOf(postgres),
-      postgres,
-      cursors,
-      now: Date.now,
-      billing: createBilling({ postgres, log, now: Date.now }),
-    },
-    lists: {
-      postgres,
-      cursors,
-      clickhouse: stores,
-      uploads,
-      recordScopeOf: createRecordScopeOf(postgres),
-    },
-    campaigns: {
-      openReader,
-      postgres,
-      cursors,
-      now: Date.now,
-      recordScopeOf: createRecordScopeOf(postgres),
-    },
-    webhooks: {
-      postgres,
-      cursors,
-      recordScopeOf: createRecordScopeOf(postgres),
-      outbound: openOutbound({ allow: [] }),
-      sealer: createSealer([randomBytes(32)]),
-    },
-    integrations: {
-      postgres,
-      cursors,
-      now: Date.now,
-      recordScopeOf: createRecordScopeOf(postgres),
-      outbound: openOutbound({ allow: [] }),
-      sealer: createSealer([randomBytes(32)]),
-    },
-    delivery: {
-      postgres,
-      spool,
-      locate: openLocate(null),
-      optOuts: { has: () => false, close: async () => {} },
-    },
-    accounts: {
-      postgres,
-      openReader,
-      tokens,
-      cursors,
-      publicUrl: config.publicUrl,
-      collectorUrl: config.collectorUrl,
-      sendMail: null,
-      sealer: createSealer([]),
-    },
-    operator: {
-      postgres,
-      openReader,
-      clickhouse,
-      metrics: async () => '',
-      version: '0.0.0',
-      deadLetterDirectory: join(tmpdir(), `footfall-no-dead-letters-${randomUUID()}`),
-    },
-  })
+    { bytesMax: 1e9 },
+    { sealed: () => {}, commit: () => {}, noRoom: () => {} },
+  )
+  const { app, services, config, ...opened } = await openApp(
+    { clickhouse: stores, postgres: connections.postgres },
+    // What a request changes is compared.
+    { spools, guard: { noteKeyUse: () => {} } },
+  )
+  const { tokens, uploads } = services
   await app.ready()
 
   /** Asks a route about a tenant. */
@@ -190,11 +108,10 @@ export async function openTenants({ sampleDays = 4 } = {}) {
     ours,
     theirs,
     async close() {
-      await app.close()
-      await spool.close()
+      await opened.close()
+      await Promise.all(Object.values(spools).map((spool) => spool.close()))
       rmSync(directory, { recursive: true, force: true })
-      await Promise.all([clickhouse.close(), stores.test.close()])
-      await postgres.end()
+      await connections.close()
     },
   }
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { openIgnoredTraffic } from '../../collector/ingest/beacon/ignoredTraffic.ts'
 import { openPixelRegistry } from '../../collector/ingest/beacon/pixels.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../harness/databases.ts'
@@ -104,5 +105,48 @@ test('a registry that starts without PostgreSQL has the pixels as they were last
     await registry.close()
     await away.end()
     await proxy.refuse()
+  }
+})
+
+test('ignored traffic: one row is read for a change of a project with many pixels, and kept for a start without PostgreSQL', async () => {
+  const ignoring = mkdtempSync(join(tmpdir(), 'footfall-ignored-'))
+  const ignore = (networks: string[]) =>
+    postgres.query('UPDATE projects SET ignored_networks = $1 WHERE project_id = $2', [
+      networks,
+      project,
+    ])
+  const queries = vi.spyOn(postgres, 'query')
+  const before = await openIgnoredTraffic(postgres, url, { dataDir: ignoring, keeps: true })
+  expect(before.rulesOf(project)).toBeUndefined()
+  queries.mockClear()
+  await ignore(['203.0.113.0/24'])
+  await waitFor('the change', () => before.rulesOf(project)?.ignoresAddress('203.0.113.9'))
+  const read = queries.mock.calls.filter(([sql]) => String(sql).includes('SELECT'))
+  expect(read.map(([, values]) => values)).toEqual([[[project]]])
+  queries.mockRestore()
+  expect(before.rulesOf(project)).toBe(before.rulesOf(project))
+  await before.close()
+
+  const proxy = await startPostgresProxy(url, 'nothing is lost')
+  await proxy.refuse()
+  const away = openPostgres(proxy.url, () => {})
+  const registry = await openIgnoredTraffic(away, proxy.url, { dataDir: ignoring, keeps: true })
+  const withoutCopy = await openIgnoredTraffic(away, proxy.url, {
+    dataDir: join(ignoring, 'nothing'),
+    keeps: false,
+  })
+  try {
+    expect(registry.rulesOf(project)?.ignoresAddress('203.0.113.9')).toBe(true)
+    expect(withoutCopy.rulesOf(project)).toBeUndefined()
+    await proxy.accept()
+    await waitFor('the settings', () => withoutCopy.rulesOf(project)?.ignoresAddress('203.0.113.9'))
+    await ignore([])
+    await waitFor('the end of the settings', () => registry.rulesOf(project) === undefined)
+  } finally {
+    await registry.close()
+    await withoutCopy.close()
+    await away.end()
+    await proxy.refuse()
+    rmSync(ignoring, { recursive: true, force: true })
   }
 })

@@ -153,8 +153,8 @@ test('the sample database is filled once, by however many processes at once, and
   }
   const eventsFrom = (day: number) =>
     Array.from(
-      { length: 32 },
-      (_, at) => new Date(monday.getTime() + (day - 30 + at) * dayMs),
+      { length: 30 + day },
+      (_, at) => new Date(monday.getTime() + (at - 30) * dayMs),
     ).flatMap((date) => [...sampleRows(date), ...sampleCampaignRows(date)]).length
 
   await Promise.all([1, 2, 3].map(() => fillSampleDatabase(clickhouse, monday)))
@@ -166,14 +166,29 @@ test('the sample database is filled once, by however many processes at once, and
   })
   expect(people!.known).toBeGreaterThan(20)
   expect(people!.strangers).toBe(0)
-  expect(first).toMatchObject({ events: eventsFrom(0), ids: eventsFrom(0), days: 32 })
+  expect(first).toMatchObject({ events: eventsFrom(0), ids: eventsFrom(0), days: 30 })
   expect(first.resolved).toBeGreaterThan(first.events * 0.15)
 
-  await fillSampleDatabase(clickhouse, new Date(monday.getTime() + dayMs / 2))
+  await fillSampleDatabase(clickhouse, monday)
   expect(await stored()).toEqual(first)
 
-  await fillSampleDatabase(clickhouse, new Date(monday.getTime() + dayMs))
-  expect(await stored()).toMatchObject({ days: 33, ids: (await stored()).events })
+  // Hour by hour nothing lies in the future, and in the end the day is there whole.
+  for (let hour = 0; hour <= 24; hour++) {
+    const now = new Date(monday.getTime() + hour * (dayMs / 24) + 30 * 60_000)
+    await fillSampleDatabase(clickhouse, now)
+    const [latest] = await clickhouse.rows<{ at: number; received: number; signal: number }>({
+      sql: `SELECT max(ts_millis) AS at, max(toUnixTimestamp64Milli(received_at)) AS received,
+              (SELECT max(toUnixTimestamp(toDateTime(date, 'UTC'))) * 1000 FROM intent_signals) AS signal FROM events`,
+      params: {},
+    })
+    for (const [what, at] of Object.entries(latest!))
+      expect({ hour, what, isFuture: Number(at) > now.getTime() }).toEqual({
+        hour,
+        what,
+        isFuture: false,
+      })
+  }
+  expect(await stored()).toMatchObject({ events: eventsFrom(1), ids: eventsFrom(1), days: 31 })
   await clickhouse.close()
 })
 

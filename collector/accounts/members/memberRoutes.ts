@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { plainMemberId } from '../../api/access/visibility.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { exactly, Id, Nullable } from '../../api/http/schemas.ts'
@@ -35,7 +36,7 @@ export const memberRoutes =
     app.post(
       '/api/v1/organization/user/create',
       {
-        config,
+        config: { ...config, sampleIds: { member: sampleIdentity.memberId } },
         schema: {
           tags,
           operationId: 'inviteMember',

@@ -88,7 +88,7 @@ export const deadLetterRoutes =
             [replayLock],
           )
           if (!rows[0]!.is_ours) throw conflict('invalid_state', 'Somebody replays them now.')
-          const done = await replayDeadLetters(clickhouse, deadLetterDirectory, replayedMax)
+          const done = await replayDeadLetters(clickhouse.live, deadLetterDirectory, replayedMax)
           log.info(done, 'an operator has replayed dead letters')
           return done
         })

@@ -5,8 +5,8 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 /** What the routes of operators are built from. */
 export interface OperatorDeps {
   postgres: Postgres
-  /** The events of real visitors. */
-  clickhouse: ClickHouse
+  /** `live` has the events of real visitors. */
+  clickhouse: Readonly<Record<'live', ClickHouse>>
   openReader: OpenReader
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>

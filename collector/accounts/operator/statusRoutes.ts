@@ -22,7 +22,12 @@ const OperatorStatus = Type.Object(
         hostname: Type.String(),
         complete_until: Timestamp,
         lag_ms: Type.Number({
-          description: 'How long ago that is: what came since may not be stored yet.',
+          description:
+            'How long ago that is: events that arrived since may not be stored yet. 0 after a complete stop.',
+        }),
+        released_at: Nullable(Timestamp, {
+          description:
+            'When the machine stopped with all its events stored; null while it receives events.',
         }),
         reported_at: Timestamp,
         is_shipping: Type.Boolean({
@@ -60,6 +65,7 @@ interface CollectorRow {
   hostname: string
   complete_until_ms: number
   reported_at: Date
+  released_at: Date | null
   is_shipping: boolean
 }
 
@@ -86,12 +92,12 @@ export const statusRoutes =
         await requireOperator(postgres, principal)
         const [collectors, text, clickhouseState, postgresState] = await Promise.all([
           postgres.query<CollectorRow>(
-            `SELECT collectors.collector_id, hostname, complete_until_ms::float8 AS complete_until_ms, reported_at,
+            `SELECT collectors.collector_id, hostname, complete_until_ms::float8 AS complete_until_ms, reported_at, released_at,
                ship_turns.collector_id IS NOT NULL AS is_shipping
              FROM collectors LEFT JOIN ship_turns USING (collector_id) ORDER BY complete_until_ms, 1`,
           ),
           metrics(),
-          readClickHouse(clickhouse),
+          readClickHouse(clickhouse.live),
           readPostgres(postgres),
         ])
         const bytes = readSamples(text, 'footfall_spool_bytes')
@@ -99,12 +105,15 @@ export const statusRoutes =
         return {
           version,
           node_version: process.version,
-          collectors: collectors.rows.map(({ complete_until_ms, reported_at, ...collector }) => ({
-            ...collector,
-            complete_until: new Date(complete_until_ms).toISOString(),
-            lag_ms: Math.max(0, Date.now() - complete_until_ms),
-            reported_at: reported_at.toISOString(),
-          })),
+          collectors: collectors.rows.map(
+            ({ complete_until_ms, reported_at, released_at, ...collector }) => ({
+              ...collector,
+              complete_until: new Date(complete_until_ms).toISOString(),
+              lag_ms: released_at ? 0 : Math.max(0, Date.now() - complete_until_ms),
+              released_at: released_at?.toISOString() ?? null,
+              reported_at: reported_at.toISOString(),
+            }),
+          ),
           spool: bytes.map(({ labels, value }) => ({
             table: labels.table!,
             bytes: value,

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { type IgnoreSetting, ignoreSettings } from '../../../schemas/ignored.ts'
 import type { Reader } from '../../api/access/reader.ts'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -31,6 +32,17 @@ const Activity = Type.Object(
         message: Type.String(),
       }),
     ),
+    last_ignored: Nullable(
+      Type.Object({
+        at: Timestamp,
+        setting: Choice(ignoreSettings),
+        message: Type.String(),
+      }),
+      {
+        description:
+          'The last time that the project ignored an event of this pixel, and the setting that ignored it. Recorded once a minute for each setting.',
+      },
+    ),
   },
   { title: 'PixelActivity' },
 )
@@ -48,13 +60,14 @@ export const pixelActivityRoutes =
           tags: ['Administration'],
           operationId: 'getPixelActivity',
           summary: 'Get the activity of a pixel',
-          description: 'Its first and last event, and what was rejected. Never billed.',
+          description: 'Its first and last event, and what was rejected or ignored. Never billed.',
           params: exactly({ pixel_id: Id }),
+          querystring: exactly({ project_id: Type.Optional(Id) }),
           response: { 200: Activity },
         },
       },
-      async ({ principal, params }, reply) => {
-        const pixel = await pixelFor(postgres, principal, params, 'read')
+      async ({ principal, params, query }, reply) => {
+        const pixel = await pixelFor(postgres, principal, { ...params, ...query }, 'read')
         return readActivity(
           openReader(principal, { effort: 'page', signal: untilClosed(reply) }),
           pixel,
@@ -81,6 +94,9 @@ const eventsQuery = (params: PixelPlace): Query => ({
   params: { ...params },
 })
 
+const isIgnored = 'refusal IN {ignoreSettings:Array(String)}'
+const isRefused = `(refusal != '' AND NOT ${isIgnored})`
+
 const rejectionsQuery = (params: PixelPlace): Query => ({
   sql: `
     SELECT
@@ -89,12 +105,16 @@ const rejectionsQuery = (params: PixelPlace): Query => ({
       maxIf(received_at, refusal = '') AS rejected_at,
       argMaxIf(path, received_at, refusal = '') AS rejected_path,
       argMaxIf(message, received_at, refusal = '') AS rejected_message,
-      countIf(refusal != '') AS refused,
-      maxIf(received_at, refusal != '') AS refused_at,
-      argMaxIf(refusal, received_at, refusal != '') AS refused_error,
-      argMaxIf(message, received_at, refusal != '') AS refused_message
+      countIf(${isRefused}) AS refused,
+      maxIf(received_at, ${isRefused}) AS refused_at,
+      argMaxIf(refusal, received_at, ${isRefused}) AS refused_error,
+      argMaxIf(message, received_at, ${isRefused}) AS refused_message,
+      countIf(${isIgnored}) AS ignored,
+      maxIf(received_at, ${isIgnored}) AS ignored_at,
+      argMaxIf(refusal, received_at, ${isIgnored}) AS ignored_by,
+      argMaxIf(message, received_at, ${isIgnored}) AS ignored_message
     FROM rejected_events WHERE ${ofPixel}`,
-  params: { ...params },
+  params: { ...params, ignoreSettings },
 })
 
 async function readActivity(reader: Reader, pixel: PixelPlace): Promise<Activity> {
@@ -117,10 +137,14 @@ async function readActivity(reader: Reader, pixel: PixelPlace): Promise<Activity
       last.refused > 0
         ? { at: last.refused_at, error: last.refused_error, message: last.refused_message }
         : null,
+    last_ignored:
+      last.ignored > 0
+        ? { at: last.ignored_at, setting: last.ignored_by, message: last.ignored_message }
+        : null,
   }
 }
 
-/** Events that were rejected by themselves, and whole beacons that were refused. */
+/** Events that were rejected by themselves, whole beacons that were refused, and events that the project ignored. */
 interface Rejections {
   rejected_last_24h: number
   rejected: number
@@ -131,4 +155,8 @@ interface Rejections {
   refused_at: string
   refused_error: string
   refused_message: string
+  ignored: number
+  ignored_at: string
+  ignored_by: IgnoreSetting
+  ignored_message: string
 }

@@ -13,19 +13,18 @@ export async function pixelFor(
   { pixel_id, project_id }: { pixel_id: string; project_id?: string },
   needs: 'read' | 'write',
 ): Promise<{ pixelId: string; projectId: string }> {
-  const named = project_id && (await projectFor(postgres, principal, project_id, needs))
+  const named = project_id && (await projectFor(postgres, principal, project_id, needs)).projectId
   const { rows } = await postgres.query<{ pixelId: string; projectId: string }>(
     `SELECT pixel_id AS "pixelId", project_id AS "projectId" FROM pixels JOIN projects USING (project_id)
-     WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
-    [pixel_id, principal.organizationId, named ? named.projectId : null],
+     WHERE pixel_id = $1 AND organization_id = $2`,
+    [pixel_id, principal.organizationId],
   )
   const pixel = rows[0]
   if (!pixel) throw notFound.pixel()
-  if (!named) {
-    await projectFor(postgres, principal, pixel.projectId, needs).catch((error) => {
-      throw error instanceof ApiError && error.status === 404 ? notFound.pixel() : error
-    })
-  }
+  await projectFor(postgres, principal, pixel.projectId, needs).catch((error) => {
+    throw error instanceof ApiError && error.status === 404 ? notFound.pixel() : error
+  })
+  if (named && pixel.projectId !== named) throw notFound.pixel()
   return pixel
 }
 

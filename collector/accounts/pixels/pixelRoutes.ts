@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/permissions.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { exactly, Id } from '../../api/http/schemas.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -29,7 +30,7 @@ export const pixelRoutes =
     app.post(
       '/api/v1/pixel/create',
       {
-        config,
+        config: { ...config, sampleIds: { pixel: sampleIdentity.pixelId } },
         schema: {
           tags,
           operationId: 'createPixel',

@@ -1,3 +1,4 @@
+import { readCompleteUntil } from '../../ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { emit } from '../../platform/outbox/outbox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -19,10 +20,8 @@ export async function tellSilentPixels(
   nowMs: number,
 ): Promise<void> {
   const now = new Date(nowMs)
-  const waiting = await postgres.query('SELECT FROM collectors WHERE complete_until_ms < $1', [
-    nowMs - waitingMinutesMax * 60_000,
-  ])
-  if (waiting.rowCount! > 0) return
+  const completeUntil = await readCompleteUntil(postgres)
+  if (completeUntil !== null && completeUntil < nowMs - waitingMinutesMax * 60_000) return
   const heard = await clickhouse.rows<{ pixel_id: string; last_ms: number }>({
     sql: `SELECT pixel_id, toUnixTimestamp64Milli(max(received_at)) AS last_ms FROM events
           WHERE received_at >= fromUnixTimestamp64Milli({fromMs:Int64}) GROUP BY pixel_id`,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -15,10 +16,12 @@ const ProjectActivity = Type.Object(
   {
     project_id: Id,
     visitors: Type.Array(Type.Integer(), {
-      description: `Distinct \`cookie_id\` of each of the last ${days} days (UTC), today last: as \`/counts\` tells them.`,
+      description: `Distinct \`cookie_id\` of each of the last ${days} days (UTC), today last, without bots: as \`/counts\` returns with \`is_bot:eq:false\`.`,
     }),
-    events_today: Type.Integer(),
-    last_event_at: Nullable(Timestamp, { description: `In the last ${daysLooked} days.` }),
+    events_today: Type.Integer({ description: 'Events since midnight (UTC), without bots.' }),
+    last_event_at: Nullable(Timestamp, {
+      description: `In the last ${daysLooked} days, of bots too.`,
+    }),
     last_refusal_at: Nullable(Timestamp, {
       description: `When a whole beacon of one of its pixels was refused, in the last ${daysLooked} days.`,
     }),
@@ -82,14 +85,14 @@ interface RefusalRow {
   last_refusal_at: string
 }
 
-/** Of pixels alone, as `/counts` does without a source. Its projects are named: they lead the primary key. */
+/** Of pixels alone, as `/counts` does without a source; figures exclude bots. Its projects are named: they lead the primary key. */
 const eventsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, sumMap(map(day, visitors)) AS visitors, sumIf(events, day = {today:UInt32}) AS events_today,
       max(last_ms) AS last_ms
     FROM (
-      SELECT project_id, toUInt32(intDiv(ts_millis, ${dayMs})) AS day, count() AS events, max(ts_millis) AS last_ms,
-        uniqExactIf(cookie_id, day > {today:UInt32} - ${days}) AS visitors
+      SELECT project_id, toUInt32(intDiv(ts_millis, ${dayMs})) AS day, countIf(NOT is_bot) AS events, max(ts_millis) AS last_ms,
+        uniqExactIf(cookie_id, day > {today:UInt32} - ${days} AND NOT is_bot) AS visitors
       FROM events
       WHERE project_id IN {ids:Array(UUID)} AND source = 'pixel'
         AND ts_millis >= ({today:UInt32} - ${daysLooked - 1}) * ${dayMs}
@@ -102,10 +105,10 @@ const eventsQuery = (ids: string[], today: number): Query => ({
 const refusalsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, max(received_at) AS last_refusal_at FROM rejected_events
-    WHERE project_id IN {ids:Array(UUID)} AND refusal != ''
+    WHERE project_id IN {ids:Array(UUID)} AND refusal != '' AND refusal NOT IN {ignoreSettings:Array(String)}
       AND received_at >= fromUnixTimestamp64Milli(toInt64({today:UInt32} - ${daysLooked - 1}) * ${dayMs})
     GROUP BY project_id`,
-  params: { ids, today },
+  params: { ids, today, ignoreSettings },
 })
 
 function activityOf(

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
+import { ignoredTrafficSchema, ignoreSettings } from '../../../schemas/ignored.ts'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor, requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { exactly, Id, Name, SeenVersion } from '../../api/http/schemas.ts'
+import { ignoreFaults } from '../../ingest/ignored/ignoreRules.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { EventsChoice } from '../schemas.ts'
@@ -32,29 +35,46 @@ export async function createProject(
 export const ProjectChange = exactly({
   project_id: Id,
   name: Type.Optional(Name),
+  ignored_networks: Type.Optional(ignoredTrafficSchema.ignored_networks),
+  ignored_hosts: Type.Optional(ignoredTrafficSchema.ignored_hosts),
+  ignored_paths: Type.Optional(ignoredTrafficSchema.ignored_paths),
   version: SeenVersion,
 })
+type ProjectChange = Static<typeof ProjectChange>
 
-/** Throws 403 and 404, and 409 where somebody else has changed it meanwhile. */
+/** Throws 400 for ignored traffic that cannot be read, 403 and 404, and 409 if the project was changed meanwhile. */
 export async function changeProject(
   postgres: Postgres,
   principal: Principal,
-  { project_id, name, version }: Static<typeof ProjectChange>,
+  change: ProjectChange,
 ): Promise<Project> {
-  const { projectId: id } = await projectFor(postgres, principal, project_id, 'write')
+  requireIgnoredTraffic(change)
+  const { projectId: id } = await projectFor(postgres, principal, change.project_id, 'write')
   return inTransaction(postgres, async (client) => {
     const before = await readProject(client, id, 'FOR NO KEY UPDATE')
-    requireVersion('project', before, version)
+    requireVersion('project', before, change.version)
     await client.query(
-      `UPDATE projects SET name = coalesce($2, name), version = version + 1, updated_at = now()
+      `UPDATE projects SET name = coalesce($2, name), ignored_networks = coalesce($3, ignored_networks),
+         ignored_hosts = coalesce($4, ignored_hosts), ignored_paths = coalesce($5, ignored_paths),
+         version = version + 1, updated_at = now()
        WHERE project_id = $1`,
-      [id, name],
+      [id, change.name, change.ignored_networks, change.ignored_hosts, change.ignored_paths],
     )
     const project = await readProject(client, id)
     const object = { kind: 'project', id } as const
     await audit(client, principal, 'project.update', object, changesOf(before, project))
     return project
   })
+}
+
+function requireIgnoredTraffic(change: ProjectChange): void {
+  for (const setting of ignoreSettings) {
+    for (const [index, entry] of (change[setting] ?? []).entries()) {
+      const fault = ignoreFaults[setting](entry)
+      if (fault)
+        throw invalidParameter(`${setting}.${index}`, `${fault} (got ${JSON.stringify(entry)})`)
+    }
+  }
 }
 
 export const ProjectDeletion = exactly({

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/permissions.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { exactly, Id, Name } from '../../api/http/schemas.ts'
@@ -26,7 +27,7 @@ export const projectRoutes =
     app.post(
       '/api/v1/project/create',
       {
-        config: { access: access.organization },
+        config: { access: access.organization, sampleIds: { project: sampleIdentity.projectId } },
         schema: {
           tags,
           operationId: 'createProject',
@@ -94,7 +95,8 @@ export const projectRoutes =
           tags,
           operationId: 'updateProject',
           summary: 'Update a project',
-          description: 'For its admins too.',
+          description:
+            'Requires the project admin role. A list of ignored networks, hosts or paths replaces the earlier list; the collectors apply it within seconds. They acknowledge a matching event, but do not store it and link no identity.',
           body: ProjectChange,
           response: { 200: Answer },
         },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ignoredTrafficSchema } from '../../../schemas/ignored.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { Id, Timestamp, Version } from '../../api/http/schemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -8,6 +9,7 @@ export const Project = Type.Object(
     project_id: Id,
     organization_id: Id,
     name: Type.String(),
+    ...ignoredTrafficSchema,
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -17,7 +19,8 @@ export const Project = Type.Object(
 export type Project = Static<typeof Project>
 
 export const selectProjects = `
-  SELECT project_id, organization_id, name, version, created_at, updated_at FROM projects`
+  SELECT project_id, organization_id, name, ignored_networks, ignored_hosts, ignored_paths, version, created_at, updated_at
+  FROM projects`
 
 export interface ProjectRow extends Omit<Project, 'created_at' | 'updated_at'> {
   created_at: Date
@@ -42,6 +45,9 @@ export const toProject = (row: ProjectRow): Project => ({
   project_id: row.project_id,
   organization_id: row.organization_id,
   name: row.name,
+  ignored_networks: row.ignored_networks,
+  ignored_hosts: row.ignored_hosts,
+  ignored_paths: row.ignored_paths,
   version: row.version,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),

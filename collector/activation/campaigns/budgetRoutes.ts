@@ -6,7 +6,7 @@ import type { CampaignsDeps } from './deps.ts'
 import { budgetFigures, budgetStatusOf } from './pacing.ts'
 import { readDelivered, sumOf } from './performance.ts'
 import { readCampaign } from './records.ts'
-import { Count, readChosen, readerOf } from './reports.ts'
+import { pageCounts, readChosen, readerOf } from './reports.ts'
 import { BudgetFigures, BudgetStatus, ById, ListQuery, ProjectQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/campaigns'
@@ -55,7 +55,7 @@ export const budgetRoutes =
           response: {
             200: Type.Object({
               campaigns: Type.Array(BudgetStatus),
-              count: Count,
+              ...pageCounts,
               totals: Type.Object(BudgetFigures),
               next_cursor: NextCursor,
             }),
@@ -75,6 +75,7 @@ export const budgetRoutes =
             budgetStatusOf(one, spentOn(one.campaign_id), now()),
           ),
           count: every.length,
+          total: every.length,
           totals: budgetFigures(
             budgeted.length === 0
               ? null

@@ -1,13 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
+import { projectFor } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { requireLive } from '../../api/access/recordAccess.ts'
+import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { exactly, Nullable } from '../../api/http/schemas.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
 import { toServiceUnavailable } from '../../ingest/spool/toServiceUnavailable.ts'
 import { acceptedEvents } from '../../platform/metrics.ts'
+import { isSimulated } from '../../platform/postgres/simulation.ts'
 import { deliveryAccess } from './access.ts'
 import {
   checkDelivery,
@@ -19,7 +21,7 @@ import {
 } from './delivery.ts'
 import type { DeliveryDeps } from './deps.ts'
 import { deliveryRow } from './row.ts'
-import { tags } from './schemas.ts'
+import { ProjectQuery, tags } from './schemas.ts'
 
 const bodyBytesMax = 8 * 1024 * 1024
 /** So many rows are encoded and written at a time: other requests get their turn in between. */
@@ -52,51 +54,54 @@ export const deliveryRoutes =
       {
         config: { access: deliveryAccess },
         bodyLimit: bodyBytesMax,
-        validatorCompiler: (route) => validatorCompiler({ ...route, schema: Envelope }),
+        validatorCompiler: (route) =>
+          validatorCompiler(route.httpPart === 'body' ? { ...route, schema: Envelope } : route),
         schema: {
           tags,
           operationId: 'deliverCampaignEvents',
           summary: 'Deliver impressions and clicks',
+          querystring: ProjectQuery,
           body: Body,
           description:
             `Up to ${deliveryEventsMax} events and 8 MiB. Answered when the accepted ones are on disk. A bad event ` +
             'never costs its neighbours theirs. The same event_id sent again is stored once, so after an error or ' +
-            'no answer send the whole batch again.',
+            'no answer send the whole batch again. With `project_id`, only campaigns of that project are found.',
           response: { 200: Receipt },
         },
       },
-      async ({ principal, body }) => {
-        requireLive(principal, 'campaigns')
-        return deliver(deps, principal, body.events)
+      async ({ principal, query: { project_id }, body }) => {
+        requireKeyProject(principal, project_id)
+        const named =
+          project_id === undefined
+            ? null
+            : await projectFor(deps.postgres, principal, project_id, 'write')
+        const projectId = named?.projectId ?? principal.projectId
+        return deliver(deps, { organizationId: principal.organizationId, projectId }, body.events)
       },
     )
   }
 
 async function deliver(
   { postgres, spool, optOuts, locate }: DeliveryDeps,
-  principal: Principal,
+  of: Pick<Principal, 'organizationId' | 'projectId'>,
   events: readonly unknown[],
 ): Promise<Static<typeof Receipt>> {
   const nowMs = Date.now()
   const named = events.map((event) => textOf(event, 'campaign_id')?.toLowerCase())
-  const projects = await projectsOfCampaigns(
-    postgres,
-    principal,
-    [...new Set(named)].filter(isUuid),
-  )
+  const projects = await projectsOfCampaigns(postgres, of, [...new Set(named)].filter(isUuid))
   const rejected: Static<typeof Receipt>['rejected'] = []
   const valid: ValidDelivery[] = []
   const isOptedOut = ({ cookie_id }: ValidDelivery) =>
-    cookie_id !== undefined && optOuts.has(principal.organizationId, cookie_id.toLowerCase())
+    cookie_id !== undefined && optOuts.has(of.organizationId, cookie_id.toLowerCase())
   events.forEach((event, index) => {
     const checked = checkDelivery(event, projects, nowMs)
     if ('tsMillis' in checked) valid.push(isOptedOut(checked) ? withoutVisitor(checked) : checked)
     else rejected.push({ index, event_id: textOf(event, 'event_id'), ...checked })
   })
-  for (let from = 0; from < valid.length; from += rowsAtOnce) {
+  for (let from = 0; from < valid.length && !isSimulated(); from += rowsAtOnce) {
     const some = valid.slice(from, from + rowsAtOnce)
     const receivedMillis = spool.receive()
-    const context = { organizationId: principal.organizationId, receivedMillis, locate }
+    const context = { organizationId: of.organizationId, receivedMillis, locate }
     await toServiceUnavailable(
       spool.append(
         some.map((one) => deliveryRow(one, context)),
@@ -104,7 +109,7 @@ async function deliver(
       ),
     )
   }
-  acceptedEvents.inc(valid.length)
+  if (!isSimulated()) acceptedEvents.inc(valid.length)
   return { accepted: valid.length, rejected }
 }
 

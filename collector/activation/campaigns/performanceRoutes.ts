@@ -6,7 +6,7 @@ import { requireDaysInOrder } from './daysInOrder.ts'
 import type { CampaignsDeps } from './deps.ts'
 import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performance.ts'
 import { readCampaign } from './records.ts'
-import { Count, readChosen, readerOf } from './reports.ts'
+import { pageCounts, readChosen, readerOf } from './reports.ts'
 import { ById, Campaign, Daily, Metrics, PerformanceQuery, SummaryQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/campaigns'
@@ -66,7 +66,7 @@ export const performanceRoutes =
               campaigns: Type.Array(
                 Type.Object({ campaign_id, project_id, name, status, metrics: Metrics }),
               ),
-              count: Count,
+              ...pageCounts,
               totals: Metrics,
               next_cursor: NextCursor,
             }),
@@ -93,6 +93,7 @@ export const performanceRoutes =
             metrics: metricsOf(delivered.get(campaign_id) ?? sumOf([])),
           })),
           count: every.length,
+          total: every.length,
           totals: metricsOf(sumOf(delivered.values())),
         }
       },

@@ -4,10 +4,10 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
 import {
   bearerAccess as access,
-  requireLive,
   bearerWriteAccess as writeAccess,
 } from '../../api/access/recordAccess.ts'
 import { requireFiltersAllowed, requireKeyProject } from '../../api/access/recordScope.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
@@ -79,7 +79,7 @@ export const recordRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { campaign: sampleIdentity.campaignId } },
         schema: {
           tags,
           operationId: 'createCampaign',
@@ -92,7 +92,6 @@ export const recordRoutes =
       },
       async ({ principal, body }, reply) => {
         const { project_id, ...settings } = body
-        requireLive(principal, 'campaigns')
         requireKeyProject(principal, project_id)
         const { projectId } = await projectFor(postgres, principal, project_id, 'write')
         const campaign = await inTransaction(postgres, async (client) => {
@@ -121,7 +120,6 @@ export const recordRoutes =
         },
       },
       async ({ principal, params, query, body }) => {
-        requireLive(principal, 'campaigns')
         const scope = await recordScopeOf(principal, query.project_id)
         // Before the transaction: who holds a connection must not wait for another.
         const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)

@@ -8,7 +8,10 @@ import type { CampaignsDeps } from './deps.ts'
 import { listCampaigns, readEvery } from './records.ts'
 import type { ListQuery } from './schemas.ts'
 
-export const Count = Type.Integer({ description: 'Campaigns on all pages.' })
+export const pageCounts = {
+  count: Type.Integer({ description: 'Campaigns on all pages.' }),
+  total: Type.Integer({ description: 'The same as `count`.' }),
+}
 
 /** What reports read: the projection has sums of whole days, so it is little. */
 export const readerOf = (

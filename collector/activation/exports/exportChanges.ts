@@ -3,19 +3,17 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { requireKeyProject } from '../../api/access/recordScope.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { lockAudiencesOf } from '../../audiences/audiences.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
 import { changeExport, createExport, type Export, readExport } from './exports.ts'
-import { sampleExportOf } from './sample.ts'
 import type { ExportChange, NewExport } from './schemas.ts'
 import { requireFields, requirePossible } from './validate.ts'
 import { readWanted } from './wanted.ts'
 
 /**
- * Makes an export; with a test key nothing is kept. Throws 400 for what its destination does not take, 403 and 404 for
+ * Makes an export. Throws 400 for what its destination does not take, 403 and 404 for
  * its project and its parts, and 409 where a CRM refuses to list its fields.
  */
 export async function addExport(
@@ -24,16 +22,13 @@ export async function addExport(
   body: Static<typeof NewExport>,
 ): Promise<Export> {
   const { postgres } = deps
-  const { organizationId, mode } = principal
-  // A test key’s project is the sample’s, whichever of its own it names.
-  const asked = mode === 'test' ? sampleIdentity.projectId : body.project_id
-  requireKeyProject(principal, asked)
-  const { projectId } = await projectFor(postgres, principal, asked, 'write')
+  const { organizationId } = principal
+  requireKeyProject(principal, body.project_id)
+  const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
   const { audience_id = null, list_id = null, mapping = null } = body
   const parts = { ...body, audience_id, list_id, mapping }
   const wanted = await readWanted(postgres, organizationId, projectId, parts)
   requirePossible(wanted)
-  if (mode === 'test') return sampleExportOf(wanted.integration.type, parts)
   await requireFields(deps, wanted)
   return inTransaction(postgres, async (client) => {
     await lockAudiencesOf(client, projectId)
@@ -53,15 +48,14 @@ export async function updateExport(
   body: Static<typeof ExportChange>,
 ): Promise<Export> {
   const { postgres } = deps
-  const { organizationId, mode } = principal
+  const { organizationId } = principal
   const scope = await deps.recordScopeOf(principal, asked)
   const found = await readExport(postgres, scope, export_id)
   const { id, project_id } = found
-  if (mode === 'live') await projectFor(postgres, principal, project_id, 'write')
+  await projectFor(postgres, principal, project_id, 'write')
   const parts = { ...found, integration_type: undefined, ...body }
   const wanted = await readWanted(postgres, organizationId, project_id, parts)
   requirePossible(wanted)
-  if (mode === 'test') return sampleExportOf(wanted.integration.type, { ...found, ...body })
   const { mapping, integration_id, output_format } = body
   if ([mapping, integration_id, output_format].some((part) => part !== undefined))
     await requireFields(deps, wanted)

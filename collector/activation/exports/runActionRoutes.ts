@@ -7,7 +7,7 @@ import { inTransaction, type Queryable } from '../../platform/postgres/transacti
 import type { ExportsDeps } from './deps.ts'
 import { type Export, readExport } from './exports.ts'
 import { cancelRun, type Requester, type Run, readRun, requestRetry, requestRun } from './runs.ts'
-import { readSampleRun } from './sample.ts'
+import { sampleRunOf } from './sample.ts'
 import { ById, OneRun, ProjectQuery, RunById, tags } from './schemas.ts'
 
 const path = '/api/v1/exports/:export_id/runs'
@@ -40,7 +40,6 @@ export const runActionRoutes =
     ): Promise<{ run: Run }> => {
       const scope = await recordScopeOf(principal, asked)
       const { project_id } = await readExport(postgres, scope, export_id)
-      if (principal.mode === 'test') return { run: await readSampleRun(postgres, export_id) }
       // Before the transaction: who holds a connection must not wait for another.
       await projectFor(postgres, principal, project_id, 'write')
       return inTransaction(postgres, async (client) => {
@@ -58,7 +57,7 @@ export const runActionRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess, refusals: { 409: notNow } },
+        config: { access: writeAccess, sampleIds: { run: sampleRunOf }, refusals: { 409: notNow } },
         schema: {
           tags,
           operationId: 'createExportRun',
@@ -90,7 +89,7 @@ export const runActionRoutes =
     app.post(
       `${onePath}/retry`,
       {
-        config: { access: writeAccess, refusals: { 409: notNow } },
+        config: { access: writeAccess, sampleIds: { run: sampleRunOf }, refusals: { 409: notNow } },
         schema: {
           tags,
           operationId: 'retryExportRun',

@@ -6,6 +6,7 @@ import { keepBuild } from '../../audiences/builds.ts'
 import { requestListBuild } from '../../audiences/listAudience.ts'
 import { isOfChosenPeopleSql } from '../../events/query/freeAnswers.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { isSimulated } from '../../platform/postgres/simulation.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { ExportsDeps } from './deps.ts'
@@ -167,11 +168,15 @@ export async function requestRetry(
     )
   if (run.records_failed === 0)
     throw conflict('invalid_state', 'No record of this run has failed: there is nothing to retry.')
-  if (run.build_id === null || !(await keepBuild(client, run.build_id))) throw notReady(wanted)
+  // A sample run was never sent, and has no build of its own.
+  const buildId = isSimulated()
+    ? (await readServed(client, wanted.audience_id!)).buildId
+    : run.build_id
+  if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(wanted)
   return insertRun(
     client,
     wanted,
-    { retryOf: run.run_id, buildId: run.build_id, expected: run.records_failed },
+    { retryOf: run.run_id, buildId, expected: run.records_failed },
     requester,
   )
 }

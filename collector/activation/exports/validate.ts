@@ -1,6 +1,7 @@
 import { companyFields } from '../../../schemas/fields.ts'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import { personFields } from '../../identity/store/people.ts'
+import { isSimulated } from '../../platform/postgres/simulation.ts'
 import type { OpenDeps } from '../integrations/deps.ts'
 import {
   DestinationError,
@@ -104,6 +105,8 @@ export async function findUnknownFields(
  * first. While the destination is unreachable the mapping passes: each run checks it again before it sends.
  */
 export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<void> {
+  // A test key reaches no destination.
+  if (isSimulated()) return
   try {
     const fault = await findUnknownFields(deps, wanted.integration, wanted)
     if (fault !== null) throw invalidParameter('mapping', fault)

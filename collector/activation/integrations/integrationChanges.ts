@@ -3,7 +3,6 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { requireKeyProject } from '../../api/access/recordScope.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { IntegrationsDeps } from './deps.ts'
@@ -16,11 +15,10 @@ import {
   requireSettingsInUse,
   withoutSecrets,
 } from './integrations.ts'
-import { sampleIntegrationOf } from './sample.ts'
 import type { IntegrationChange, NewIntegration } from './schemas.ts'
 
 /**
- * Makes an integration; with a test key nothing is kept. Throws 400 for settings and secrets that its type does not
+ * Makes an integration. Throws 400 for settings and secrets that its type does not
  * have, and for addresses inside the network, 403 and 404 for its project.
  */
 export async function addIntegration(
@@ -29,15 +27,12 @@ export async function addIntegration(
   body: Static<typeof NewIntegration>,
 ): Promise<Integration> {
   const { type, settings, secrets, name } = body
-  const { organizationId, mode } = principal
-  // A test key's project is the sample's, whichever of its own it names.
-  const asked = mode === 'test' ? sampleIdentity.projectId : body.project_id
-  requireKeyProject(principal, asked)
-  const { projectId } = await projectFor(postgres, principal, asked, 'write')
+  const { organizationId } = principal
+  requireKeyProject(principal, body.project_id)
+  const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
   requireValid(type, 'settings', settings)
   requireValid(type, 'secrets', secrets)
   await requireReachable(outbound, settings)
-  if (mode === 'test') return sampleIntegrationOf(type, { name, settings })
   return inTransaction(postgres, async (client) => {
     const id = await createIntegration(client, sealer, { ...body, project_id: projectId })
     await audit(
@@ -66,7 +61,7 @@ export async function updateIntegration(
   const scope = await recordScopeOf(principal, asked)
   const found = await readIntegration(postgres, scope, integration_id)
   const { type, project_id, id } = found
-  if (principal.mode === 'live') await projectFor(postgres, principal, project_id, 'write')
+  await projectFor(postgres, principal, project_id, 'write')
   if (body.settings) {
     requireValid(type, 'settings', body.settings)
     requireSecretsForNewAddress(found.settings, body.settings, body.secrets)
@@ -74,10 +69,6 @@ export async function updateIntegration(
   }
   if (body.secrets) requireValid(type, 'secrets', body.secrets)
   if (body.settings) await requireSettingsInUse(postgres, found, body.settings)
-  if (principal.mode === 'test') {
-    const { name = found.name, settings = found.settings } = body
-    return sampleIntegrationOf(type, { name, settings })
-  }
   return inTransaction(postgres, async (client) => {
     const before = await readIntegration(client, scope, id, true)
     if (body.settings) {

@@ -16,7 +16,7 @@ import {
   readIntegration,
   withoutSecrets,
 } from './integrations.ts'
-import { sampleCheck } from './sample.ts'
+import { sampleCheck, sampleIntegrationOf } from './sample.ts'
 import {
   ById,
   Checked,
@@ -31,8 +31,7 @@ import {
 
 const path = '/api/v1/integrations'
 const onePath = `${path}/:integration_id`
-const testKeys =
-  ' With a test key nothing is kept and nothing sent: the answer is what it would be.'
+const testKeys = ' With a test key nothing is kept and nothing is sent.'
 
 /** RFC 9745: since when a check by GET is deprecated, in seconds. */
 const getDeprecated = `@${Date.UTC(2026, 10, 24) / 1000}`
@@ -92,7 +91,7 @@ export const integrationsRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { integration: sampleIntegrationOf } },
         schema: {
           tags,
           operationId: 'createIntegration',
@@ -151,7 +150,6 @@ export const integrationsRoutes =
           scope,
           params.integration_id,
         )
-        if (principal.mode === 'test') return reply.code(204).send(null)
         await projectFor(postgres, principal, project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await readIntegration(client, scope, id, true)

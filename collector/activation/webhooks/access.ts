@@ -4,11 +4,6 @@ import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { forbidden } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** Throws 403 for a test key: nothing happens in the sample that a webhook could tell of. */
-export function requireLive({ mode }: Principal): void {
-  if (mode === 'test') throw forbidden('A test key has no webhooks and changes nothing.')
-}
-
 /**
  * Of what a new webhook of the caller is: a project, or null, the whole organization. Throws 403 and 404 as the other
  * records of projects do, and 403 for who may not act for the whole organization.

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { listDeliveries, replayDelivery, replayFailed, sendTest } from './deliveries.ts'
 import type { WebhooksDeps } from './deps.ts'
@@ -10,6 +11,7 @@ import {
   DeliveriesQuery,
   DeliveryById,
   OneDelivery,
+  ProjectQuery,
   Replay,
   Replayed,
   tags,
@@ -52,21 +54,22 @@ export const deliveryRoutes =
     app.post(
       `${path}/test`,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { delivery: sampleIdentity.deliveryId } },
         schema: {
           tags,
           operationId: 'testWebhook',
           summary: 'Send a test message',
           params: ById,
+          querystring: ProjectQuery,
           description:
             'One of the type `webhook.test`, tried once; the deliveries say what came of it.',
           response: { 202: OneDelivery },
         },
       },
-      async ({ principal, params }, reply) => {
-        const delivery = await forChange(deps, principal, params.webhook_id, (client, webhook) => {
+      async (request, reply) => {
+        const delivery = await forChange(deps, request, (client, webhook) => {
           requireEnabled(webhook)
-          return sendTest(client, webhook, principal.organizationId)
+          return sendTest(client, webhook, request.principal.organizationId)
         })
         return reply.code(202).send({ delivery })
       },
@@ -75,21 +78,22 @@ export const deliveryRoutes =
     app.post(
       `${path}/deliveries/:delivery_id/replay`,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { delivery: sampleIdentity.deliveryId } },
         schema: {
           tags,
           operationId: 'replayWebhookDelivery',
           summary: 'Replay a delivery',
           params: DeliveryById,
+          querystring: ProjectQuery,
           description:
             'Sends the message again, with the same `webhook-id`, whether or not it had arrived.',
           response: { 202: OneDelivery },
         },
       },
-      async ({ principal, params }, reply) => {
-        const delivery = await forChange(deps, principal, params.webhook_id, (client, webhook) => {
+      async (request, reply) => {
+        const delivery = await forChange(deps, request, (client, webhook) => {
           requireEnabled(webhook)
-          return replayDelivery(client, webhook.id, params.delivery_id)
+          return replayDelivery(client, webhook.id, request.params.delivery_id)
         })
         return reply.code(202).send({ delivery })
       },
@@ -104,15 +108,16 @@ export const deliveryRoutes =
           operationId: 'replayFailedWebhookDeliveries',
           summary: 'Replay all failed deliveries',
           params: ById,
+          querystring: ProjectQuery,
           body: Replay,
           description: 'Sends every message again that was given up, of those since a time.',
           response: { 202: Replayed },
         },
       },
-      async ({ principal, params, body }, reply) => {
-        const replayed = await forChange(deps, principal, params.webhook_id, (client, webhook) => {
+      async (request, reply) => {
+        const replayed = await forChange(deps, request, (client, webhook) => {
           requireEnabled(webhook)
-          return replayFailed(client, webhook.id, body.since)
+          return replayFailed(client, webhook.id, request.body.since)
         })
         return reply.code(202).send({ replayed })
       },

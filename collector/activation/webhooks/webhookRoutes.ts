@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { ownerOf, requireLive } from './access.ts'
+import { ownerOf } from './access.ts'
 import type { WebhooksDeps } from './deps.ts'
 import { forChange } from './forChange.ts'
 import {
@@ -40,7 +41,7 @@ export const webhookRoutes =
     app.post(
       path,
       {
-        config: { access: writeAccess },
+        config: { access: writeAccess, sampleIds: { webhook: sampleIdentity.webhookId } },
         schema: {
           tags,
           operationId: 'createWebhook',
@@ -53,7 +54,6 @@ export const webhookRoutes =
         },
       },
       async ({ principal, body: { project_id, ...body } }, reply) => {
-        requireLive(principal)
         const projectId = await ownerOf(postgres, principal, project_id)
         await requireReachableUrl(deps, body.url)
         const created = await inTransaction(postgres, async (client) => {
@@ -125,6 +125,7 @@ export const webhookRoutes =
           operationId: 'updateWebhook',
           summary: 'Update a webhook',
           params: ById,
+          querystring: ProjectQuery,
           body: WebhookChange,
           description:
             'What is not named stays. While `enabled` is false nothing is sent and no events are kept for it; once it ' +
@@ -132,12 +133,12 @@ export const webhookRoutes =
           response: { 200: One },
         },
       },
-      async ({ principal, params, body }) => {
+      async (request) => {
+        const { principal, body } = request
         if (body.url !== undefined) {
-          requireLive(principal)
           await requireReachableUrl(deps, body.url)
         }
-        return forChange(deps, principal, params.webhook_id, async (client, webhook) => {
+        return forChange(deps, request, async (client, webhook) => {
           const changed = await changeWebhook(client, webhook, body)
           const object = { kind: 'webhook', id: webhook.id } as const
           await audit(client, principal, 'webhook.update', object, changesOf(webhook, changed))
@@ -155,12 +156,14 @@ export const webhookRoutes =
           operationId: 'deleteWebhook',
           summary: 'Delete a webhook',
           params: ById,
+          querystring: ProjectQuery,
           description: 'With its deliveries; what is under way may still arrive.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },
-      async ({ principal, params }, reply) => {
-        await forChange(deps, principal, params.webhook_id, async (client, { id, url }) => {
+      async (request, reply) => {
+        const { principal } = request
+        await forChange(deps, request, async (client, { id, url }) => {
           await client.query('DELETE FROM webhooks WHERE webhook_id = $1', [id])
           await audit(client, principal, 'webhook.delete', { kind: 'webhook', id }, { url })
         })
@@ -177,15 +180,16 @@ export const webhookRoutes =
           operationId: 'rotateWebhookSecret',
           summary: 'Rotate a webhook’s secret',
           params: ById,
+          querystring: ProjectQuery,
           description:
             'For a day messages are signed with both, the new one first; it is shown this once.',
           response: { 200: WithSecret },
         },
       },
-      async ({ principal, params }) =>
-        forChange(deps, principal, params.webhook_id, async (client, webhook) => {
+      async (request) =>
+        forChange(deps, request, async (client, webhook) => {
           const rotated = await rotateSecret(client, sealer, webhook)
-          await audit(client, principal, 'webhook.rotate_secret', {
+          await audit(client, request.principal, 'webhook.rotate_secret', {
             kind: 'webhook',
             id: webhook.id,
           })

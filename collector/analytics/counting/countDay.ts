@@ -1,5 +1,6 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { hourOfEvent } from '../../events/query/fingerprints.ts'
+import type { Bots } from '../../events/query/selection.ts'
 import { restMs } from '../../events/query/sessions.ts'
 import { conditions } from '../../events/query/where.ts'
 import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
@@ -39,13 +40,22 @@ type Count = (
 ) => Promise<Numbering>
 
 /** Counts a day, or hours of it, as rows of runs that nobody reads before they are noted, in these numbers. */
-export const count: Record<CountedThing, Count> = { events: countEvents, sessions: countSessions }
+export const count: Record<CountedThing, Count> = {
+  events: countEvents,
+  sessions: countSessions('excluded'),
+  sessions_with_bots: countSessions('included'),
+}
 
-/** All events of pixels of a time. */
-export const planOf = ({ organizationId, projectId }: Project, window: Window): AnalyticsPlan => ({
+/** The events of pixels of a time. */
+export const planOf = (
+  { organizationId, projectId }: Project,
+  window: Window,
+  bots: Bots = 'included',
+): AnalyticsPlan => ({
   source: 'pixel',
   filters: [],
   window,
+  bots,
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
 
@@ -79,32 +89,30 @@ async function countEvents(
   const where = [...conditions(plan, bind), spans].join('\n  AND ')
   const projectId = bind('UUID', project.projectId)
   await clickhouse.command({
-    sql: `INSERT INTO analytics_days (project_id, date, run_id, dimension, value, events, page_views, visitors)
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, day, counted, bind)} AS run, ${dimensionColumns(rolledFields).join(', ')},
+    sql: `INSERT INTO analytics_days (project_id, date, run_id, is_bot, dimension, value, events, page_views, visitors)
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, day, counted, bind)} AS run, is_bot,
+  ${dimensionColumns(rolledFields).join(', ')},
   count(), countIf(event_type = 'page_view'), groupBitmapState(number)
 FROM events ${joinNumbers('cookie_id', projectId, `SELECT cookie_id FROM events WHERE ${where}`)}
-WHERE ${where}${groupingSets(rolledFields, { by: ['run'], hasWhole: true })}
+WHERE ${where}${groupingSets(rolledFields, { by: ['run', 'is_bot'], hasWhole: true })}
 ${settings}, force_grouping_standard_compatibility = 1`,
     params,
   })
   return numbering
 }
 
-async function countSessions(
-  clickhouse: ClickHouse,
-  project: Project,
-  day: number,
-  counted: readonly Counting[],
-): Promise<Numbering> {
-  const { startMs, endMs } = windowOf(counted)
-  // As far back as a session that closes then may have begun.
-  const sessions = planOf(project, { startMs: (day - 2) * dayMs, endMs })
-  // Where the last events of those lie.
-  const lately = planOf(project, { startMs: startMs - restMs, endMs })
-  const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
-  await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
-  await clickhouse.command(sessionPagesInsert(sessions, lately, day, counted))
-  return numbering
+function countSessions(bots: Bots): Count {
+  return async (clickhouse, project, day, counted) => {
+    const { startMs, endMs } = windowOf(counted)
+    // As far back as a session that closes then may have begun.
+    const sessions = planOf(project, { startMs: (day - 2) * dayMs, endMs }, bots)
+    // Where the last events of those lie.
+    const lately = planOf(project, { startMs: startMs - restMs, endMs }, bots)
+    const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
+    await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
+    await clickhouse.command(sessionPagesInsert(sessions, lately, day, counted))
+    return numbering
+  }
 }
 
 const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted).map(inMillis)

@@ -7,6 +7,7 @@ import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import {
+  type CountedThing,
   countedThings,
   dayOf,
   daysOfHours,
@@ -107,12 +108,12 @@ async function readPixels(clickhouse: ClickHouse, plan: AnalyticsPlan): Promise<
 /** Deletes the counts that another run has taken the place of. */
 export async function deleteOldCounts(clickhouse: ClickHouse): Promise<void> {
   for (const [table, of] of [
-    ['analytics_days', 'events'],
-    ['analytics_session_days', 'sessions'],
-  ] as const)
+    ['analytics_days', ['events']],
+    ['analytics_session_days', ['sessions', 'sessions_with_bots']],
+  ] as const satisfies [string, CountedThing[]][])
     await deleteRows(clickhouse, table, {
       sql: `counted_at < now() - INTERVAL 1 HOUR AND (project_id, run_id) NOT IN
-        (SELECT project_id, run_id FROM analytics_runs FINAL WHERE of = {of:String} AND fingerprint != '')`,
+        (SELECT project_id, run_id FROM analytics_runs FINAL WHERE of IN {of:Array(String)} AND fingerprint != '')`,
       params: { of },
     })
 }

@@ -1,5 +1,5 @@
 import type { Bind } from '../../events/query/bind.ts'
-import { conditions } from '../../events/query/where.ts'
+import { botsCondition, conditions } from '../../events/query/where.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'
@@ -56,7 +56,7 @@ export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, b
   return `(
 SELECT ${[...by.rolled, 'events', 'page_views', rolledVisitors].join(', ')}
 FROM analytics_days
-WHERE ${rolledRows(rolled, by.dimensions, bind)}
+WHERE ${[rolledRows(rolled, by.dimensions, bind), ...botsCondition(plan.bots)].join(' AND ')}
 UNION ALL
 SELECT ${[...by.scanned, 'count() AS events', "countIf(event_type = 'page_view') AS page_views", scannedVisitors('cookie_id')].join(', ')}
 FROM events ${joinNumbers('cookie_id', bind('UUID', rolled.projectId), `SELECT cookie_id FROM events WHERE ${where}`)}

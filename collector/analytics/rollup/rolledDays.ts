@@ -27,7 +27,10 @@ export interface RolledDays {
   readonly scanned: readonly Span[]
 }
 
-type Rollup = Readonly<Record<CountedThing, RolledDays | null>>
+interface Rollup {
+  readonly events: RolledDays | null
+  readonly sessions: RolledDays | null
+}
 
 /** A window shorter than this is read from the events at once. */
 const daysMin = 2
@@ -41,7 +44,7 @@ const daysByHour = 1
  */
 export async function readRollup(
   reader: Pick<Reader, 'rows'>,
-  { scope, window, filters }: AnalyticsPlan,
+  { scope, window, filters, bots }: AnalyticsPlan,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope
   const { startMs, endMs } = window
@@ -71,7 +74,10 @@ export async function readRollup(
     const scanned = spansBetween(spans, { first: startMs, end: endMs + restMs })
     return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }
-  return { events: rolledOf('events'), sessions: rolledOf('sessions') }
+  return {
+    events: rolledOf('events'),
+    sessions: rolledOf(bots === 'included' ? 'sessions_with_bots' : 'sessions'),
+  }
 }
 
 /** SQL: rows of a table of counts that were counted last, of these dimensions. */

@@ -8,8 +8,11 @@ import { dateOf, hourMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Span } from './spans.ts'
 
-/** What of a time is counted: its events; its sessions, those that half an hour passed after in that time. */
-export const countedThings = ['events', 'sessions'] as const
+/**
+ * What of a time is counted: its events, bots apart from others; its sessions, those that half an hour passed after in
+ * that time, of events without bots and of all events. A bot's event can join two sessions, so neither tells the other.
+ */
+export const countedThings = ['events', 'sessions', 'sessions_with_bots'] as const
 export type CountedThing = (typeof countedThings)[number]
 
 /** A count of a day or an hour, in hours since 1970 (UTC), that may be read while its fingerprint is that of the events. */
@@ -36,13 +39,13 @@ export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settl
 export const daysOfHours = 31
 
 /** Raised when something else is counted, so that what was counted before is read no longer. */
-const version = 1
+const version = 2
 /** What an hour's fingerprint begins with, after the version: it is never that of a day. */
 const ofHour = 'hour'
 
 /** How many days before its own a session of a day may depend on: it has begun the day before the last at the earliest. */
-const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3 }
-export const daysBeforeMax = daysBefore.sessions
+const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3, sessions_with_bots: 3 }
+export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 
 /**
  * What a run of a day or an hour has counted, from the fingerprints of days, and of the hours of its own; empty where

@@ -2,7 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { projectFor } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { ApiError, forbidden, invalidParameter, notFound } from '../../api/http/errors.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import type { ReadDeps } from '../../events/query/deps.ts'
@@ -39,6 +40,13 @@ const ShareLink = Type.Object(
 
 const path = '/api/v1/analytics/shares'
 const ById = exactly({ share_id: Id })
+const ProjectQuery = exactly({ project_id: Type.Optional(Id) })
+
+/** What names a share link. */
+interface NamedShare {
+  share_id: string
+  project_id: string | undefined
+}
 
 /** /api/v1/analytics/shares: links that show figures to whoever has them, until they end. */
 export const sharesRoutes =
@@ -48,10 +56,22 @@ export const sharesRoutes =
     const access = { ...mayRead, keyRole: 'admin' } as const
     app.addHook('preValidation', rejectUnstorableText)
 
+    /** A share link, of the project that the request names if it names one. */
+    const readShareOf = async (
+      principal: Principal,
+      { share_id, project_id }: NamedShare,
+    ): Promise<Share> => {
+      const projectId = project_id?.toLowerCase()
+      if (projectId !== undefined) await deps.scopeOf(principal, { projectId })
+      const share = await readShare(postgres, principal.organizationId, share_id.toLowerCase())
+      const isOfOther = projectId !== undefined && share?.project_id !== projectId
+      if (!share || isOfOther) throw notFound.shareLink()
+      return share
+    }
+
     /** A share link that the caller administers. */
-    const shareFor = async (principal: Principal, shareId: string): Promise<Share> => {
-      const share = await readShare(postgres, principal.organizationId, shareId)
-      if (!share) throw notFound.shareLink()
+    const shareFor = async (principal: Principal, asked: NamedShare): Promise<Share> => {
+      const share = await readShareOf(principal, asked)
       await projectFor(postgres, principal, share.project_id, 'write').catch((error) => {
         const isOther = error instanceof ApiError && [401, 404].includes(error.status)
         throw isOther ? notFound.shareLink() : error
@@ -82,14 +102,18 @@ export const sharesRoutes =
     app.post(
       path,
       {
-        config: { access, refusals: { 409: '`conflict`: the project has too many share links.' } },
+        config: {
+          access,
+          sampleIds: { share_link: sampleIdentity.shareId },
+          refusals: { 409: '`conflict`: the project has too many share links.' },
+        },
         schema: {
           tags,
           operationId: 'createShareLink',
           summary: 'Create a share link',
           description:
             'Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: ' +
-            'figures alone, never who somebody is. For admins of the project. The secret is in the part of the address ' +
+            'figures alone, without bots, never who somebody is. For admins of the project. The secret is in the part of the address ' +
             'that browsers send to nobody; it is shown in this answer and never again.',
           body: exactly({
             project_id: Id,
@@ -113,7 +137,6 @@ export const sharesRoutes =
         },
       },
       async ({ principal, body }, reply) => {
-        if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
         const expiresAt = readExpiry(body.expires_at, deps.now())
         const pixelId = body.pixel_id?.toLowerCase() ?? null
         await deps.scopeOf(principal, {
@@ -138,18 +161,18 @@ export const sharesRoutes =
           operationId: 'getShareLink',
           summary: 'Get a share link',
           params: ById,
+          querystring: ProjectQuery,
           description: 'For admins of the project, and for whoever has the link.',
           response: { 200: Type.Object({ share_link: ShareLink }) },
         },
       },
-      async ({ principal, params }) => {
-        const { caller, organizationId } = principal
-        const shareId = params.share_id.toLowerCase()
+      async ({ principal, params, query }) => {
+        const { caller } = principal
+        const asked = { share_id: params.share_id, project_id: query.project_id }
         if (caller.kind !== 'share')
-          return { share_link: publicShare(await shareFor(principal, shareId)) }
-        const share =
-          caller.shareId === shareId && (await readShare(postgres, organizationId, shareId))
-        if (!share) throw notFound.shareLink()
+          return { share_link: publicShare(await shareFor(principal, asked)) }
+        const share = await readShareOf(principal, asked)
+        if (share.share_id !== caller.shareId) throw notFound.shareLink()
         return { share_link: { ...publicShare(share), created_by: null, last_used_at: null } }
       },
     )
@@ -163,13 +186,16 @@ export const sharesRoutes =
           operationId: 'revokeShareLink',
           summary: 'Revoke a share link',
           params: ById,
+          querystring: ProjectQuery,
           description: 'It shows nothing any more within a second.',
           response: { 204: Type.Null({ description: 'Revoked.' }) },
         },
       },
-      async ({ principal, params }, reply) => {
-        if (principal.mode === 'test') throw forbidden('A test key shares nothing.')
-        const share = await shareFor(principal, params.share_id)
+      async ({ principal, params, query }, reply) => {
+        const share = await shareFor(principal, {
+          share_id: params.share_id,
+          project_id: query.project_id,
+        })
         await inTransaction(postgres, (client) => revokeShare(client, principal, share))
         return reply.code(204).send(null)
       },

@@ -33,6 +33,7 @@ export async function readSummary(
     source: 'pixel',
     window: { startMs, endMs },
     filters: [],
+    bots: 'excluded',
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
   const [now, previous, values] = await Promise.all([

@@ -68,7 +68,7 @@ export const summariesRoutes =
           operationId: 'setEmailSummary',
           summary: 'Subscribe to a project’s summary by e-mail, or unsubscribe',
           description:
-            'Figures of the period and the one before, top pages and sources: aggregates alone. It begins with the ' +
+            'Figures of the period and the one before, top pages and sources: aggregates alone, without bots. It begins with the ' +
             'period that is under way. 503 `not_configured` where the service sends no mail.',
           body: exactly({ project_id: Id, frequency: Frequency }),
           response: { 200: Summary },

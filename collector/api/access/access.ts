@@ -1,6 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import type { KeyRole, Principal } from './principal.ts'
 import type { RateLimitName } from './rateLimits.ts'
+import type { SampleIds } from './sampleView.ts'
 
 /**
  * Who may ask a route, declared with it as `config.access`. A route that declares nothing keeps the service from
@@ -38,6 +39,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access
+    sampleIds?: SampleIds
   }
   interface FastifyRequest {
     /** Who is asking; set by the guard on every route that is not for anyone. */

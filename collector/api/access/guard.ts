@@ -6,7 +6,7 @@ import { requireKeyRole } from './permissions.ts'
 import type { Principal } from './principal.ts'
 import { isProjectScoped, readProjectHeader } from './projectHeader.ts'
 import type { TakeTokens } from './rateLimits.ts'
-import { type SampleView, showOwnNames } from './sampleView.ts'
+import { type SampleView, showOwnNames, showSampleIds } from './sampleView.ts'
 import { requireSharedRoute } from './shareLinks.ts'
 import { credentialsOf, type WrongKeyLimit } from './wrongKeys.ts'
 
@@ -21,8 +21,8 @@ export interface GuardDeps {
   noteKeyUse(keyId: string): void
   /** Null: wrong keys are not limited. */
   wrongKeys: WrongKeyLimit | null
-  /** Turns a test key's request into one of the sample organization. */
-  viewSample: SampleView
+  /** Turns a test key's request into one of the sample organization, and undoes what it writes. */
+  sampleView: SampleView
 }
 
 /**
@@ -36,6 +36,7 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   app.decorateRequest('principal')
   app.decorateRequest('askedBy', null)
   app.decorateRequest('sampleNames', null)
+  app.addHook('preSerialization', showSampleIds)
   app.addHook('onSend', showOwnNames)
   app.addHook('onRoute', (route) => {
     routes.push(route)
@@ -48,18 +49,30 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
       route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<
         RouteOptions['onRequest']
       >
-      if (isProjectScoped(route.schema)) {
-        route.preValidation = [
-          readProjectHeader,
-          ...[route.preValidation ?? []].flat(),
-        ] as NonNullable<RouteOptions['preValidation']>
-      }
+      const hooks = [
+        deps.sampleView.enterBody,
+        ...(isProjectScoped(route.schema) ? [readProjectHeader] : []),
+      ]
+      route.preValidation = [...hooks, ...[route.preValidation ?? []].flat()] as NonNullable<
+        RouteOptions['preValidation']
+      >
+      if (access.to === 'key' && access.keyRole !== 'read')
+        simulateForTestKeys(route, deps.sampleView)
     }
   })
   app.addHook('onReady', async () => {
     const undeclared = routes.filter((route) => !route.config?.access).map(nameOf)
     if (undeclared.length > 0) throw new Error(`no config.access: ${undeclared.join('; ')}`)
   })
+}
+
+/** Has a route that writes do all that it does for a live key, and undoes it. */
+function simulateForTestKeys(route: RouteOptions, { simulate }: SampleView): void {
+  const { handler } = route
+  route.handler = function (request, reply) {
+    if (request.principal.mode !== 'test') return handler.call(this, request, reply)
+    return simulate(async () => handler.call(this, request, reply))
+  }
 }
 
 const answerHead = async (_request: FastifyRequest, reply: FastifyReply) =>
@@ -79,7 +92,7 @@ async function admit(
   reply: FastifyReply,
 ): Promise<void> {
   reply.header('cache-control', personal)
-  const { takeTokens, noteKeyUse, viewSample } = deps
+  const { takeTokens, noteKeyUse, sampleView } = deps
   const principal = await identify(deps, access, request)
   request.askedBy = principal
   if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
@@ -90,7 +103,8 @@ async function admit(
     else requireAllowed(principal, access)
     if (takeTokens) reply.headers(await takeTokens(principal, isShare ? 'share' : access.limit))
   }
-  request.principal = principal.mode === 'test' ? await viewSample(request, principal) : principal
+  request.principal =
+    principal.mode === 'test' ? await sampleView.enter(request, principal) : principal
 }
 
 /** Authenticates a request. Networks with too many wrong keys or secrets wait. */

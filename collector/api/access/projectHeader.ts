@@ -42,8 +42,6 @@ export async function readProjectHeader(request: FastifyRequest): Promise<void> 
   const values = part && (request[parts[part]] as { project_id?: unknown } | null | undefined)
   if (typeof values !== 'object' || values === null) return
   values.project_id ??= header
-  // A test key's header already names the sample's project (sampleView.ts); its body still names its own.
-  if (part === 'body' && request.principal?.mode === 'test') return
   if (String(values.project_id).toLowerCase() !== header)
     throw invalidParameter('project_id', 'differs from the X-Project-Id header')
 }

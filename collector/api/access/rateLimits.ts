@@ -24,6 +24,8 @@ const buckets = {
   intent: { rate: 10, burst: 10, per: 'organization' },
   intent_preview: { rate: 5, burst: 5, per: 'organization' },
   audience_sample: { rate: 5, burst: 5, per: 'organization' },
+  /** A refusal by a budget or limit that its owner has just changed tells something, so it is not changed often. */
+  usage_limits: { rate: 20 / 3600, burst: 20, per: 'organization' },
   organization: { rate: 25, burst: 50, per: 'organization' },
 } as const satisfies Record<string, Bucket>
 type BucketName = keyof typeof buckets
@@ -42,16 +44,17 @@ export const rateLimits = {
   intent: ['caller', 'intent', 'organization'],
   intent_preview: ['caller', 'intent', 'intent_preview', 'organization'],
   audience_sample: ['caller', 'audience_sample', 'organization'],
+  usage_limits: ['caller', 'usage_limits', 'organization'],
 } as const satisfies Record<string, readonly BucketName[]>
 export type RateLimitName = keyof typeof rateLimits
 
 /**
  * Whether X-RateLimit-* headers tell a route's limit: wherever the organization's bucket counts, so not in the events
- * API (spec: Errors and limits). They tell of the tightest bucket, the one that will refuse first, so that a client
+ * API (spec: Errors and limits), and not of limits by the hour. They tell of the tightest bucket, the one that will refuse first, so that a client
  * that goes by them is not refused: the organization's 25 a second, bursts of 50, once several keys share it, else the
  * key's own.
  */
-const isTold = (limit: RateLimitName): boolean => limit !== 'events'
+const isTold = (limit: RateLimitName): boolean => limit !== 'events' && limit !== 'usage_limits'
 
 /** Takes a request's tokens. Resolves with the headers to answer with; rejects with 429 "rate_limited". */
 export type TakeTokens = (
@@ -82,17 +85,20 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
     throw new ApiError(
       429,
       'rate_limited',
-      `More than ${rate} requests a second of ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
+      `More than ${inWords(rate)} of ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
       { headers: { ...told, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
     )
   }
 }
 
+const inWords = (rate: number): string =>
+  rate < 1 ? `${Math.round(rate * 3600)} requests an hour` : `${rate} requests a second`
+
 /** A limit in words, for the documentation. */
 export function describeRateLimit(limit: RateLimitName): string {
   const parts = rateLimits[limit].map((name) => {
     const { rate, burst, per } = buckets[name]
-    return `${rate} requests a second, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
+    return `${inWords(rate)}, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
   })
   const told = isTold(limit)
     ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them.'

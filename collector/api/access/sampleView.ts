@@ -2,15 +2,29 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { simulate } from '../../platform/postgres/simulation.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import { piecesOf, streamOf } from '../http/streamOf.ts'
 import type { Principal } from './principal.ts'
 
-/** Whose the sample rows are: the one organization, project and pixel that test keys see. */
+/**
+ * Whose the sample rows are: the one organization, project and pixel that test keys see. The other ids are of records
+ * that stand for what a test key creates.
+ */
 export const sampleIdentity = {
   organizationId: '5a3b1e00-0000-4000-8000-000000000001',
   projectId: '5a3b1e00-0000-4000-8000-000000000002',
   pixelId: '5a3b1e00-0000-4000-8000-000000000003',
+  campaignId: '5a3b1e00-0000-4000-8000-00000000000c',
+  audienceId: '5a3b1e00-0000-4000-8000-0000000000d1',
+  listId: '5a3b1e00-0000-4000-8000-0000000000e1',
+  importId: '5a3b1e00-0000-4000-8000-0000000001e1',
+  webhookId: '5a3b1e00-0000-4000-8000-000000000b01',
+  deliveryId: '5a3b1e00-0000-4000-8000-000000000b02',
+  shareId: '5a3b1e00-0000-4000-8000-000000000b03',
+  optOutId: '5a3b1e00-0000-4000-8000-000000000b04',
+  erasureId: '5a3b1e00-0000-4000-8000-000000000b05',
+  memberId: '5a3b1e00-0000-4000-8000-0000000000a3',
 } as const
 
 declare module 'fastify' {
@@ -21,7 +35,7 @@ declare module 'fastify' {
 }
 
 /** The sample's id → the caller's. All are texts of one length. */
-export type SampleNames = ReadonlyMap<string, string>
+export type SampleNames = Map<string, string>
 
 /** The ids that a request may name, and the sample's of the same kind. */
 const kinds = {
@@ -31,8 +45,15 @@ const kinds = {
   pixel_id: sampleIdentity.pixelId,
 } as const
 
-/** Makes a test key's request one of the sample organization; returns as whom it goes on. */
-export type SampleView = (request: FastifyRequest, principal: Principal) => Promise<Principal>
+/** How a test key sees the service. */
+export interface SampleView {
+  /** Makes a test key's request one of the sample organization; returns as whom it goes on. */
+  enter(request: FastifyRequest, principal: Principal): Promise<Principal>
+  /** The same for the ids in its body, which is read later. */
+  enterBody(request: FastifyRequest): Promise<void>
+  /** Does what a route that writes does, and undoes it once it is answered. */
+  simulate<T>(work: () => Promise<T>): Promise<T>
+}
 
 /**
  * Makes what lets a test key in as a key of the sample organization, so that no route can show it anything live. Ids of
@@ -41,33 +62,67 @@ export type SampleView = (request: FastifyRequest, principal: Principal) => Prom
  */
 export function createSampleView(postgres: Postgres): SampleView {
   const isTheirs = ttlCache((key) => isOwn(postgres, JSON.parse(key)))
-  return async (request, principal) => {
-    const { organizationId, projectId } = principal
-    const names = new Map<string, string>()
-    if (projectId !== null) names.set(sampleIdentity.projectId, projectId)
-    for (const place of [request.params, request.query, request.headers] as Record<
-      string,
-      unknown
-    >[]) {
-      for (const [kind, sampleId] of Object.entries(kinds)) {
-        const asked = place[kind]
-        if (typeof asked !== 'string' || !isUuid(asked)) continue
-        const id = asked.toLowerCase()
-        if (
-          !(await isTheirs(JSON.stringify({ organizationId, projectId, kind, id } satisfies Asked)))
-        )
-          continue
-        place[kind] = sampleId
-        names.set(sampleId, id)
-      }
-    }
-    request.sampleNames = names
-    return {
-      ...principal,
-      organizationId: sampleIdentity.organizationId,
-      projectId: projectId && sampleIdentity.projectId,
+  const replaceOwn = async (
+    place: Record<string, unknown>,
+    { organizationId, projectId }: Principal,
+    names: SampleNames,
+  ) => {
+    for (const [kind, sampleId] of Object.entries(kinds)) {
+      const asked = place[kind]
+      if (typeof asked !== 'string' || !isUuid(asked)) continue
+      const id = asked.toLowerCase()
+      if (
+        !(await isTheirs(JSON.stringify({ organizationId, projectId, kind, id } satisfies Asked)))
+      )
+        continue
+      place[kind] = sampleId
+      names.set(sampleId, id)
     }
   }
+  return {
+    async enter(request, principal) {
+      const names: SampleNames = new Map()
+      if (principal.projectId !== null) names.set(sampleIdentity.projectId, principal.projectId)
+      for (const place of [request.params, request.query, request.headers])
+        await replaceOwn(place as Record<string, unknown>, principal, names)
+      request.sampleNames = names
+      return {
+        ...principal,
+        organizationId: sampleIdentity.organizationId,
+        projectId: principal.projectId && sampleIdentity.projectId,
+      }
+    },
+    async enterBody({ body, askedBy, sampleNames }) {
+      if (askedBy && sampleNames && typeof body === 'object' && body !== null)
+        await replaceOwn(body as Record<string, unknown>, askedBy, sampleNames)
+    },
+    simulate: (work) => simulate(postgres, work),
+  }
+}
+
+/** The records in a route's answer that it made, by their member, and the sample's id that a test key is shown for each. */
+export type SampleIds = Readonly<Record<string, string | ((made: MadeRecord) => string)>>
+
+interface MadeRecord {
+  readonly [member: string]: unknown
+}
+
+/** A preSerialization hook: a record that a test key made is shown by the id of a record of the sample, which it can read. */
+export async function showSampleIds(
+  request: FastifyRequest,
+  _reply: unknown,
+  payload: unknown,
+): Promise<unknown> {
+  const { sampleIds } = request.routeOptions.config
+  const { sampleNames } = request
+  if (!sampleIds || !sampleNames) return payload
+  for (const [member, sampleId] of Object.entries(sampleIds)) {
+    const made = (payload as Record<string, MadeRecord | undefined>)[member]
+    const id = made?.id ?? made?.[`${member}_id`]
+    if (made && typeof id === 'string')
+      sampleNames.set(id, typeof sampleId === 'string' ? sampleId : sampleId(made))
+  }
+  return payload
 }
 
 interface Asked {

@@ -1,4 +1,3 @@
-import { jwtVerify, SignJWT } from 'jose'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { serviceSecret } from './serviceSecret.ts'
 
@@ -20,19 +19,25 @@ export const tokenSeconds = 3600
 const algorithm = 'HS256'
 const issuer = 'footfall'
 
+/** Loads the library at the first token: the primary, and most workers, never see one. */
+const loadJose = () => import('jose')
+
 export function createTokens(postgres: Postgres): Tokens {
   const signingKey = () => serviceSecret(postgres, 'token_key')
   return {
-    sign: async (memberId) =>
-      new SignJWT()
+    async sign(memberId) {
+      const { SignJWT } = await loadJose()
+      return new SignJWT()
         .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
         .setIssuer(issuer)
         .setSubject(memberId)
         .setIssuedAt()
         .setExpirationTime(`${tokenSeconds}s`)
-        .sign(await signingKey()),
-    verify: async (token) => {
+        .sign(await signingKey())
+    },
+    async verify(token) {
       const secret = await signingKey()
+      const { jwtVerify } = await loadJose()
       try {
         const { payload } = await jwtVerify(token, secret, { algorithms: [algorithm], issuer })
         const { sub, iat } = payload

@@ -17,8 +17,10 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     headers: readHeaders,
     body: orDefault,
   }[httpPart ?? '']
+  const hasEmail = namesEmail(schema)
   return (given: unknown) => {
-    const value = trimEmails(schema, read ? read(schema, given) : given)
+    const whole = read ? read(schema, given) : given
+    const value = hasEmail ? trimEmails(schema, whole) : whole
     compiled ??= Compile(schema)
     const validator = compiled
     return validator.Check(value)
@@ -91,17 +93,38 @@ function readNumbers(schema: TSchema, given: unknown): unknown {
 const orDefault = (schema: TSchema, given: unknown): unknown =>
   given === null && 'default' in schema ? structuredClone(schema.default) : given
 
-/** A value whose e-mail addresses have no blanks around them. */
-function trimEmails(schema: TSchema, value: unknown): unknown {
-  const names = Object.entries(propertiesOf(schema)).filter(([, { format }]) => format === 'email')
-  if (names.length === 0 || typeof value !== 'object' || value === null) return value
-  const given = value as Record<string, unknown>
-  const trimmed = names.flatMap(([name]) =>
-    typeof given[name] === 'string' && Object.hasOwn(given, name)
-      ? [[name, given[name].trim()]]
-      : [],
+/** The parts of a schema that have members of their own. */
+interface Nested {
+  readonly format?: string
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly items?: TSchema
+  readonly anyOf?: readonly TSchema[]
+}
+
+/** Whether a schema names an e-mail address at any depth. */
+function namesEmail(schema: TSchema): boolean {
+  const { format, properties = {}, items, anyOf = [] } = schema as Nested
+  return (
+    format === 'email' ||
+    [...Object.values(properties), ...(items ? [items] : []), ...anyOf].some(namesEmail)
   )
-  return { ...given, ...Object.fromEntries(trimmed) }
+}
+
+/** Returns a value without blanks around the e-mail addresses that its schema names, at any depth. */
+function trimEmails(schema: TSchema, value: unknown): unknown {
+  const { format, properties, items, anyOf = [] } = schema as Nested
+  if (typeof value === 'string') {
+    return format === 'email' || anyOf.some((one) => (one as Nested).format === 'email')
+      ? value.trim()
+      : value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return items ? value.map((member) => trimEmails(items, member)) : value
+  const trimmed = Object.entries(value).map(([name, member]) => [
+    name,
+    properties && Object.hasOwn(properties, name) ? trimEmails(properties[name]!, member) : member,
+  ])
+  return anyOf.reduce((whole, one) => trimEmails(one, whole), Object.fromEntries(trimmed))
 }
 
 /** The headers that a schema names, as it spells them; Node has their names in lower case. */

@@ -5,6 +5,7 @@ import type { Access } from '../access/access.ts'
 import { isProjectScoped, projectHeader } from '../access/projectHeader.ts'
 import { describeRateLimit } from '../access/rateLimits.ts'
 import { answerOf, ErrorBody } from '../http/schemas.ts'
+import { describeConflicts } from './conflicts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,8 +21,13 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
   const access = route.config?.access
   if (!access || schema?.hide) return { schema, url }
   const answers = schema?.response as Record<string, object> | undefined
+  const conflicts = describeConflicts(schema?.operationId, route.config?.refusals?.[409])
+  const conflict = conflicts === undefined ? {} : { 409: problem(conflicts) }
   if (access.to === 'anyone') {
-    return { url, schema: { security: [], ...schema, response: { '4xx': refused, ...answers } } }
+    return {
+      url,
+      schema: { security: [], ...schema, response: { '4xx': refused, ...conflict, ...answers } },
+    }
   }
   return {
     url,
@@ -44,6 +50,7 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
             problem(text),
           ]),
         ),
+        ...conflict,
         503: problem(
           '`busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait.',
         ),

@@ -12,7 +12,7 @@ export interface Operation {
   description?: string
   tags?: string[]
   parameters?: Parameter[]
-  requestBody?: { content: Content }
+  requestBody?: { required?: boolean; content: Content }
   security?: Record<string, string[]>[]
   responses: Record<string, { description: string; content?: Content }>
 }

@@ -32,7 +32,7 @@ export function addExamples(document: Document, examples: Record<string, Example
     const body = requestBody?.content['application/json']
     if (body && example.body !== undefined) body.example = example.body
     const answer = responses[example.status]?.content?.['application/json']
-    if (answer) answer.example = example.answer
+    if (answer && example.answer !== null) answer.example = example.answer
   }
 }
 

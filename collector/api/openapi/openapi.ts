@@ -40,6 +40,9 @@ HEAD is answered wherever GET is, without the body; of what is charged it only c
 Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` are the same with \`/api\` before it. Bodies of requests are JSON,
 uncompressed; answers of 1 KiB and more are compressed for who asks for it (\`zstd\`, \`br\`, \`gzip\`).
 In Node and browsers \`footfall/client\` asks for you: pages, waits, repeats, types; its methods are named as operations here.
+With a test key every answer carries \`X-Svc-Mode: test\`, shows sample data and costs nothing. Its writes are simulated: they are
+checked and answered as with a live key, and store, mail and send nothing. A created record is shown with the id of a sample
+record where the sample has one: reading it later returns the sample record. Other created ids return 404 later.
 A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
 
 const tags = [

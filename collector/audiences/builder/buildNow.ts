@@ -1,5 +1,5 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
-import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { requireAlone, UnderWayElsewhere } from '../alone.ts'
@@ -42,8 +42,9 @@ export async function buildNow(
     const interest = interestPlanOf({
       ...build,
       parsed,
+      hiddenFrom: everywhere,
       today: Math.floor(build.asOfMs / dayMs),
-      erased: await erasedHems(postgres, build.organizationId),
+      erased: await erasedHems(postgres, everywhere),
     })
     await completeBuild(client, buildId, {
       count,

@@ -37,7 +37,7 @@ HAVING bits != 0`,
 
 const namesOfCompany = new Set(companyFields.map(({ name }) => name))
 
-function profileHits({ parsed, organizationId }: MembersPlan, bind: Bind): string[] {
+function profileHits({ parsed, hiddenFrom }: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
     index,
     condition: profileCondition(leaf, bind),
@@ -62,7 +62,7 @@ WHERE ${ofCompany.map(({ condition }) => condition).join(' OR ')}`,
     peopleWhere(
       ['assumeNotNull(company_domain) AS member', `${bits(ofPeople)} AS bits`],
       ["company_domain != ''", `(${ofPeople.map(({ condition }) => condition).join(' OR ')})`],
-      bind('UUID', organizationId),
+      bind('UUID', hiddenFrom),
     ),
   ]
 }

@@ -1,6 +1,6 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { chunked } from '../../events/query/chunked.ts'
-import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
 import { dateOf, dayMs } from '../../events/query/window.ts'
 import type { Build } from '../builds.ts'
 import type { Parsed } from '../definition/definition.ts'
@@ -43,6 +43,7 @@ export async function insertMembers(
   const { bind, params } = bindings()
   const plan: MembersPlan = {
     organizationId,
+    hiddenFrom: everywhere,
     parsed,
     leafIds,
     today,
@@ -50,7 +51,8 @@ export async function insertMembers(
     below: null,
     usedBuilds,
     usedLists: await readUsedLists(postgres, parsed),
-    erased: await erasedHems(postgres, organizationId),
+    // Opt-outs of the organization hide people when a build is read, and not from its number.
+    erased: await erasedHems(postgres, everywhere),
     eventCounts: (bind) => countedRows(counted, bind),
   }
   const members = standing

@@ -42,17 +42,18 @@ HAVING bits != 0`,
 export function interestPlanOf({
   parsed,
   organizationId,
+  hiddenFrom,
   today,
   intentWindowDays,
   erased,
 }: Pick<
   MembersPlan,
-  'parsed' | 'organizationId' | 'today' | 'intentWindowDays' | 'erased'
+  'parsed' | 'organizationId' | 'hiddenFrom' | 'today' | 'intentWindowDays' | 'erased'
 >): InterestPlan | null {
   const leaves = leavesOf(parsed, 'intent')
   if (leaves.length === 0) return null
   const topics = [...new Set(leaves.flatMap(({ leaf }) => leaf.topics))]
-  return { organizationId, topics, today, windowDays: intentWindowDays, erased }
+  return { organizationId, hiddenFrom, topics, today, windowDays: intentWindowDays, erased }
 }
 
 function bitsOf({ parsed }: MembersPlan, bind: Bind): string {

@@ -20,7 +20,9 @@ export interface MembersPlan {
   readonly usedBuilds: ReadonlyMap<string, string>
   /** The lists that leaves name. */
   readonly usedLists: UsedLists
-  /** Hems of people who are to be erased. */
+  /** The organization whose opt-outs leave people out: `everywhere` where the number of members may be free. */
+  readonly hiddenFrom: string
+  /** Hems of people who are to be erased from there. */
   readonly erased: readonly string[]
   /** The only person who is looked at; absent for all. */
   readonly hem?: string

@@ -48,7 +48,7 @@ export const orderOf = ({ parsed }: Pick<MembersPlan, 'parsed'>): string =>
   parsed.entity === 'people' ? 'reinterpretAsFixedString(member)' : 'member'
 
 function memberConditions(
-  { parsed, organizationId, erased, below, hem, among }: MembersPlan,
+  { parsed, hiddenFrom, erased, below, hem, among }: MembersPlan,
   bind: Bind,
 ): string[] {
   if (parsed.entity === 'companies') {
@@ -59,7 +59,7 @@ function memberConditions(
   }
   return [
     'one != 0',
-    `NOT ${isHidden('one', hiddenPeople(organizationId, erased, bind))}`,
+    `NOT ${isHidden('one', hiddenPeople(hiddenFrom, erased, bind))}`,
     ...(below === null ? [] : [`${shareOfHem('one')} < ${bind('UInt32', below)}`]),
     ...(hem === undefined ? [] : [`one = ${personOf(hemAsNumber(bind('String', hem)))}`]),
     ...(among === undefined ? [] : [`one IN (${among(bind)})`]),

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cursors } from '../../api/http/cursors.ts'
-import type { Config } from '../../config.ts'
+import type { Config, S3Settings } from '../../config.ts'
 import { type FileStore, openDirectoryStore } from './store.ts'
 
 /** Where the files of audiences lie. */
@@ -12,14 +12,26 @@ export interface Files {
 }
 
 /** Opens the store of FOOTFALL_S3_*, or else a directory in the data directory. */
-export async function openFiles(
+export function openFiles(
   { dataDir, publicUrl, s3 }: Pick<Config, 'dataDir' | 'publicUrl' | 's3'>,
   cursors: Cursors,
-): Promise<Files> {
+): Files {
   const filesDirectory = join(dataDir, 'files')
   mkdirSync(filesDirectory, { recursive: true, mode: 0o700 })
-  if (!s3) return { files: openDirectoryStore(filesDirectory, publicUrl, cursors), filesDirectory }
-  // A tenth of a second to load, so only where it is used.
-  const { openS3Store } = await import('./s3Store.ts')
-  return { files: openS3Store(s3), filesDirectory }
+  const files = s3 ? openS3(s3) : openDirectoryStore(filesDirectory, publicUrl, cursors)
+  return { files, filesDirectory }
+}
+
+/** The store of S3, whose modules take a tenth of a second to load: the first call loads them. */
+function openS3(settings: S3Settings): FileStore {
+  let opened: Promise<FileStore> | null = null
+  const open = () => {
+    opened ??= import('./s3Store.ts').then(({ openS3Store }) => openS3Store(settings))
+    return opened
+  }
+  return {
+    save: async (...part) => (await open()).save(...part),
+    urlOf: async (...part) => (await open()).urlOf(...part),
+    remove: async (fileId) => (await open()).remove(fileId),
+  }
 }

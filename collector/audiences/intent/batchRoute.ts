@@ -8,7 +8,13 @@ import { Bytes, exactly, Nullable } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
 import { hashesOf } from '../../billing/chargedRoute.ts'
-import { hemsOf, type Item, itemsMax, readItems } from '../../events/lookup/batchItems.ts'
+import {
+  countAskable,
+  hemsOf,
+  type Item,
+  itemsMax,
+  readItems,
+} from '../../events/lookup/batchItems.ts'
 import { erasedHems } from '../../events/query/hiddenPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
@@ -94,15 +100,15 @@ export const batchRoute =
         return {
           meter: 'intent',
           projectId: null,
+          recordsMax: countAskable(items),
           // The caller names these people. What test keys read is made up.
-          atMost:
-            principal.mode === 'test'
-              ? null
-              : items.filter(({ asked }) => !(asked instanceof ApiError)).length,
+          isNumberFree: principal.mode === 'test',
+          isExact: true,
           async read({ signal }) {
             const reader = openReader(principal, { effort: 'page', signal })
             const plan: InterestPlan = {
               organizationId,
+              hiddenFrom: organizationId,
               topics: body.topics ?? null,
               today: Math.floor(now() / dayMs),
               windowDays: body.intent_window_days ?? windowDaysDefault,

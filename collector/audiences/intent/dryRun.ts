@@ -25,7 +25,7 @@ export const DryRunResult = Type.Object(
     exact: Type.Boolean({
       description:
         'False where the exact number would reveal something of people whom you chose: by address, by an audience of ' +
-        'events or lists, by naming companies, or by events of yours that count as intent.',
+        'events or lists, by naming companies, by events of yours that count as intent, or by opting them out.',
     }),
   },
   { title: 'DryRunResult' },
@@ -43,8 +43,10 @@ interface DryRunSchema {
 
 /** A read that may have a dry run. */
 export interface DryRunRead extends ChargedRead {
-  /** Most records that a run is charged, known without reading; null where the exact number may be free. */
-  readonly atMost: number | null
+  /** Whether the exact number of records may be free; else a dry run tells the most there can be. */
+  readonly isNumberFree: boolean
+  /** Whether a dry run counts what a run would be charged; else, by a few people, more. */
+  readonly isExact: boolean
 }
 
 type RequestOf<S extends DryRunSchema> = FastifyRequest<{ Body: Static<S['body']> }>
@@ -65,10 +67,10 @@ export function dryRunRoute<S extends DryRunSchema>(
     if ((request.body as { dry_run?: boolean }).dry_run !== true) {
       return charged(request as Parameters<typeof charged>[0], reply)
     }
-    const { meter, read, atMost } = await ask(request, reply)
+    const { meter, read, recordsMax, isNumberFree, isExact } = await ask(request, reply)
     reply.type('application/json; charset=utf-8')
-    if (atMost !== null) return dryRunAnswer(meter, atMost, false) as never
+    if (!isNumberFree) return dryRunAnswer(meter, recordsMax, false) as never
     const { records } = await read({ signal: untilClosed(reply) })
-    return dryRunAnswer(meter, records) as never
+    return dryRunAnswer(meter, records, isExact) as never
   }
 }

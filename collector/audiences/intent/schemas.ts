@@ -43,6 +43,12 @@ const discovery = {
       description: 'Only members of this audience of the organization.',
     }),
   ),
+  project_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'The project of `audience_id`. Intent data itself belongs to no project.',
+    }),
+  ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -166,14 +172,16 @@ export const previewOf = {
   ),
 }
 
+/** A number of records, or null where it is withheld. */
+function FullCount(description: string) {
+  return Nullable(Type.Integer({ description }))
+}
+
 function previewSchema(record: TSchema) {
   return Type.Object({
     results: Type.Array(record, { maxItems: 25 }),
-    count: Nullable(
-      Type.Integer({
-        description: 'How many there are in all; null for people or companies that you chose.',
-      }),
-    ),
+    count: FullCount('How many records match in all; null for people or companies that you chose.'),
+    total: FullCount('The same as `count`.'),
     meta: Type.Object(meta),
   })
 }

@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { everywhere, hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQuery.ts'
@@ -7,18 +7,18 @@ import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQu
 /** Signals of each day, or of each day and topic. */
 export interface StatsPlan extends SignalSpan {
   readonly isPerTopic: boolean
-  /** Hems of people who are to be erased. */
+  /** Hems of people who are to be erased everywhere. */
   readonly erased: readonly string[]
 }
 
 /**
- * How many signals of how many people and companies each day has, the earliest first; of people who are hidden none. Of
+ * How many signals of how many people and companies each day has, the earliest first; of people who opted out everywhere none. Of
  * the organization's own events only signals count: who its visitors are is not free (query/freeAnswers.ts).
  */
 export function statsQuery(plan: StatsPlan): Query {
   const { bind, params } = bindings()
   const columns = plan.isPerTopic ? ['date', 'topic'] : ['date']
-  const hidden = hiddenPeople(plan.organizationId, plan.erased, bind)
+  const hidden = hiddenPeople(everywhere, plan.erased, bind)
   const sql = `SELECT ${columns.map((name) => `toString(${name}) AS ${name}`).join(', ')}, sum(times) AS signals,
   uniqExactIf(member, hem_number != 0) AS people, uniqExactIf(company_domain, company_domain != '') AS companies${plan.isPerTopic ? '' : ', uniqExact(topic) AS topics'}
 FROM (

@@ -4,7 +4,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { Day, exactly } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { access } from './access.ts'
@@ -52,7 +52,7 @@ export const statsRoutes =
       const reader = openReader(principal, { effort: 'scan', signal })
       const topics = query.topic === undefined ? null : [query.topic]
       if (topics) await requireTopics(reader.clickhouse, 'topic', topics)
-      const erased = await erasedHems(postgres, organizationId)
+      const erased = await erasedHems(postgres, everywhere)
       return reader.rows<Row>(statsQuery({ ...span, organizationId, topics, isPerTopic, erased }))
     }
 

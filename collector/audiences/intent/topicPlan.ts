@@ -3,7 +3,7 @@ import { companyFields } from '../../../schemas/fields.ts'
 import { projectFor } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import type { ListCursors } from '../../api/http/cursors.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
+import { invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Filter } from '../../events/query/filter.ts'
 import { isNaming } from '../../events/query/freeAnswers.ts'
 import { erasedHems } from '../../events/query/hiddenPeople.ts'
@@ -57,6 +57,7 @@ export interface TopicBody {
   intent_window_days?: number
   filter?: Parameters<typeof readProfileFilters>[0]
   audience_id?: string
+  project_id?: string
   limit?: number
   cursor?: string
 }
@@ -71,7 +72,8 @@ interface TopicDeps {
 /**
  * Reads what a topic route is asked. Throws 400 for topics that are none, filters that would tell of somebody chosen, an
  * audience of another entity and a cursor of another request; 403 for an audience of a project whose people the caller
- * may not see; 404 for an audience that is not the organization's, or not of the key's project; and 409 for one that is not built, or was built anew since the cursor.
+ * may not see; 404 for an audience that is not the organization's, or not of the project of the key or the body; and
+ * 409 for one that is not built, or was built anew since the cursor.
  */
 export async function readTopicPlan(
   { postgres, clickhouse, cursors, nowMs }: TopicDeps,
@@ -92,7 +94,12 @@ export async function readTopicPlan(
   const audience =
     body.audience_id === undefined
       ? null
-      : await readAudienceBuild(postgres, principal, body.audience_id, entity)
+      : await readAudienceBuild(
+          postgres,
+          principal,
+          { ...body, audience_id: body.audience_id },
+          entity,
+        )
   const buildId = audience?.buildId ?? null
   const isOfChosen =
     audience?.isOfChosen === true ||
@@ -104,6 +111,7 @@ export async function readTopicPlan(
   if (place && place.build !== buildId) throw cursorStale()
   return {
     organizationId,
+    hiddenFrom: organizationId,
     entity,
     topics,
     match,
@@ -161,15 +169,17 @@ function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): r
 async function readAudienceBuild(
   postgres: Postgres,
   principal: Principal,
-  audienceId: string,
+  { audience_id, project_id }: { audience_id: string; project_id?: string },
   entity: Entity,
 ): Promise<{ buildId: string; isOfChosen: boolean }> {
   const { organizationId, projectId } = principal
   const audience = await readAudience(
     postgres,
     { organizationId, projectId },
-    audienceId.toLowerCase(),
+    audience_id.toLowerCase(),
   )
+  if (project_id !== undefined && audience.project_id !== project_id.toLowerCase())
+    throw notFound.audience()
   await projectFor(postgres, principal, audience.project_id, 'identity')
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)

@@ -5,6 +5,7 @@ import { Bytes } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { hashesOf } from '../../billing/chargedRoute.ts'
 import { alikeMin } from '../../events/query/freeAnswers.ts'
+import { erasedHems, everywhere, hidesPeople } from '../../events/query/hiddenPeople.ts'
 import { dateOf } from '../../events/query/window.ts'
 import { type Entity, entities } from '../definition/definition.ts'
 import { maskRow } from '../sample/mask.ts'
@@ -64,6 +65,13 @@ export const topicRoutes =
       return { reader, plan: await readTopicPlan(stores, principal, entity, body) }
     }
 
+    /** The same people, and also those who opted out of the organization: what free figures count. */
+    const countedPlan = async (plan: TopicPlan): Promise<TopicPlan> => ({
+      ...plan,
+      hiddenFrom: everywhere,
+      erased: await erasedHems(postgres, everywhere),
+    })
+
     /** Whether the organization ever had events of its own count as interest, which it can forge. */
     const hasRules = async ({ organizationId }: Principal) =>
       (await readRules(postgres, organizationId)).version > 0
@@ -98,17 +106,26 @@ export const topicRoutes =
             const { organizationId } = principal
             // Checked before anybody is asked whether it may be charged.
             const { plan } = await open(principal, entity, body, untilClosed(reply))
-            const isFigureFree =
+            const isNumberFree =
               principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
+            // A dry run does not leave out people who opted out of the organization: then its number is not exact.
+            const isDryRun = (request.body as { dry_run?: boolean }).dry_run === true
+            const asked = isDryRun ? await countedPlan(plan) : plan
             return {
               meter,
               projectId: null,
-              atMost: isFigureFree ? null : plan.limit,
+              recordsMax: plan.limit,
+              isNumberFree,
+              isExact: !isDryRun || !(await hidesPeople(postgres, organizationId)),
               async read({ signal }) {
                 const reader = openReader(principal, { effort: 'page', signal })
-                const found = await reader.rows<TopicRow>(topicQuery(plan))
+                const found = await reader.rows<TopicRow>(topicQuery(asked))
                 const rows = found.slice(0, plan.limit)
-                const last = found.length > plan.limit ? rows.at(-1)! : null
+                // Whether one more follows is told by the next page where their number is sold.
+                const hasMore = isNumberFree
+                  ? found.length > plan.limit
+                  : rows.length === plan.limit
+                const last = hasMore ? rows.at(-1)! : null
                 return {
                   records: rows.length,
                   hashes: () => hashesOf(rows.map(({ member }) => member)),
@@ -167,10 +184,15 @@ export const topicRoutes =
             if (body.dry_run) return dryRunAnswer(meter, 0)
             const isLive = principal.mode === 'live'
             const isWithheld = isLive && plan.isOfChosen
-            const found = isWithheld
-              ? []
-              : await reader.rows<TopicRow>(topicQuery({ ...plan, loadedOnly: isLive }, true))
-            const count = isWithheld ? null : (found[0]?.total ?? 0)
+            const shown = { ...plan, loadedOnly: isLive }
+            const counted = { ...(await countedPlan(shown)), limit: 1 }
+            const [found, [first]] = isWithheld
+              ? [[], []]
+              : await Promise.all([
+                  reader.rows<TopicRow>(topicQuery(shown)),
+                  reader.rows<TopicRow>(topicQuery(counted, true)),
+                ])
+            const count = isWithheld ? null : (first?.total ?? 0)
             const isNarrow = plan.filters.length > 0 || plan.buildId !== null
             const rows =
               isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
@@ -182,7 +204,7 @@ export const topicRoutes =
               fields,
             )
             const masked = subjects.map((subject) => JSON.stringify(maskRow(JSON.parse(subject))))
-            return answerOf(entity, rows, masked, { count, meta: metaOf(plan) })
+            return answerOf(entity, rows, masked, { count, total: count, meta: metaOf(plan) })
           },
         )
       }

@@ -4,7 +4,6 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
 import {
   bearerAccess as access,
-  requireLive,
   bearerWriteAccess as writeAccess,
 } from '../../api/access/recordAccess.ts'
 import { requireFiltersAllowed } from '../../api/access/recordScope.ts'
@@ -81,7 +80,6 @@ export const listRoutes =
         },
       },
       async ({ principal, params, query, body }) => {
-        requireLive(principal, 'lists')
         const scope = await recordScopeOf(principal, query.project_id)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readList(postgres, scope, params.list_id)
@@ -117,7 +115,6 @@ export const listRoutes =
         },
       },
       async ({ principal, params, query }, reply) => {
-        requireLive(principal, 'lists')
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id, name } = await readList(postgres, scope, params.list_id)
         await projectFor(postgres, principal, project_id, 'write')

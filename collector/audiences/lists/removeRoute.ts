@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
-import { requireLive, bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
+import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { ListsDeps } from './deps.ts'
@@ -38,7 +38,6 @@ export const removeRoute =
         },
       },
       async ({ principal, params, query, body }) => {
-        requireLive(principal, 'lists')
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id } = await readList(postgres, scope, params.list_id)
         await projectFor(postgres, principal, project_id, 'write')

@@ -4,11 +4,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
-import { requireLive, bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
+import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
 import { requireKeyProject } from '../../api/access/recordScope.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { NoAnswer } from '../../api/http/errors.ts'
 import { withLongUpload } from '../../api/http/longUploads.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
+import { undoSimulated } from '../../platform/postgres/simulation.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { ListsDeps } from './deps.ts'
@@ -34,6 +36,7 @@ const jsonBytesMax = 16 * 1024 * 1024
 
 const config = {
   access: writeAccess,
+  sampleIds: { list: sampleIdentity.listId, import: sampleIdentity.importId },
   unpacksBody: true,
   refusals: {
     413: '`too_large`: a file of more than 1 GiB, unpacked, or 50 million lines; JSON of more than 16 MiB.',
@@ -68,6 +71,7 @@ export const uploadRoutes =
 
     /** Saves what a request brings; one that breaks off leaves nothing. */
     const save = async (request: FastifyRequest, importId: string, upload: Upload) => {
+      undoSimulated(() => uploads.remove(importId))
       try {
         return await saveUpload(uploads, importId, upload)
       } catch (error) {
@@ -97,7 +101,6 @@ export const uploadRoutes =
       },
       async (request, reply) => {
         const { principal } = request
-        requireLive(principal, 'lists')
         const started = await withLongUpload(request, async () => {
           const { format, told, bytes } = await readBody(request)
           const { project_id, name, kind, column } = readNewList(told)
@@ -142,7 +145,6 @@ export const uploadRoutes =
       },
       async (request, reply) => {
         const { principal, params } = request
-        requireLive(principal, 'lists')
         const started = await withLongUpload(request, async () => {
           const { format, told, bytes } = await readBody(request)
           const { project_id, column } = readNewItems(told)

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Reader } from '../../api/access/reader.ts'
 import { alikeMin, isOfChosenPeople, sampleMembersMin } from '../../events/query/freeAnswers.ts'
-import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
 import { readCompanies } from '../../identity/store/companies.ts'
 import { personFields, readPeople } from '../../identity/store/people.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'
@@ -64,7 +65,12 @@ export async function takeSample(
       intentWindowDays,
       usedBuilds,
       usedLists: await readUsedLists(postgres, parsed),
-      erased: await erasedHems(postgres, organizationId),
+      hiddenFrom: everywhere,
+      erased: await erasedHems(postgres, everywhere),
+      unseen: {
+        erased: await erasedHems(postgres, organizationId),
+        salt: isLive ? randomUUID() : '',
+      },
     }),
   )
   const { count, members } = found!

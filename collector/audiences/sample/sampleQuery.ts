@@ -1,4 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
+import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
@@ -11,6 +12,8 @@ export interface SamplePlan extends CurrentPlan {
   readonly rows: number
   /** Only those are shown who meet the same leaves as so many others, themselves among them. */
   readonly alikeMin: number
+  /** Who is counted and not shown, and what the order of those shown depends on. */
+  readonly unseen: { readonly erased: readonly string[]; readonly salt: string }
 }
 
 /**
@@ -24,13 +27,18 @@ export function sampleQuery(plan: SamplePlan): Query {
     { ...plan, eventCounts: hasEvents ? (bind) => currentCounts(plan, bind) : null },
     bind,
   )
+  const { unseen, organizationId } = plan
+  const isShown =
+    plan.parsed.entity === 'people'
+      ? `NOT ${isHidden('member', hiddenPeople(organizationId, unseen.erased, bind))}`
+      : 'true'
   const text =
     plan.parsed.entity === 'people' ? 'lower(hex(reinterpretAsFixedString(member)))' : 'member'
   return {
     sql: `SELECT sum(alike) AS count,
   arrayMap(one -> one.2, arraySlice(arraySort(arrayFlatten(groupArrayIf(first, alike >= ${plan.alikeMin}))), 1, ${plan.rows})) AS members
 FROM (
-SELECT count() AS alike, groupArraySorted(${plan.rows})((sipHash64(member), ${text})) AS first FROM (
+SELECT count() AS alike, groupArraySortedIf(${plan.rows})((sipHash64(member, ${bind('String', unseen.salt)}), ${text}), ${isShown}) AS first FROM (
 ${members}
 )
 GROUP BY met

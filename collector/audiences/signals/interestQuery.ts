@@ -55,7 +55,7 @@ HAVING signals > 0
 
 /** The signals of people, with `member` and the `hem_number` that each is of. */
 function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
-  const hidden = hiddenPeople(plan.organizationId, plan.erased, bind)
+  const hidden = hiddenPeople(plan.hiddenFrom, plan.erased, bind)
   return `SELECT ${personOf('hem_number')} AS member, hem_number, topic, date, strength, times
 FROM (
 ${[loadedSignals(spanOf(plan), bind, hems), ...(plan.loadedOnly ? [] : [ownSignals(spanOf(plan), bind, hems)])].join('\nUNION ALL\n')}

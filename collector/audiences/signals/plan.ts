@@ -10,7 +10,9 @@ export interface InterestPlan {
   /** The last day of the window, since 1970 (UTC). */
   readonly today: number
   readonly windowDays: number
-  /** Hems of people who are to be erased. */
+  /** The organization whose opt-outs leave people out: `everywhere` for free figures. */
+  readonly hiddenFrom: string
+  /** Hems of people who are to be erased from there. */
   readonly erased: readonly string[]
   /** Whether only signals that the operator loaded count, and not those of the organization's own events. */
   readonly loadedOnly?: boolean

@@ -238,6 +238,14 @@ export const projectPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/project.tsx').then(({ ProjectPage }) => ProjectPage)),
   },
   {
+    path: 'settings',
+    name: 'Settings',
+    key: 't',
+    page: lazyPage(() =>
+      import('./pages/projectSettings.tsx').then(({ ProjectSettings }) => ProjectSettings),
+    ),
+  },
+  {
     path: 'pixels/:pixelId',
     page: lazyPage(() => import('./pages/pixel/pixel.tsx').then(({ PixelPage }) => PixelPage)),
   },

@@ -1,31 +1,23 @@
 import providers from 'email-providers'
 
-const mailProviders = new Set(providers)
-
-/** The fields of a person that say whether there is a business e-mail. */
-export interface Addresses {
-  business_email: string | null
-  email: string | null
-  company_domain: string | null
-}
-
-/**
- * Whether a person has a business e-mail, which is what a contact query charges for (spec: Metering 4): an address
- * in business_email; where that is empty, the one in email, when it is at company_domain or below it. An address at a
- * public mail provider is neither.
- */
-export function hasBusinessEmail({ business_email, email, company_domain }: Addresses): boolean {
-  if (business_email) return isAtCompany(domainOf(business_email))
-  const domain = domainOf(email ?? '')
-  const company = company_domain?.toLowerCase()
-  if (!company || (domain !== company && !domain.endsWith(`.${company}`))) return false
-  return isAtCompany(domain)
+/** The lists that hasBusinessEmail asks about: tables with one column `value`. */
+export const businessLists: Readonly<Record<string, readonly string[]>> = {
+  mail_providers: providers,
 }
 
 const domainOf = (address: string): string =>
-  address
-    .slice(address.lastIndexOf('@') + 1)
-    .trim()
-    .toLowerCase()
+  `lower(trim(splitByChar('@', ifNull(${address}, ''))[-1]))`
 
-const isAtCompany = (domain: string): boolean => domain !== '' && !mailProviders.has(domain)
+const isAtCompany = (domain: string): string =>
+  `${domain} != '' AND ${domain} NOT IN (SELECT value FROM mail_providers)`
+
+const company = "lower(ifNull(company_domain, ''))"
+const domain = domainOf('email')
+
+/**
+ * SQL: whether a person has a business e-mail, which is what a contact query charges for (spec: Metering 4): an address
+ * in business_email; where that is empty, the one in email, when it is at company_domain or below it. An address at a
+ * public mail provider is neither.
+ */
+export const hasBusinessEmail = `if(ifNull(business_email, '') != '', ${isAtCompany(domainOf('business_email'))},
+  ${company} != '' AND (${domain} = ${company} OR endsWith(${domain}, concat('.', ${company}))) AND ${isAtCompany(domain)})`

@@ -1,25 +1,26 @@
 import { peopleWhere, personKey } from '../../identity/store/profileSql.ts'
-import type { Query } from '../../platform/clickhouse/client.ts'
+import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { condition } from '../query/where.ts'
-import type { Addresses } from './business.ts'
+import { businessLists, hasBusinessEmail } from './business.ts'
 import type { ContactPlan } from './plan.ts'
 
 /** A row of contactQuery: a person, and the profile that stands for them. */
-export interface ContactRow extends Addresses {
+export interface ContactRow {
   /** What people are told apart and ordered by. */
   person_key: string
   hem_text: string
 }
 
 /**
- * The people who meet the filters and have not opted out of the organization, by their key, and one more than the limit, by which the caller knows that there are
- * more. Of several profiles of a person that meet them the one loaded last is taken.
+ * The people who meet the filters, have a business e-mail and have not opted out of the organization, by their key, and
+ * one more than the limit, by which the caller knows that there are more. Of several profiles of a person that meet the
+ * filters the one loaded last is taken. People without a business e-mail are not charged, so nothing is told of them.
  */
 export function contactQuery(
   { filters, limit, after }: ContactPlan,
   organizationId: string,
-): Query {
+): ListQuery {
   const { bind, params } = bindings()
   const where = [
     ...filters.map((filter) => condition(filter, bind)),
@@ -32,9 +33,13 @@ export function contactQuery(
     'email',
     'company_domain',
   ]
-  const sql = `${peopleWhere(columns, where, bind('UUID', organizationId))}
+  const sql = `SELECT person_key, hem_text FROM (
+${peopleWhere(columns, where, bind('UUID', organizationId))}
 ORDER BY person_key, updated_at DESC, hem
 LIMIT 1 BY person_key
+)
+WHERE ${hasBusinessEmail}
+ORDER BY person_key
 LIMIT ${bind('UInt32', limit + 1)}`
-  return { sql, params }
+  return { sql, params, lists: businessLists }
 }

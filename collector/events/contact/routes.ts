@@ -4,12 +4,11 @@ import { chargedMeta } from '../../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
 import { readPeople } from '../../identity/store/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { hasBusinessEmail } from './business.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
 import { type ContactPlan, readContactBody } from './plan.ts'
 import { describeContact } from './schemas.ts'
 
-/** POST /api/v1/contact/query: people by what is known of them; those with a business e-mail are charged. */
+/** POST /api/v1/contact/query: people with a business e-mail by what is known of them. */
 export const contactRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -30,22 +29,22 @@ export const contactRoutes =
         return {
           meter: 'contact',
           projectId: null,
+          recordsMax: plan.limit,
           async read({ signal }) {
             const reader = deps.openReader(principal, { effort: 'scan', signal })
             const { known, people, last } = await readContacts(reader, organizationId, plan)
-            const billed = known.filter(hasBusinessEmail)
             return {
-              records: billed.length,
-              hashes: () => hashesOf(billed.map(({ person_key }) => person_key)),
+              records: known.length,
+              hashes: () => hashesOf(known.map(({ person_key }) => person_key)),
               answer(charged) {
                 const results = known
                   .map(({ hem_text }) => people.get(hem_text)!.toString())
                   .join(',')
                 const counts = {
                   count: known.length,
-                  with_business_email: billed.length,
+                  with_business_email: known.length,
                   charged,
-                  meta: chargedMeta('contact', billed.length, charged),
+                  meta: chargedMeta('contact', known.length, charged),
                   ...(last && { next_cursor: cursors.write(organizationId, last) }),
                 }
                 reply.type('application/json; charset=utf-8')

@@ -35,9 +35,9 @@ export const describeContact = {
   operationId: 'queryContacts',
   summary: 'Query people by the fields of their profiles',
   description:
-    'One result for each person (pte_person_id where it is known), in an order that does not change. Only people ' +
-    'with a business e-mail are charged, on the meter contact: an address in business_email, else one in email at ' +
-    'company_domain; at a public mail provider it is none. The others are returned for nothing.',
+    'One result for each person with a business e-mail (pte_person_id where it is known), in an order that does not ' +
+    'change. Each is charged on the meter contact. A business e-mail is an address in business_email, else one in ' +
+    'email at company_domain; an address at a public mail provider is none. People without one are left out.',
   body: QueryBody,
   response: {
     200: Bytes(
@@ -45,7 +45,7 @@ export const describeContact = {
         results: Type.Array(Person),
         count: Type.Integer({ description: 'People in this page.' }),
         with_business_email: Type.Integer({
-          description: 'Of these, how many have a business e-mail.',
+          description: 'The same: all of them have a business e-mail.',
         }),
         charged: Type.Integer({ description: 'Records charged.' }),
         meta: ChargedMeta,

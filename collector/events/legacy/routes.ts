@@ -77,6 +77,7 @@ export const legacyRoutes =
         return {
           meter: asked,
           projectId: asking.scope.projectId,
+          recordsMax: asking.limit,
           async read({ signal, window = asking.window }) {
             const reader = deps.openReader(request.principal, {
               effort: 'page',

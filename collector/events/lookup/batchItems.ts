@@ -37,6 +37,10 @@ function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'
   return { id: isIdGood ? id : null, asked }
 }
 
+/** How many items ask for somebody: the most that can match. */
+export const countAskable = (items: readonly Item[]): number =>
+  items.filter(({ asked }) => !(asked instanceof ApiError)).length
+
 /** The hems of all items that name somebody, each once. */
 export const hemsOf = (items: readonly Item[]): string[] => [
   ...new Set(items.flatMap(({ asked }) => (asked instanceof ApiError ? [] : asked))),

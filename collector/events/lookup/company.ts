@@ -33,6 +33,7 @@ export const companyLookupRoute =
         return {
           meter: 'lookup',
           projectId: null,
+          recordsMax: 1,
           async read({ signal }) {
             const reader = deps.openReader(principal, { effort: 'page', signal })
             const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))

@@ -35,6 +35,7 @@ export const cookieLookupRoute =
         return {
           meter: 'lookup',
           projectId: scope.projectId,
+          recordsMax: 1,
           async read({ signal }) {
             const reader = deps.openReader(principal, { effort: 'page', signal })
             // Only of browsers that were seen here: the graph is no one's to go through.

@@ -9,7 +9,7 @@ import { type ChargedRead, chargedRoute, hashesOf } from '../../billing/chargedR
 import { readPeople, readPersonFields } from '../../identity/store/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { resultsOf } from './batch.ts'
-import { hemsOf, readItems } from './batchItems.ts'
+import { countAskable, hemsOf, readItems } from './batchItems.ts'
 import { hemOfNamedPerson } from './namedPerson.ts'
 import { describeBatch, describeGet, describePost, type SubjectQuery } from './schemas.ts'
 
@@ -55,6 +55,7 @@ export const lookupRoutes =
       const fields = readPersonFields(select)
       return {
         ...usage,
+        recordsMax: 1,
         async read({ signal }) {
           const people = await read(request, [hem], fields, signal)
           return {
@@ -100,6 +101,7 @@ export const lookupRoutes =
         const fields = readPersonFields(request.body.select)
         return {
           ...usage,
+          recordsMax: countAskable(items),
           async read({ signal }) {
             const people = await read(request, hemsOf(items), fields, signal)
             const matched = items.filter(

@@ -1,8 +1,23 @@
+import { fieldNamed, fieldSql } from '../../../schemas/fields.ts'
+import type { Source } from './source.ts'
+
 /** A column and what it is computed from. */
 export interface Column {
   name: string
   sql: string
 }
+
+/** The columns of events from a source (null: both). Events of pixels have every value, so their columns stay bare. */
+export const columnsFrom = (
+  source: Source | null,
+  columns: readonly Column[],
+): readonly Column[] =>
+  source === 'pixel'
+    ? columns
+    : columns.map((column) => {
+        const field = column.sql === column.name ? fieldNamed(column.name) : undefined
+        return field ? { name: column.name, sql: fieldSql(field) } : column
+      })
 
 /** Columns as SELECT lists them. */
 export const selectList = (columns: readonly Column[]): string =>

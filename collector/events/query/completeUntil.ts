@@ -1,5 +1,6 @@
 import type { Principal } from '../../api/access/principal.ts'
 import { busy } from '../../api/http/errors.ts'
+import { readCompleteUntil } from '../../ingest/spool/collectors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import type { RowKey } from './cursor.ts'
@@ -17,14 +18,6 @@ export function createCompleteUntil(postgres: Postgres, now: () => number) {
 }
 
 const retrySeconds = 1
-
-/** Everything received before it, epoch milliseconds, by whichever collector, is in ClickHouse; null when there is none. */
-async function readCompleteUntil(postgres: Postgres): Promise<number | null> {
-  const { rows } = await postgres.query<{ mark: number | null }>(
-    'SELECT min(complete_until_ms)::float8 AS mark FROM collectors',
-  )
-  return rows[0]!.mark
-}
 
 /** The window that a plan reads: of a feed only what is complete. Throws 503 "busy" when that is not known. */
 export function readableWindow(

@@ -1,5 +1,6 @@
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from './bind.ts'
+import { columnsFrom, selectList } from './columns.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
 import type { CountsPlan } from './selection.ts'
 import { conditions } from './where.ts'
@@ -24,11 +25,10 @@ function orderOf({ groups }: CountsPlan): readonly string[] {
 export function countsQuery(plan: CountsPlan): Query {
   const { bind, params } = bindings()
   const where = conditions(plan, bind).join('\n  AND ')
-  const groups = plan.groups.map(({ name, sql }) => (sql === name ? name : `${sql} AS ${name}`))
   const names = plan.groups.map(({ name }) => name)
   const distinct = plan.distinct.map(({ name }) => name).join(', ')
   const columns = [
-    ...groups,
+    ...(plan.groups.length > 0 ? [selectList(columnsFrom(plan.source, plan.groups))] : []),
     'count() AS count',
     ...(distinct ? [`uniqExact(tuple(${distinct})) AS \`distinct\``] : []),
     `sum(count()) OVER () AS ${totalColumn}`,

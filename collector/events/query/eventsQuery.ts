@@ -3,7 +3,7 @@ import { profileMembers, profileValues, withPerson } from '../../identity/store/
 import { profileTexts } from '../../identity/store/profileTexts.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from './bind.ts'
-import { type Column, selectList } from './columns.ts'
+import { type Column, columnsFrom, selectList } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
@@ -45,7 +45,11 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
     columns.map(({ name }) => name),
   )
   const page = (selected: readonly Column[], declared?: string) =>
-    pageSql(plan, selected, { bind, events, ...(declared && { declared }) })
+    pageSql(plan, columnsFrom(plan.source, selected), {
+      bind,
+      events,
+      ...(declared && { declared }),
+    })
   const isOfOneServer = form.isOfOneServer || asked.pixelId !== undefined
   const sql = isOneSelect(plan, { ...form, isOfOneServer })
     ? pageWithProfiles(columns, form, page)

@@ -11,7 +11,9 @@ import { eventsWithSessions, isAboutSessions } from './sessions.ts'
  * SELECT.
  */
 export function eventsSource(
-  plan: Pick<Selection, 'scope' | 'window' | 'filters'> & { readonly distinct?: readonly Field[] },
+  plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'bots'> & {
+    readonly distinct?: readonly Field[]
+  },
   names: readonly string[],
   bind: Bind,
   events = 'events',

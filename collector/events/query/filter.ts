@@ -153,6 +153,7 @@ function fieldValue(field: Field, op: Operator, text: string): Value | string {
     if (field.values && isExact(op) && !field.values.includes(text)) {
       return `${field.name} is one of ${field.values.join(', ')}`
     }
+    if (field.isAddress && isExact(op)) return { as: 'text', value: text.trim() }
     if (op === 'like' || !isUuidField(field)) return { as: 'text', value: text }
     if (!isUuid(text)) return 'the value must be a uuid'
     // ClickHouse does not order a UUID as its text is ordered, and the text is what callers see.

@@ -1,13 +1,11 @@
 import { Type } from 'typebox'
 import { groupableFields } from '../../../schemas/fields.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import type { Column } from './columns.ts'
 import { readNames } from './fieldList.ts'
 
 /** What counts are grouped by; `name` is the key in the answer. */
-export interface Group {
-  readonly name: string
-  readonly sql: string
-}
+export type Group = Readonly<Column>
 
 /** What counts can be grouped by: hour and day, which are computed, url as another name of page_url, and fields. */
 const groupings: readonly Group[] = [

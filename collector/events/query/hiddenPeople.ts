@@ -6,6 +6,12 @@ import type { Bind } from './bind.ts'
 import { chunked } from './chunked.ts'
 
 /**
+ * Stands for an organization in free figures, which leave out only people who opted out everywhere. A caller that could
+ * opt somebody out, and compare, would learn whether that person counts.
+ */
+export const everywhere = '00000000-0000-0000-0000-000000000000'
+
+/**
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
  * opted out, or are to be erased (`erased`, hems).
  */
@@ -24,6 +30,16 @@ export function hiddenPeople(
 /** SQL: whether a person, known by one of their hem numbers, is hidden by any of their addresses. */
 export const isHidden = (hemNumber: string, hidden: string): string =>
   `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
+
+/** Whether people have opted out of an organization, or are to be erased by it. */
+export async function hidesPeople(client: Queryable, organizationId: string): Promise<boolean> {
+  const { rows } = await client.query<{ hides: boolean }>(
+    `SELECT EXISTS (SELECT FROM opt_outs WHERE organization_id = $1 AND hem IS NOT NULL)
+       OR EXISTS (SELECT FROM erasures WHERE organization_id = $1 AND hem IS NOT NULL AND finished_at IS NULL) AS hides`,
+    [organizationId],
+  )
+  return rows[0]!.hides
+}
 
 /** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */
 export async function erasedHems(client: Queryable, organizationId: string): Promise<string[]> {

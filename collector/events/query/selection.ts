@@ -8,6 +8,9 @@ import type { Order } from './order.ts'
 import type { Source } from './source.ts'
 import type { Window } from './window.ts'
 
+/** Whether a read has the events of bots (`is_bot`), or these alone. */
+export type Bots = 'included' | 'excluded' | 'only'
+
 /** Which events a read is about. The scope comes from the principal, never from the request alone. */
 export interface Selection {
   readonly scope: Scope
@@ -15,6 +18,8 @@ export interface Selection {
   readonly source: Source | null
   readonly window: Window
   readonly filters: readonly Filter[]
+  /** Absent: included. */
+  readonly bots?: Bots
 }
 
 /** A page of events. */

@@ -17,7 +17,7 @@ import type { Column } from './columns.ts'
 import type { Filter } from './filter.ts'
 import { type Order, orderBy } from './order.ts'
 import type { Selection } from './selection.ts'
-import { projectCondition } from './where.ts'
+import { botsCondition, projectCondition } from './where.ts'
 
 export const restMs = 30 * 60_000
 const dayMs = 86_400_000
@@ -72,11 +72,18 @@ const withSessionFields = `WITH if(source = 'pixel', _session_id, NULL) AS sessi
 /** What they are computed from, and what orders rows. */
 const columnsNeeded = ['project_id', 'cookie_id', 'source', 'event_type', 'ts_millis', 'event_id']
 
-/** The visitors of a scope. Sessions know no pixel: a visitor goes from one site of a project to the next. */
-export const visitorsOf = (scope: Scope, bind: Bind): readonly string[] => [
+/**
+ * SQL conditions of the events that sessions are made of. They name no pixel: a visitor goes from one site of a project
+ * to the next. A read that excludes bots makes sessions of the other events alone.
+ */
+export const visitorsOf = (
+  { scope, bots }: Pick<Selection, 'scope' | 'bots'>,
+  bind: Bind,
+): readonly string[] => [
   `organization_id = ${bind('UUID', scope.organizationId)}`,
   ...projectCondition(scope, bind),
   "source = 'pixel'",
+  ...botsCondition(bots),
 ]
 
 /**
@@ -84,13 +91,14 @@ export const visitorsOf = (scope: Scope, bind: Bind): readonly string[] => [
  * decide which rows there are. `declared` stands before SELECT.
  */
 export function eventsWithSessions(
-  { scope, window }: Pick<Selection, 'scope' | 'window'>,
+  plan: Pick<Selection, 'scope' | 'window' | 'bots'>,
   bind: Bind,
   events: string,
 ): { declared: string; from: string } {
+  const { window } = plan
   const sessions = sessionsWhere(
     [
-      ...visitorsOf(scope, bind),
+      ...visitorsOf(plan, bind),
       `ts_millis >= ${lookBackFrom(bind('Int64', window.startMs))}`,
       `ts_millis < ${bind('Int64', window.endMs)}`,
     ],
@@ -117,7 +125,7 @@ export function withSessionsOf(
     .map((name) => ({ name, sql: name }))
   const sessions = sessionsWhere(
     [
-      ...visitorsOf(scope, bind),
+      ...visitorsOf({ scope }, bind),
       "(project_id, cookie_id) IN (SELECT project_id, cookie_id FROM page WHERE source = 'pixel')",
       `ts_millis >= ${lookBackFrom('span.1')}`,
       'ts_millis <= span.2',

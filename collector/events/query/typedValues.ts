@@ -31,8 +31,6 @@ export function typedValues(names: SampleNames | null | undefined, bind: Bind): 
       return `parseDateTime64BestEffortOrNull(${sql}, 3, 'UTC')`
     const type = types[dataType]
     const value = `CAST(${sql}, '${nullable ? `Nullable(${type})` : type}')`
-    return renamed && isUuidField(field) && !nullable
-      ? `transform(${value}, ${renamed}, ${value})`
-      : value
+    return renamed && isUuidField(field) ? `transform(${value}, ${renamed}, ${value})` : value
   }
 }

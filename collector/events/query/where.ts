@@ -1,4 +1,10 @@
-import { hasProfile, hemAsNumber, hemNumber, isProfileField } from '../../../schemas/fields.ts'
+import {
+  fieldSql,
+  hasProfile,
+  hemAsNumber,
+  hemNumber,
+  isProfileField,
+} from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/scope.ts'
 import { isHem } from '../../identity/store/hem.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
@@ -6,7 +12,7 @@ import type { Bind } from './bind.ts'
 import type { Filter, Value } from './filter.ts'
 import { type Order, timeColumn, timeOf } from './order.ts'
 import { type Payload, payloadOf } from './payload.ts'
-import type { Selection } from './selection.ts'
+import type { Bots, Selection } from './selection.ts'
 import { isUuidField } from './uuid.ts'
 
 /**
@@ -14,7 +20,7 @@ import { isUuidField } from './uuid.ts'
  * table's primary key, so they are compared bare.
  */
 export function conditions(
-  { scope, source, window, filters, order = 'desc' }: Selection & { order?: Order },
+  { scope, source, window, filters, bots, order = 'desc' }: Selection & { order?: Order },
   bind: Bind,
 ): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
@@ -26,8 +32,15 @@ export function conditions(
     ...(source === null ? [] : [`source = ${bind('String', source)}`]),
     `${timeColumn(order)} >= ${timeOf(order, bind('Int64', window.startMs))}`,
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
+    ...botsCondition(bots),
     ...filterConditions(filters, organizationId, bind),
   ]
+}
+
+/** The condition over rows that have is_bot; none where bots are included. */
+export function botsCondition(bots: Bots = 'included'): readonly string[] {
+  if (bots === 'included') return []
+  return [bots === 'only' ? 'is_bot' : 'NOT is_bot']
 }
 
 /** What filters mean over rows of `events`; the organization is SQL. */
@@ -121,7 +134,8 @@ function leftSide(filter: Filter, payload: Payload): string {
   const { name } = filter.field
   // timestamp is computed from ts_millis, which the primary key holds.
   if (name === 'timestamp') return 'ts_millis'
-  return filter.as === 'text' && isUuidField(filter.field) ? `toString(${name})` : name
+  const sql = fieldSql(filter.field)
+  return filter.as === 'text' && isUuidField(filter.field) ? `toString(${sql})` : sql
 }
 
 function rightSide(filter: Filter, bind: Bind): string {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { ReadDeps } from '../query/deps.ts'
 
@@ -69,6 +70,7 @@ export const rejectedRoutes =
             WHERE organization_id = {organization:UUID}
               AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
               AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
+              AND rejected_events.refusal NOT IN {ignoreSettings:Array(String)}
             ORDER BY received_at DESC
             LIMIT {limit:UInt32}`,
           params: {
@@ -76,6 +78,7 @@ export const rejectedRoutes =
             project: scope.projectId,
             pixel: scope.pixelId,
             limit,
+            ignoreSettings,
           },
         })
         return { rejected_events }

@@ -46,6 +46,7 @@ export const visitorsRoutes =
           return {
             meter: meterOfTier[tier],
             projectId: plan.scope.projectId,
+            recordsMax: plan.limit,
             async read({ signal }) {
               const { window } = plan
               const reader = deps.openReader(principal, { effort: 'page', signal, window })

@@ -2,7 +2,7 @@ import { hemNumber } from '../../../schemas/fields.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../query/bind.ts'
-import { type Column, selectList } from '../query/columns.ts'
+import { type Column, columnsFrom, selectList } from '../query/columns.ts'
 import { withProfilesOf } from '../query/eventsQuery.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { newestFirst } from '../query/order.ts'
@@ -22,7 +22,9 @@ export function visitorsQuery(plan: VisitorsPlan, form: RowForm): Query {
   const where = conditionsOf(plan, bind).join('\n  AND ')
   const limit = bind('UInt32', plan.limit)
   const source = eventsSource(plan, [], bind)
-  const page = (columns: readonly Column[]) => `${source.declared}SELECT ${selectList(columns)}
+  const page = (
+    columns: readonly Column[],
+  ) => `${source.declared}SELECT ${selectList(columnsFrom(plan.source, columns))}
 FROM ${source.from}
 WHERE ${where}
   AND (ts_millis, event_id) IN (

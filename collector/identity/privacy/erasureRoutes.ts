@@ -1,11 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { access, requireAdmin } from './access.ts'
+import { access } from './access.ts'
 import type { PrivacyDeps } from './deps.ts'
 import {
   arrivingMs,
@@ -48,7 +50,7 @@ export const erasureRoutes =
     app.delete(
       '/api/v1/privacy/subject',
       {
-        config: { access },
+        config: { access, sampleIds: { erasure: sampleIdentity.erasureId } },
         schema: {
           tags,
           operationId: 'eraseSubject',
@@ -64,7 +66,7 @@ export const erasureRoutes =
         },
       },
       async ({ principal, body: { opt_out = true, ...given } }, reply) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const subject = readSubject(given)
         const { organizationId } = principal
         const erasure = await inTransaction(postgres, async (client) => {
@@ -95,7 +97,7 @@ export const erasureRoutes =
         },
       },
       async ({ principal, query }) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const { rows, next } = await readPage<Erasure>(deps, query, {
           list: 'erasures',
           owner: principal.organizationId,
@@ -121,7 +123,7 @@ export const erasureRoutes =
         },
       },
       async ({ principal, params }) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const erasure = await readErasure(postgres, params.erasure_id, principal.organizationId)
         if (!erasure) throw notFound.erasure()
         return { erasure: publicErasure(erasure) }

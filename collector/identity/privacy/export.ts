@@ -1,5 +1,5 @@
 import { eventFields } from '../../../schemas/fields/event.ts'
-import { hemAsNumber } from '../../../schemas/fields.ts'
+import { fieldSql, hemAsNumber } from '../../../schemas/fields.ts'
 import type { Reader } from '../../api/access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -94,7 +94,7 @@ function queriesOf(organizationId: string, subject: Subject): Record<string, Que
       `identity_links FINAL WHERE ${ours} AND ${isTheirs}`,
     ),
     event: select(
-      eventFields.map(({ name }) => name),
+      eventFields.map((field) => `${fieldSql(field)} AS ${field.name}`),
       `events WHERE ${ours} AND ${cookies} ORDER BY ts_millis, event_id`,
     ),
     rejected_event: select(

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { exactly } from '../../api/http/schemas.ts'
 import { startingWith, untilClosed } from '../../api/http/streaming.ts'
 import { streamOf } from '../../api/http/streamOf.ts'
-import { access, requireAdmin } from './access.ts'
+import { access } from './access.ts'
 import type { PrivacyDeps } from './deps.ts'
 import { exportSubject } from './export.ts'
 import { exportsPerDay, noteExport } from './exportLimit.ts'
@@ -38,7 +39,7 @@ export const exportRoute =
         },
       },
       async ({ principal, query }, reply) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const subject = readSubject(query)
         await noteExport(postgres, principal, Object.keys(query)[0]!)
         const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })

@@ -1,11 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { access, requireAdmin } from './access.ts'
+import { access } from './access.ts'
 import type { PrivacyDeps } from './deps.ts'
 import { addOptOut, type OptOut, removeOptOut, selectOptOuts } from './optOuts.ts'
 import { oneOf, SubjectParameters, tags } from './schemas.ts'
@@ -43,7 +45,7 @@ export const optOutRoutes =
         },
       },
       async ({ principal, query }) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const { rows, next } = await readPage<OptOut>(deps, query, {
           list: 'opt_outs',
           owner: principal.organizationId,
@@ -58,7 +60,7 @@ export const optOutRoutes =
     app.post(
       '/api/v1/privacy/opt-outs',
       {
-        config: { access },
+        config: { access, sampleIds: { opt_out: sampleIdentity.optOutId } },
         schema: {
           tags,
           operationId: 'createOptOut',
@@ -69,7 +71,7 @@ export const optOutRoutes =
         },
       },
       async ({ principal, body }, reply) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const subject = readSubject(body)
         const optOut = await inTransaction(postgres, async (client) => {
           const added = await addOptOut(client, principal.organizationId, subject)
@@ -97,7 +99,7 @@ export const optOutRoutes =
         },
       },
       async ({ principal, body }) => {
-        requireAdmin(principal)
+        requireOrganizationAdmin(principal)
         const subject = readSubject(body)
         await inTransaction(postgres, async (client) => {
           const removed = await removeOptOut(client, principal.organizationId, subject)

@@ -1,7 +1,13 @@
 import type { Counter } from 'prom-client'
 import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
+import type { IgnoreSetting } from '../../../schemas/ignored.ts'
 import { ApiError, notFound, pixelInactive } from '../../api/http/errors.ts'
-import { acceptedEvents, droppedBotEvents, droppedOptOutEvents } from '../../platform/metrics.ts'
+import {
+  acceptedEvents,
+  droppedBotEvents,
+  droppedOptOutEvents,
+  ignoredEvents,
+} from '../../platform/metrics.ts'
 import { knownDevice } from '../normalize/device.ts'
 import { preferredLanguage } from '../normalize/language.ts'
 import type { Locate } from '../normalize/location.ts'
@@ -14,10 +20,13 @@ import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
 import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
+import { findIgnored, type Ignored } from './findIgnored.ts'
+import type { IgnoredTrafficRegistry } from './ignoredTraffic.ts'
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import { linkRow } from './links.ts'
 import type { OptOuts } from './optOuts.ts'
 import type { Pixel, PixelRegistry } from './pixels.ts'
+import type { RecordRefusal } from './refusals.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
 import { senderOf, type Vouches } from './sender.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
@@ -26,6 +35,7 @@ import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 export interface IngestDeps {
   pixels: PixelRegistry
   optOuts: OptOuts
+  ignoredTraffic: IgnoredTrafficRegistry
   salt: DailySalt
   locate: Locate
   /** One spool per table that ingest writes. */
@@ -33,6 +43,7 @@ export interface IngestDeps {
   limits: IngestLimits
   identifyLimit: IdentifyLimit
   vouches: Vouches
+  recordRefusal: RecordRefusal
 }
 
 export interface Accepted {
@@ -42,8 +53,8 @@ export interface Accepted {
 
 /**
  * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
- * was rejected, is on disk. Each member of `events` is one or the other. Of a visitor who has opted out, and of bots
- * where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws
+ * was rejected, is on disk. Each member of `events` is one or the other, or ignored by a setting of the project. Of a
+ * visitor who has opted out, and of bots where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws
  * 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the
  * beacon is to be sent again, and what was kept of it is not stored twice.
  */
@@ -100,10 +111,13 @@ export async function acceptBeacon(
     linkRows.push(made)
   }
   const { person, events, exactEvents } = envelope
-  const hemFault = person && (await link(person))
+  const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
+  const ignored = rules && findIgnored(rules, request, sender, envelope)
+  const hemFault = person && !ignored?.hem && (await link(person))
   if (hemFault)
     rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
   for (let index = 0; index < events.length; index++) {
+    if (ignored?.events.has(index)) continue
     const event = events[index]
     // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
     const exact = exactEvents && acceptEvent(exactEvents[index], place, true)
@@ -130,12 +144,17 @@ export async function acceptBeacon(
   if (eventRows.length > 0) commits.push(spools.events.append(eventRows, receivedMillis))
   if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
   if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
+  if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
-  const accepted = events.length - rejected.length
+  const accepted = events.length - rejected.length - (ignored?.events.size ?? 0)
   const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
   if (hemFault) receipt.hem_rejected = hemFault
   if (isVouched) receipt.vouched = true
+  if (ignored) {
+    receipt.ignored = ignored.events.size
+    receipt.ignored_by = [...ignored.settings]
+  }
   return { receipt, visitor }
 }
 
@@ -164,6 +183,24 @@ function unwantedBecause(
     const message = 'must not be of a bot: this pixel drops them'
     return { code: 'bot_dropped', message, dropped: droppedBotEvents }
   }
+}
+
+/** Counts the ignored events, and records which settings ignored them. */
+async function noteIgnored(
+  { recordRefusal }: IngestDeps,
+  pixel: Pixel,
+  ignored: Ignored,
+): Promise<void> {
+  for (const setting of ignored.events.values()) ignoredEvents.inc({ setting })
+  await Promise.all(
+    [...ignored.settings].map((setting) => recordRefusal(pixel, setting, ignoredMessages[setting])),
+  )
+}
+
+const ignoredMessages: Record<IgnoreSetting, string> = {
+  ignored_networks: 'The project ignores the network that sent the events.',
+  ignored_hosts: 'The project ignores the host of the page that sent the events.',
+  ignored_paths: 'The project ignores the path of the page that sent the events.',
 }
 
 const allRejected = (

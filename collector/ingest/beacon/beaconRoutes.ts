@@ -40,7 +40,7 @@ export function beaconRoutes(app: FastifyInstance, deps: IngestDeps): void {
     )
   // Present before the first fault: an alert on a rate does not see a counter's first value.
   for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
-  const recordRefusal = createRefusals(deps)
+  const recordRefusal = createRefusals(deps.pixels, deps.recordRefusal)
   const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
     refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
     await recordRefusal(request, error)

@@ -15,6 +15,8 @@ export interface TableSource<T> {
   /** The channel that PostgreSQL announces changes on, and the name of the copy on disk. */
   name: string
   keyOf(item: T): string
+  /** Starts empty where PostgreSQL is away and no copy is on disk; otherwise such a start is refused. */
+  isEmptyWithoutCopy?: true
   /** The rows after `after`, in the order of their ids; `next` is null after the last ones. */
   readPage(after: string): Promise<{ items: T[]; next: string | null }>
   /** What announcements say: the items as they are now, and the keys of those that are no longer there. */
@@ -63,7 +65,7 @@ export async function openMemoryTable<T>(
     restore() {
       const kept = list.read()
       for (const item of kept ?? []) items.set(keyOf(item), item)
-      return kept !== undefined
+      return kept !== undefined || source.isEmptyWithoutCopy === true
     },
     async load(step) {
       const unseen = new Set(items.keys())

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { isIgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
-import type { IngestDeps } from './acceptBeacon.ts'
-import type { Pixel } from './pixels.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { Pixel, PixelRegistry } from './pixels.ts'
 
 /** The errors of a whole beacon that its pixel's owner can do something about. */
 const recorded = ['origin not allowed', 'pixel inactive', 'malformed']
@@ -12,22 +13,35 @@ const recordedPerMinute = 6
 const noCookie = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Keeps in `rejected_events` that a beacon was refused, and why, where it names a pixel. Nothing of what it held is
- * kept: its visitor was not asked.
+ * Records why a beacon, or a part of it, was not stored; never rejects. `refusal` is the error of a refused beacon, or
+ * the setting of the project that ignored events.
  */
-export function createRefusals({ pixels, spools }: Pick<IngestDeps, 'pixels' | 'spools'>) {
-  const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
+export type RecordRefusal = (pixel: Pixel, refusal: string, message: string) => Promise<void>
 
+/**
+ * Records refusals in `rejected_events`, a few a minute of each kind for each pixel, and nothing of what the beacons
+ * held: their visitors were not asked. Ignored events are recorded once a minute: they can arrive all day, and nothing
+ * is wrong.
+ */
+export function createRecordRefusal(rejectedEvents: Spool): RecordRefusal {
+  const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
+  return async (pixel, refusal, message) => {
+    try {
+      const cost = isIgnoreSetting(refusal) ? recordedPerMinute : 1
+      await budget.consume(`${pixel.pixelId} ${refusal}`, cost)
+      await rejectedEvents.append([refusalRow(pixel, refusal, message)])
+    } catch {
+      // Over the budget, or the spool is full: the answer has the reason.
+    }
+  }
+}
+
+/** Records each beacon that was refused with an error and names a pixel. */
+export function createRefusals(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
   return async (request: FastifyRequest, error: unknown): Promise<void> => {
     if (!(error instanceof ApiError) || !recorded.includes(error.error)) return
     const pixel = pixels.get(pixelIdIn(request) ?? '')
-    if (!pixel) return
-    try {
-      await budget.consume(`${pixel.pixelId} ${error.error}`)
-      await spools.rejected_events.append([refusalRow(pixel, error)])
-    } catch {
-      // Over the budget, or the spool is full: the answer has told it.
-    }
+    if (pixel) await recordRefusal(pixel, error.error, error.message)
   }
 }
 
@@ -41,7 +55,7 @@ function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
   return isUuid(named) ? named.toLowerCase() : undefined
 }
 
-const refusalRow = (pixel: Pixel, { error, message }: ApiError): string =>
+const refusalRow = (pixel: Pixel, refusal: string, message: string): string =>
   JSON.stringify({
     received_at: new Date().toISOString(),
     organization_id: pixel.organizationId,
@@ -50,7 +64,7 @@ const refusalRow = (pixel: Pixel, { error, message }: ApiError): string =>
     cookie_id: noCookie,
     event_id: null,
     event_type: null,
-    refusal: error,
+    refusal,
     path: '',
     message: message.slice(0, 500).toWellFormed(),
     event: '',

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { beaconBytesMax, rejectedEventCodes } from '../../../schemas/beacon.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../../schemas/events/index.ts'
+import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { Choice, Id, Nullable } from '../../api/http/schemas.ts'
 import { beaconEventsMax } from './beacon.ts'
@@ -58,7 +59,8 @@ const Beacon = Type.Object(
     user_agent: Type.Optional(
       Type.String({
         description:
-          'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read.',
+          'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read. Without it the event has ' +
+          'the User-Agent of the request. HTTP libraries count as bots (`is_bot`), which figures exclude.',
       }),
     ),
     sent_at: Type.String({ format: 'date-time', description: 'The sender’s clock when it sent.' }),
@@ -76,7 +78,8 @@ const BeaconReceipt = Type.Object(
   {
     cookie_id: Type.String({ description: 'The id that the events were stored under.' }),
     accepted: Type.Integer({
-      description: 'Members of events that were accepted: all that were not rejected.',
+      description:
+        'How many members of `events` were accepted: all that were neither rejected nor ignored.',
     }),
     rejected: Type.Array(
       Type.Object({
@@ -94,6 +97,17 @@ const BeaconReceipt = Type.Object(
         description: 'The key was good for this pixel: `client_ip` and `user_agent` were taken.',
       }),
     ),
+    ignored: Type.Optional(
+      Type.Integer({
+        description:
+          'How many members of `events` were not stored because the project ignores their network, host or path. Absent if the project ignores no part of the beacon.',
+      }),
+    ),
+    ignored_by: Type.Optional(
+      Type.Array(Choice(ignoreSettings), {
+        description: 'The settings of the project that ignored events or the `hem`.',
+      }),
+    ),
   },
   { title: 'BeaconReceipt' },
 )
@@ -104,7 +118,8 @@ export const describeBeacon = {
   operationId: 'sendEvents',
   summary: 'Send a batch of events',
   description: `At most ${beaconBytesMax / 1024} KiB, as text/plain, which spares browsers the preflight, or as application/json.
-Answered when the events are on disk. Each event is accepted or rejected with a reason: the two add up to what was sent. A
+Answered when the events are on disk. Each event is accepted, rejected with a reason, or ignored because the project
+ignores its network, host or path; the three add up to the number of events sent. A
 bad event never costs its neighbours theirs. The same event_id sent again is stored once. What the pixel's own script sends
 is shorter, and no part of this interface.
 

@@ -1,5 +1,6 @@
 import { isbotMatch } from 'isbot'
 import { UAParser } from 'ua-parser-js'
+import { checkUserAgent } from '../../../schemas/beacon.ts'
 
 /** What a User-Agent header says about the device; the columns of the field table's group "device". */
 export interface Device {
@@ -70,6 +71,7 @@ export function readDevice(userAgent: string): Device {
 
 function botReason(userAgent: string): string | null {
   if (userAgent === '') return 'no user agent'
+  if (userAgent.endsWith(checkUserAgent)) return 'test'
   const match = isbotMatch(userAgent)
   return match === null ? null : `user agent: ${match}`
 }

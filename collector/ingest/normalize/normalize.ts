@@ -46,7 +46,7 @@ export interface Meaning {
  */
 export function normalize(event: unknown, settings: PixelSettings): Meaning | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
-  if (event.event_type !== undefined || event.type === undefined) return complete(event, settings)
+  if (isComplete(event)) return complete(event, settings)
   const { type, id, referrer, event_type: _none, ...captured } = event
   if (typeof type !== 'string' || !isCapturedType(type))
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
@@ -71,6 +71,17 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
   }
   const own = events.find(({ event_type }) => event_type === ownType)
   return { ...(own && { own }), derived: events.filter((event) => event !== own) }
+}
+
+/** Whether an event came complete, and not as the pixel captured it. */
+const isComplete = ({ event_type, type }: Data): boolean =>
+  event_type !== undefined || type === undefined
+
+/** The URL of the page that an event happened on, as it was sent. */
+export function pageOf(event: unknown): unknown {
+  if (!isObject(event)) return undefined
+  if (!isComplete(event)) return event.url
+  return isObject(event.event_data) ? event.event_data.url : undefined
 }
 
 function complete({ event_id, event_type, event_data }: Data, settings: PixelSettings): Meaning {

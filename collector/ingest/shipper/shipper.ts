@@ -166,6 +166,8 @@ export class Shipper {
       const [next] = this.#waiting
       if (!next || this.#isStopped) return
       await this.#shipUntilDone(next)
+      // It may have been stopped before ClickHouse had the segment.
+      if (this.#isStopped) return
       this.#waiting.shift()
     }
   }

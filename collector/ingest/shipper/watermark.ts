@@ -28,7 +28,7 @@ export function keepWatermark({
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
   postgres: Postgres
   collectorId: string
-  /** Keeps what is about to be published on this machine: a start while PostgreSQL is away keeps to it. */
+  /** Called before a watermark is published: workers that start, and starts while PostgreSQL is away, keep to it. */
   keep(mark: number): void
   log: WarnLog
 }) {
@@ -42,19 +42,11 @@ export function keepWatermark({
     await shipper.noticeRestart()
     const mark = Math.floor(Math.min(...marks, shipper.lowMark, clock.earliest()))
     readableLagSeconds.set(Math.max(0, clock.latest() - mark) / 1000)
-    // Before anybody can know it: a worker that starts meanwhile keeps to it.
     published = Math.max(published, mark)
     keep(published)
     await publishWatermark(postgres, collectorId, mark)
   }
-  const publishing = repeat(publishMs, publish, (error) =>
+  return repeat(publishMs, publish, (error) =>
     log.warn({ error: error.message }, 'complete_until stands still'),
   )
-  return {
-    /** The latest that was published. */
-    get published() {
-      return published
-    },
-    stop: () => publishing.stop(),
-  }
 }

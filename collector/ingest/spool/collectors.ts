@@ -21,8 +21,9 @@ export function collectorIdOf(dataDir: string): string {
 /**
  * Registers a collector before it receives anything. Resolves to its watermark, epoch milliseconds: all that it
  * receives from now on must say this time or a later one, whatever its clock says, because readers may have read all
- * before it. A new one begins where the others are. Watermarks that are seconds ahead of PostgreSQL's clock come
- * from a clock that was wrong: they are set back to it, and `setBackMs` says by how much; 0: none was.
+ * before it. A new or released one begins at PostgreSQL's time, because no reader has read past it. Watermarks that
+ * are seconds ahead of PostgreSQL's clock come from a clock that was wrong: they are set back to it, and `setBackMs`
+ * says by how much; 0: none was.
  */
 export const registerCollector = (
   postgres: Postgres,
@@ -43,8 +44,10 @@ export const registerCollector = (
     )
     const { rows } = await client.query<{ mark: number }>(
       `INSERT INTO collectors (collector_id, hostname, complete_until_ms)
-       VALUES ($1, $2, (SELECT coalesce(min(complete_until_ms), floor(extract(epoch FROM now()) * 1000)) FROM collectors))
-       ON CONFLICT (collector_id) DO UPDATE SET hostname = excluded.hostname, reported_at = now()
+       VALUES ($1, $2, greatest(complete_until(), floor(extract(epoch FROM clock_timestamp()) * 1000)))
+       ON CONFLICT (collector_id) DO UPDATE SET hostname = excluded.hostname, reported_at = now(), released_at = NULL,
+         complete_until_ms = CASE WHEN collectors.released_at IS NULL THEN collectors.complete_until_ms
+           ELSE excluded.complete_until_ms END
        RETURNING complete_until_ms::float8 AS mark`,
       [collectorId, hostname()],
     )
@@ -59,9 +62,34 @@ export async function publishWatermark(
 ): Promise<void> {
   await postgres.query(
     `INSERT INTO collectors (collector_id, hostname, complete_until_ms) VALUES ($1, $2, $3)
-     ON CONFLICT (collector_id) DO UPDATE SET complete_until_ms = excluded.complete_until_ms, reported_at = now()`,
+     ON CONFLICT (collector_id) DO UPDATE SET complete_until_ms = excluded.complete_until_ms, reported_at = now(),
+       released_at = NULL`,
     [collectorId, hostname(), mark],
   )
+}
+
+/**
+ * Releases the watermark of a collector that receives nothing more and has everything in ClickHouse: `complete_until`
+ * no longer waits for it. Its row stays, because erasures wait for its disk.
+ */
+export async function releaseCollector(postgres: Postgres, collectorId: string): Promise<void> {
+  await postgres.query(
+    `UPDATE collectors SET released_at = now(), reported_at = now(),
+       complete_until_ms = greatest(complete_until_ms, floor(extract(epoch FROM clock_timestamp()) * 1000))
+     WHERE collector_id = $1`,
+    [collectorId],
+  )
+}
+
+/**
+ * Everything received before it, epoch milliseconds, by whichever collector, is in ClickHouse; null where no machine
+ * collects.
+ */
+export async function readCompleteUntil(postgres: Postgres): Promise<number | null> {
+  const { rows } = await postgres.query<{ mark: number | null }>(
+    'SELECT complete_until()::float8 AS mark',
+  )
+  return rows[0]!.mark
 }
 
 /** Publishes up to when a collector has shipped what it accepted, and freed its dead letters of whom erasures name. */
@@ -94,15 +122,16 @@ export async function listCollectors(postgres: Postgres): Promise<void> {
     hostname: string
     mark: number
     reported_at: Date
+    is_released: boolean
   }>(
-    `SELECT collector_id, hostname, complete_until_ms::float8 AS mark, reported_at FROM collectors
-     ORDER BY complete_until_ms, collector_id`,
+    `SELECT collector_id, hostname, complete_until_ms::float8 AS mark, reported_at, released_at IS NOT NULL AS is_released
+     FROM collectors ORDER BY complete_until_ms, collector_id`,
   )
-  for (const { collector_id, hostname, mark, reported_at } of rows) {
-    const until = new Date(mark).toISOString()
-    console.log(
-      `${collector_id} ${hostname}: complete until ${until}, reported ${reported_at.toISOString()}`,
-    )
+  for (const { collector_id, hostname, mark, reported_at, is_released } of rows) {
+    const until = is_released
+      ? 'stopped and complete'
+      : `complete until ${new Date(mark).toISOString()}`
+    console.log(`${collector_id} ${hostname}: ${until}, reported ${reported_at.toISOString()}`)
   }
 }
 

@@ -1,3 +1,5 @@
+import type { BeaconReceipt, RejectedEvent } from '../../../schemas/beacon.ts'
+import type { IgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import {
   type Answer,
@@ -101,30 +103,36 @@ function explainBeacon({ url, pixelId, events, answer }: BeaconSeen, seen: Obser
   if (answer.failure !== null)
     return bad(`${sent}, which did not arrive: ${unreachable(answer, url, seen)}`)
   if (answer.status !== 200) return bad(`${sent}: ${answer.status}, ${reasonOf(answer, pixelId)}`)
-  return explainReceipt(sent, events.length, answer)
+  return explainReceipt(sent, answer)
 }
 
-interface Receipt {
-  accepted: number
-  rejected: { index: number; path: string; message: string }[]
-}
-
-function explainReceipt(sent: string, count: number, { body }: Answer): Finding {
-  const receipt = parsed<Receipt>(body)
+function explainReceipt(sent: string, { body }: Answer): Finding {
+  const receipt = parsed<BeaconReceipt>(body)
   if (!Array.isArray(receipt?.rejected))
     return bad(`${sent}: 200, but what answers there is not a collector.`)
-  const { accepted, rejected } = receipt
-  if (rejected.length > 0) {
-    const reasons = rejected.map(({ index, path, message }) => `event ${index}: ${path} ${message}`)
-    return bad(
-      `${sent}: ${accepted} accepted, ${rejected.length} rejected (${reasons.join('; ')}).`,
-    )
-  }
-  return accepted === 0 && count > 0
-    ? good(
-        `${sent}: understood, but not stored. This pixel drops what bots send, and this check is one.`,
-      )
-    : good(`${sent}: ${accepted} accepted.`)
+  const { accepted, rejected, ignored = 0, ignored_by = [] } = receipt
+  const parts = accepted > 0 ? [`${accepted} accepted and marked as a test`] : []
+  if (ignored > 0)
+    parts.push(`${ignored} ignored, because the project ignores ${ignoredTexts(ignored_by)}`)
+  const invalid = rejected.filter(({ code }) => code !== 'bot_dropped')
+  const dropped = rejected.length - invalid.length
+  if (dropped > 0)
+    parts.push(`${dropped} not stored, because this pixel drops bots and this check is a bot`)
+  if (invalid.length > 0) parts.push(`${invalid.length} rejected (${reasonsOf(invalid)})`)
+  const finding = invalid.length > 0 ? bad : good
+  return finding(`${sent}: ${parts.join(', ') || 'no events to accept'}.`)
+}
+
+const reasonsOf = (rejected: readonly RejectedEvent[]): string =>
+  rejected.map(({ index, path, message }) => `event ${index}: ${path} ${message}`).join('; ')
+
+const ignoredTexts = (settings: readonly IgnoreSetting[]): string =>
+  settings.map((setting) => `${ignoredParts[setting]} (${setting})`).join(' and ')
+
+const ignoredParts: Record<IgnoreSetting, string> = {
+  ignored_networks: 'this network',
+  ignored_hosts: 'the host of this page',
+  ignored_paths: 'the path of this page',
 }
 
 /** A refusal, by the `error` of the collector's answer where it is the collector that answers. */

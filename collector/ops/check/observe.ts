@@ -1,4 +1,5 @@
 import type { Browser, Page, Request } from 'playwright-core'
+import { checkUserAgent } from '../../../schemas/beacon.ts'
 import { type CapturedType, eventTypeOf } from '../../../schemas/captured.ts'
 
 /** What loading one page showed of the pixel. */
@@ -75,7 +76,7 @@ export async function observe(
   url: string,
   patienceMs = defaultPatienceMs,
 ): Promise<Observation> {
-  const page = await browser.newPage()
+  const page = await browser.newPage({ userAgent: await userAgentOf(browser) })
   const seen: Observation = {
     url,
     status: null,
@@ -104,6 +105,16 @@ export async function observe(
     await page.close()
   }
   return seen
+}
+
+/** The browser's own User-Agent, with the mark by which the collector recognizes a check. */
+async function userAgentOf(browser: Browser): Promise<string> {
+  const page = await browser.newPage()
+  try {
+    return `${await page.evaluate<string>('navigator.userAgent')} ${checkUserAgent}`
+  } finally {
+    await page.close()
+  }
 }
 
 /** Nothing more will come that could change the answer. */

@@ -96,19 +96,22 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
     silent_ms: number
     behind_ms: number
     ahead_ms: number
+    is_released: boolean
   }>(
     `SELECT collector_id AS id, hostname, extract(epoch FROM now() - reported_at)::float8 * 1000 AS silent_ms,
        extract(epoch FROM reported_at)::float8 * 1000 - complete_until_ms AS behind_ms,
-       complete_until_ms - extract(epoch FROM clock_timestamp())::float8 * 1000 AS ahead_ms
+       complete_until_ms - extract(epoch FROM clock_timestamp())::float8 * 1000 AS ahead_ms,
+       released_at IS NOT NULL AS is_released
      FROM collectors ORDER BY hostname, collector_id`,
   )
-  return rows.map(({ id, hostname, silent_ms, behind_ms, ahead_ms }) => {
+  return rows.map(({ id, hostname, silent_ms, behind_ms, ahead_ms, is_released }) => {
     const name = `collector ${id} on ${hostname}`
     if (ahead_ms > aheadMsMax)
       return found(
         `the watermark of ${name} is ${duration(ahead_ms)} ahead of PostgreSQL's clock`,
         'its clock was wrong: set the clock by NTP, then restart the collector, which sets the watermark back',
       )
+    if (is_released) return found(`${name} has stopped and has everything in ClickHouse`, null)
     if (silent_ms > silentMsMax)
       return found(
         `${name} has not reported for ${duration(silent_ms)}`,

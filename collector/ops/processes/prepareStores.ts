@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Config } from '../../config.ts'
+import { createWaitingRoom } from '../../api/health/waitingRoom.ts'
+import { type Config, duties } from '../../config.ts'
 import { registerCollector } from '../../ingest/spool/collectors.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
+import { openKeptCopy } from '../../platform/keptCopy.ts'
 import type { Log } from '../../platform/log.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
@@ -12,7 +14,7 @@ import { isUnavailable } from '../../platform/storeErrors.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 
 /** A store on its way to be what this version needs. */
-export interface Preparation<T> {
+interface Preparation<T> {
   /** Rejects when waiting does not help. */
   readonly done: Promise<T>
   /** Resolves when the store could not be reached at the first try. */
@@ -29,8 +31,57 @@ export interface Prepared {
 
 const retryMs = 1_000
 
+/** Both stores on their way. */
+export interface Migration {
+  /**
+   * Resolves when PostgreSQL is ready. A machine that only takes beacons, and did so before, does not wait for a PostgreSQL
+   * that is away: this resolves with what the machine kept, and its workers have copies of all that they need.
+   */
+  postgres(): Promise<Prepared>
+  /** Resolves when ClickHouse is ready. */
+  clickhouse(): Promise<void>
+  /** Keeps, on a machine that only takes beacons, what its next start needs while PostgreSQL is away. */
+  keep(prepared: Prepared): void
+  /** Forgets what was kept: after readers went on without this machine, a start must ask PostgreSQL how far they have read. */
+  forget(): void
+  /** Leaves the port to the workers. Until then it answers, while a store is awaited, which one. */
+  leavePort(): Promise<void>
+}
+
+/** Begins to bring both stores to their newest form. Calls `failed` with an error that waiting does not help. */
+export function migrateStores(
+  config: Config,
+  stores: Stores,
+  { collectorId, log, failed }: { collectorId: string; log: Log; failed(error: Error): void },
+): Migration {
+  const postgres = preparePostgres(config, stores, collectorId, log)
+  const clickhouse = prepareClickHouse(config, stores, postgres, log)
+  for (const { done } of [postgres, clickhouse]) done.catch(failed)
+  const isCollectorOnly = config.role === 'ingest' && !config.demo
+  const copy = openKeptCopy<Prepared>(config.dataDir, 'collector')
+  const waitingRoom = createWaitingRoom(config)
+  const ready = async <T>(store: string, { done, away }: Preparation<T>): Promise<T> => {
+    if ((await Promise.race([done, away])) === 'away')
+      await waitingRoom.waitFor(`${store} cannot be reached`)
+    return done
+  }
+  return {
+    postgres() {
+      const kept = isCollectorOnly ? copy.read() : undefined
+      if (!kept) return ready('PostgreSQL', postgres)
+      return Promise.race([postgres.done, postgres.away.then(() => kept)])
+    },
+    clickhouse: () => ready('ClickHouse', clickhouse),
+    keep(prepared) {
+      if (isCollectorOnly) copy.write(prepared)
+    },
+    forget: () => copy.remove(),
+    leavePort: () => waitingRoom.close(),
+  }
+}
+
 /** Brings PostgreSQL to its newest form, as soon as it is there, and registers the collector. */
-export const preparePostgres = (
+const preparePostgres = (
   config: Config,
   { postgres: { pool, url } }: Stores,
   collectorId: string,
@@ -44,7 +95,7 @@ export const preparePostgres = (
       config.workers,
       config.postgresConnectionsMax,
     )
-    if (config.role === 'api') return { connections, receivedFrom: 0 }
+    if (!duties[config.role].takesBeacons) return { connections, receivedFrom: 0 }
     const { mark, setBackMs } = await registerCollector(pool, collectorId)
     if (setBackMs > 0)
       log.warn(
@@ -58,7 +109,7 @@ export const preparePostgres = (
  * Brings both databases of ClickHouse to their newest form, as soon as it is there. Shards wait for PostgreSQL, which
  * knows which there are.
  */
-export const prepareClickHouse = (
+const prepareClickHouse = (
   { clickhouseDatabase }: Config,
   { clickhouse: { address }, postgres: { pool } }: Stores,
   { done: postgresPrepared }: Preparation<unknown>,

@@ -1,10 +1,14 @@
 import { join } from 'node:path'
-import type { IdentityRefresh } from '../../identity/store/refresh.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Config, duties } from '../../config.ts'
+import { type IdentityRefresh, keepIdentityFresh } from '../../identity/store/refresh.ts'
 import { recordDuplicates } from '../../ingest/shipper/duplicateEvents.ts'
 import type { ShipObserver } from '../../ingest/shipper/shipper.ts'
 import { openShippers, recoverSpool, type Shippers } from '../../ingest/shipper/shippers.ts'
+import { releaseCollector } from '../../ingest/spool/collectors.ts'
 import { type SpooledTable, spoolParts, unknownFiles } from '../../ingest/spool/layout.ts'
 import { makeSpool } from '../../ingest/spool/spools.ts'
+import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { lockDirectory } from '../../platform/localStores/lock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -15,9 +19,13 @@ import {
   shippedRows,
   shipRetries,
 } from '../../platform/metrics.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
+import type { Migration } from './prepareStores.ts'
 
 const shipOnStopMs = 5_000
+/** How long ClickHouse may take to answer whether it was started again since the last insert. */
+const restartCheckMs = 2_000
 /** How long workers that lost their primary may take to end. */
 const workerLockWaitMs = 5_000
 
@@ -32,16 +40,17 @@ export interface Shipping {
   recover(index: number): Promise<void>
   /** Deletes what is kept though it was shipped: the disk is full. */
   makeRoom(): void
-  /** Ships a little longer, and ends. */
-  stop(): Promise<void>
+  /** Ships a little longer, and ends. Resolves to whether ClickHouse has everything that this machine received. */
+  stop(): Promise<boolean>
 }
 
 /** Begins to ship what lies in the spools below the data directory. */
 export async function openShipping(
   dataDir: string,
   { clickhouse: { live, shipping }, postgres }: Stores,
-  { collectorId, identity, log }: { collectorId: string; identity: IdentityRefresh; log: Log },
+  { collectorId, log }: { collectorId: string; log: Log },
 ): Promise<Shipping> {
+  const identity = keepIdentityFresh(live, log)
   const spoolDirectory = join(dataDir, 'spool')
   const deadLetterDirectory = join(dataDir, 'dead_letters')
   const shippers = openShippers(
@@ -77,8 +86,45 @@ export async function openShipping(
       for (const shipper of Object.values(shippers)) shipper.makeRoom()
     },
     async stop() {
-      await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(shipOnStopMs)))
+      identity.stop()
+      const all = Object.values(shippers)
+      await Promise.all(all.map((shipper) => shipper.stop(shipOnStopMs)))
+      const isKnown = await Promise.race([
+        shippers.events.noticeRestart().then(
+          () => true,
+          () => false,
+        ),
+        delay(restartCheckMs, false),
+      ])
+      return (
+        isKnown &&
+        all.every(({ backlog }) => backlog === 0) &&
+        oldestWaitingAt(spoolDirectory) === Infinity
+      )
     },
+  }
+}
+
+interface StopOptions {
+  config: Config
+  migration: Pick<Migration, 'forget'>
+  postgres: Postgres
+  collectorId: string
+  log: Log
+}
+
+/** Ships a little longer, and ends. When ClickHouse has everything, readers need not wait for this collector any more. */
+export async function stopShipping(
+  shipping: Shipping,
+  { config, migration, postgres, collectorId, log }: StopOptions,
+): Promise<void> {
+  const isComplete = await shipping.stop()
+  if (!isComplete || !duties[config.role].takesBeacons) return
+  try {
+    migration.forget()
+    await releaseCollector(postgres, collectorId)
+  } catch (error) {
+    log.warn({ error: (error as Error).message }, 'complete_until waits for this collector')
   }
 }
 

@@ -2,61 +2,12 @@ import cluster, { type Worker } from 'node:cluster'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
 import type { SpooledTable } from '../../ingest/spool/layout.ts'
-import type { ClickHouseAddress } from '../../platform/clickhouse/cluster.ts'
 import type { WarnLog } from '../../platform/log.ts'
-import { type Metrics, registry } from '../../platform/metrics.ts'
+import { registry } from '../../platform/metrics.ts'
 import { buildRoot } from '../../platform/paths.ts'
 import { StartError } from '../../platform/startError.ts'
-import type { Demo } from '../demo/demo.ts'
-
-/** What a worker is told when it starts. */
-export interface WorkerSetup {
-  config: Config
-  clickhouse: ClickHouseAddress
-  postgresUrl: string
-  /** How many its pool may open. */
-  postgresConnectionsMax: number
-  /** This worker's own. */
-  spoolDirectory: string
-  /** The earliest time, epoch milliseconds, that its events may say they were received. */
-  receivedFrom: number
-  /** Whether it writes this machine's copies of what PostgreSQL has (platform/keptCopy.ts). */
-  keepsCopies: boolean
-  /** What cursors are signed with; none where nothing is read. */
-  cursorKey: Uint8Array
-  demo: Demo | null
-}
-
-/** What the primary tells a worker. */
-export type ToWorker =
-  | { type: 'start'; setup: WorkerSetup }
-  /** Say on /readyz that requests should go elsewhere, and go on answering. */
-  | { type: 'drain' }
-  /** Which stores cannot be reached, in words; null when both can. */
-  | { type: 'stores'; away: string | null }
-  | { type: 'stop' }
-  /** Send the low mark of your events (Spool.lowMark). PostgreSQL's clock says at most `latestMs`; null: not known. */
-  | { type: 'low mark'; request: string; latestMs: number | null; published: number }
-  /** Send your numbers. */
-  | { type: 'collect'; request: string }
-  /** The numbers of all processes, which you asked for. */
-  | { type: 'metrics'; request: string; all: Metrics[] }
-
-/** What a worker tells the primary. */
-export type FromWorker =
-  /** Told first: what is sent to a worker before it listens is lost. */
-  | { type: 'up' }
-  | { type: 'ready' }
-  | { type: 'failed'; message: string; isStartError: boolean }
-  | { type: 'sealed'; table: SpooledTable; path: string }
-  /** The disk of the spool is full. */
-  | { type: 'no room' }
-  | { type: 'low mark'; request: string; mark: number }
-  | { type: 'collected'; request: string; metrics: Metrics }
-  /** Send me the numbers of all processes. */
-  | { type: 'metrics'; request: string }
+import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
 export interface WorkersOptions {
   count: number
@@ -106,81 +57,40 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     ],
     serialization: 'advanced',
   })
-  let isStopping = false
-  let isListening = false
-  let storesAway: string | null = null
-  const listening = firstOutcome()
-  const running = new Map<number, Worker>()
+  const pool = new WorkerPool(options)
+  await pool.start()
+  return pool
+}
 
-  const start = async (index: number) => {
-    await options.recover(index)
-    const worker = cluster.fork()
-    running.set(index, worker)
-    worker.on('message', (message: FromWorker) => {
-      if (message.type === 'up') {
-        send(worker, { type: 'stores', away: storesAway })
-        send(worker, { type: 'start', setup: options.setupOf(index) })
-      }
-      if (message.type === 'sealed') options.onSealed(message.table, message.path)
-      if (message.type === 'no room') options.onNoRoom()
-      if (message.type === 'metrics') void answerMetrics(worker, message.request)
-      if (message.type === 'ready') {
-        isListening = true
-        listening.resolve()
-      }
-      if (message.type === 'failed') {
-        if (isListening)
-          options.log.warn({ worker: index, error: message.message }, 'a worker failed')
-        listening.reject(
-          message.isStartError ? new StartError(message.message) : new Error(message.message),
-        )
-      }
-    })
-    worker.once('exit', (code, signal) => {
-      running.delete(index)
-      if (isStopping) return
-      options.log.warn({ worker: index, code, signal }, 'a worker ended; starting it again')
-      restart(index)
-    })
-    return worker
+class WorkerPool implements Workers {
+  #options
+  #running = new Map<number, Worker>()
+  #listening = firstOutcome()
+  #isListening = false
+  #isStopping = false
+  #storesAway: string | null = null
+
+  constructor(options: WorkersOptions) {
+    this.#options = options
   }
 
-  const restart = (index: number) => {
-    setTimeout(async () => {
-      if (isStopping) return
-      try {
-        await start(index)
-      } catch (error) {
-        // Its directory cannot be made ready now: the disk is full, or its predecessor has not quite ended.
-        options.log.warn(
-          { worker: index, error: (error as Error).message },
-          'a worker cannot start',
-        )
-        restart(index)
-      }
-    }, restartMs)
+  /** Resolves when the first worker listens. */
+  async start(): Promise<void> {
+    const { count } = this.#options
+    try {
+      await Promise.all(Array.from({ length: count }, (_, index) => this.#fork(index)))
+      await this.#listening.promise
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
   }
 
-  const answerMetrics = async (asker: Worker, request: string) => {
-    await options.measure()
-    const all = [await registry.getMetricsAsJSON()]
-    await Promise.all(
-      [...running.values()].map(async (worker) => {
-        send(worker, { type: 'collect', request })
-        const answer = await messageOf(worker, collectTimeoutMs, (message) =>
-          message.type === 'collected' && message.request === request ? message : null,
-        )
-        if (answer) all.push(answer.metrics)
-      }),
-    )
-    send(asker, { type: 'metrics', request, all })
-  }
-
-  const lowMarks: Workers['lowMarks'] = async (latestMs, published) => {
-    if (running.size < options.count) return null
+  async lowMarks(latestMs: number, published: number): Promise<number[] | null> {
+    if (this.#running.size < this.#options.count) return null
     const request = randomUUID()
     const marks = await Promise.all(
-      [...running.values()].map((worker) => {
+      [...this.#running.values()].map((worker) => {
         send(worker, {
           type: 'low mark',
           request,
@@ -195,19 +105,19 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     return marks.every((mark) => mark !== null) ? marks : null
   }
 
-  const drain = () => {
-    for (const worker of running.values()) send(worker, { type: 'drain' })
+  drain(): void {
+    for (const worker of this.#running.values()) send(worker, { type: 'drain' })
   }
 
-  const tellStores = (away: string | null) => {
-    storesAway = away
-    for (const worker of running.values()) send(worker, { type: 'stores', away })
+  tellStores(away: string | null): void {
+    this.#storesAway = away
+    for (const worker of this.#running.values()) send(worker, { type: 'stores', away })
   }
 
-  const stop = async () => {
-    isStopping = true
+  async stop(): Promise<void> {
+    this.#isStopping = true
     await Promise.all(
-      [...running.values()].map(async (worker) => {
+      [...this.#running.values()].map(async (worker) => {
         if (worker.isDead()) return
         const timeout = setTimeout(() => worker.process.kill('SIGKILL'), stopTimeoutMs)
         send(worker, { type: 'stop' })
@@ -217,14 +127,77 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     )
   }
 
-  try {
-    await Promise.all(Array.from({ length: options.count }, (_, index) => start(index)))
-    await listening.promise
-  } catch (error) {
-    await stop()
-    throw error
+  async #fork(index: number): Promise<void> {
+    await this.#options.recover(index)
+    const worker = cluster.fork()
+    this.#running.set(index, worker)
+    worker.on('message', (message: FromWorker) => this.#hear(index, worker, message))
+    worker.once('exit', (code, signal) => {
+      this.#running.delete(index)
+      if (this.#isStopping) return
+      this.#options.log.warn({ worker: index, code, signal }, 'a worker ended; starting it again')
+      this.#forkAgain(index)
+    })
   }
-  return { lowMarks, drain, tellStores, stop }
+
+  #forkAgain(index: number): void {
+    setTimeout(async () => {
+      if (this.#isStopping) return
+      try {
+        await this.#fork(index)
+      } catch (error) {
+        // Its directory cannot be made ready now: the disk is full, or its predecessor has not quite ended.
+        this.#options.log.warn(
+          { worker: index, error: (error as Error).message },
+          'a worker cannot start',
+        )
+        this.#forkAgain(index)
+      }
+    }, restartMs)
+  }
+
+  #hear(index: number, worker: Worker, message: FromWorker): void {
+    const { setupOf, onSealed, onNoRoom, log } = this.#options
+    switch (message.type) {
+      case 'up':
+        send(worker, { type: 'stores', away: this.#storesAway })
+        send(worker, { type: 'start', setup: setupOf(index) })
+        break
+      case 'ready':
+        this.#isListening = true
+        this.#listening.resolve()
+        break
+      case 'failed': {
+        const { message: reason, isStartError } = message
+        if (this.#isListening) log.warn({ worker: index, error: reason }, 'a worker failed')
+        this.#listening.reject(isStartError ? new StartError(reason) : new Error(reason))
+        break
+      }
+      case 'sealed':
+        onSealed(message.table, message.path)
+        break
+      case 'no room':
+        onNoRoom()
+        break
+      case 'metrics':
+        void this.#answerMetrics(worker, message.request)
+    }
+  }
+
+  async #answerMetrics(asker: Worker, request: string): Promise<void> {
+    await this.#options.measure()
+    const all = [await registry.getMetricsAsJSON()]
+    await Promise.all(
+      [...this.#running.values()].map(async (worker) => {
+        send(worker, { type: 'collect', request })
+        const answer = await messageOf(worker, collectTimeoutMs, (message) =>
+          message.type === 'collected' && message.request === request ? message : null,
+        )
+        if (answer) all.push(answer.metrics)
+      }),
+    )
+    send(asker, { type: 'metrics', request, all })
+  }
 }
 
 /** Settled by the first worker that listens, or that says why it cannot; what comes later changes nothing. */

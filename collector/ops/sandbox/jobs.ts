@@ -1,12 +1,20 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import { fillSampleDatabase } from './sample.ts'
+import { ensureSampleRecords } from './sampleRecords.ts'
 
-/** The background work of the sandbox: add the days that come, well within the day that is there in advance. */
-export const sandboxQueues = (clickhouse: ClickHouse, daysBefore: number): Queue[] => [
+/** The background work of the sandbox: add the hours that are over, and keep its records from growing too old. */
+export const sandboxQueues = (
+  { clickhouse, postgres }: { clickhouse: ClickHouse; postgres: Postgres },
+  daysBefore: number,
+): Queue[] => [
   {
     name: 'sandbox.fill-sample',
-    schedule: '30 * * * *',
-    run: () => fillSampleDatabase(clickhouse, new Date(), daysBefore),
+    schedule: '1 * * * *',
+    async run() {
+      await fillSampleDatabase(clickhouse, new Date(), daysBefore)
+      await ensureSampleRecords(postgres)
+    },
   },
 ]

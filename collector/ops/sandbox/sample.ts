@@ -15,7 +15,7 @@ import { sampleVisitors } from './sampleVisitors.ts'
 const dayMs = 86_400_000
 /** How many days before today the sample has, unless it is told otherwise. */
 const daysBeforeMax = 30
-const daysAfter = 1
+const hourMs = 3_600_000
 
 /** Where sample rows say that they lay in a spool; no spool has this id. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
@@ -90,9 +90,9 @@ export const sampleLinks = (
   })
 
 /**
- * Makes sure that the sample database has the `daysBefore` days before `now`, today and tomorrow. Days that are there
- * are left alone. Two processes may do it at once: what a month lacks is one block of the same bytes under the same
- * token from both, so ClickHouse stores it once.
+ * Makes sure that the sample database has the `daysBefore` days before `now`, and the hours of today that are over:
+ * nothing in it lies in the future. Hours that are there are left alone. Two processes may do it at once: what a month,
+ * or an hour, lacks is one block of the same bytes under the same token from both, so ClickHouse stores it once.
  */
 export async function fillSampleDatabase(
   clickhouse: ClickHouse,
@@ -101,7 +101,7 @@ export async function fillSampleDatabase(
 ): Promise<void> {
   const today = Math.floor(now.getTime() / dayMs)
   const firstDay = today - daysBefore
-  const { days, signals, profiles } = await present(clickhouse, firstDay)
+  const { hours, signals, profiles } = await present(clickhouse, firstDay)
   if (profiles === 0) {
     // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
     await insertSample(
@@ -115,7 +115,7 @@ export async function fillSampleDatabase(
     await reloadIdentity(clickhouse)
   }
   const withoutSignals = Array.from(
-    { length: signalDays + daysAfter + 1 },
+    { length: signalDays + 1 },
     (_, index) => today - signalDays + index,
   )
     .filter((day) => !signals.includes(day))
@@ -123,11 +123,33 @@ export async function fillSampleDatabase(
   if (withoutSignals.length > 0) {
     await insertSample(clickhouse, 'intent_signals', withoutSignals, `sample-signals-${today}`)
   }
-  const missing = Array.from({ length: daysBefore + daysAfter + 1 }, (_, index) => firstDay + index)
-    .filter((day) => !days.includes(day))
-    .map((day) => new Date(day * dayMs))
   const rowsOf = (midnight: Date) => [...sampleRows(midnight), ...sampleCampaignRows(midnight)]
+  const dayOf = (hour: number) => Math.floor((hour * hourMs) / dayMs)
+  const insertHours = async (day: number) => {
+    for (const [hour, rows] of byHour(rowsOf(new Date(day * dayMs))))
+      if (!hours.includes(hour) && (hour + 1) * hourMs <= now.getTime())
+        await insertSample(clickhouse, 'events', rows, `sample-hour-${hour}`)
+  }
+  // Hours come in their order, so of the days before today only the last that is there can lack some.
+  const lastDay = dayOf(Math.max(-1, ...hours))
+  if (lastDay >= firstDay && lastDay < today) await insertHours(lastDay)
+  const there = new Set(hours.map(dayOf))
+  const missing = Array.from({ length: daysBefore }, (_, index) => firstDay + index)
+    .filter((day) => !there.has(day))
+    .map((day) => new Date(day * dayMs))
   await insertDays(clickhouse, missing, rowsOf, 'sample')
+  await insertHours(today)
+}
+
+/** Rows by the hour in which they were received, counted from 1 January 1970. */
+function byHour(rows: readonly string[]): Map<number, string[]> {
+  const hours = new Map<number, string[]>()
+  for (const row of rows) {
+    const { received_at } = JSON.parse(row) as { received_at: string }
+    const hour = Math.floor(Date.parse(received_at) / hourMs)
+    hours.set(hour, [...(hours.get(hour) ?? []), row])
+  }
+  return hours
 }
 
 /** Stores the events of these days, ascending, one block for each month: a partition is there whole, or not at all. */
@@ -150,18 +172,18 @@ export async function insertDays(
 
 const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
 
-/** Which days from `firstDay` on the database has, of which it has signals, and how many profiles. */
+/** Which hours from `firstDay` on the database has, of which days it has signals, and how many profiles. */
 async function present(
   clickhouse: ClickHouse,
   firstDay: number,
-): Promise<{ days: number[]; signals: number[]; profiles: number }> {
-  const [found] = await clickhouse.rows<{ days: number[]; signals: number[]; profiles: number }>({
+): Promise<{ hours: number[]; signals: number[]; profiles: number }> {
+  const [found] = await clickhouse.rows<{ hours: number[]; signals: number[]; profiles: number }>({
     sql: `SELECT
-            (SELECT groupUniqArray(intDiv(ts_millis, {dayMs:Int64})) FROM events
-             WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS days,
+            (SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp64Milli(received_at), {hourMs:Int64}))) FROM events
+             WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS hours,
             (SELECT groupUniqArray(toUInt16(date)) FROM intent_signals) AS signals,
             (${profileCount}) AS profiles`,
-    params: { dayMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
+    params: { hourMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
   })
   return found!
 }

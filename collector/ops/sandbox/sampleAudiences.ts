@@ -6,7 +6,7 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 
 /** The audiences that test keys see, and the templates that they are made from. */
 export const sampleAudiences = [
-  { audienceId: '5a3b1e00-0000-4000-8000-0000000000d1', templateId: 'frequent_visitors' },
+  { audienceId: sampleIdentity.audienceId, templateId: 'frequent_visitors' },
   { audienceId: '5a3b1e00-0000-4000-8000-0000000000d2', templateId: 'abandoned_basket' },
   { audienceId: '5a3b1e00-0000-4000-8000-0000000000d3', templateId: 'visiting_companies' },
 ] as const

@@ -1,4 +1,5 @@
 import { deliveryRow } from '../../activation/campaigns/row.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { locationMembers } from '../../ingest/normalize/location.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
@@ -9,7 +10,7 @@ const seedOffset = 1_000_000
 
 /** The campaigns that test keys see. */
 export const sampleCampaigns = [
-  { campaignId: '5a3b1e00-0000-4000-8000-00000000000c', name: 'Mugs for mornings', budget: 500 },
+  { campaignId: sampleIdentity.campaignId, name: 'Mugs for mornings', budget: 500 },
   { campaignId: '5a3b1e00-0000-4000-8000-00000000000d', name: 'Teapots', budget: null },
 ] as const
 

@@ -9,11 +9,12 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { sampleProfiles } from './sample.ts'
 
 /** The list that test keys see. */
-export const sampleListId = '5a3b1e00-0000-4000-8000-0000000000e1'
+export const sampleListId = sampleIdentity.listId
 
 /** Whose a sample list is, and of whom. */
 interface SampleList {
   listId: string
+  importId?: string
   projectId: string
   graph?: Parameters<typeof sampleProfiles>[0]
 }
@@ -22,10 +23,7 @@ interface SampleList {
 export async function ensureSampleLists(
   postgres: Postgres,
   uploads: Uploads,
-  { listId, projectId, graph }: SampleList = {
-    listId: sampleListId,
-    projectId: sampleIdentity.projectId,
-  },
+  { listId, importId = randomUUID(), projectId, graph }: SampleList = sampleIdentity,
 ): Promise<void> {
   const isThere = (client: Pick<Postgres, 'query'>) =>
     client
@@ -34,17 +32,16 @@ export async function ensureSampleLists(
   if (await isThere(postgres)) return
   const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
   const lines = ['hem', ...hems, hems[0], 'not a hem'].map((line) => `${line}\n`)
-  const importId = randomUUID()
-  const saved = await saveUpload(uploads, importId, {
-    format: 'csv',
-    kind: 'hems',
-    column: undefined,
-    bytes: bytesOf(lines.join('')),
-  })
   await inTransaction(postgres, async (client) => {
-    // Of several processes that start at once the others wait, and find it; their files are cleaned up.
+    // Of several processes that start at once the others wait, and find it.
     await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [projectId])
     if (await isThere(client as Postgres)) return
+    const saved = await saveUpload(uploads, importId, {
+      format: 'csv',
+      kind: 'hems',
+      column: undefined,
+      bytes: bytesOf(lines.join('')),
+    })
     await createList(client, { listId, projectId, name: 'Sample customers', kind: 'hems' })
     await storeImport(client, { importId, listId, ...saved })
   })

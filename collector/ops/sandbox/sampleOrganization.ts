@@ -3,6 +3,7 @@ import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { readRules, replaceRules } from '../../audiences/signals/rules.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { sampleCampaigns } from './sampleCampaigns.ts'
+import { ensureSampleRecords } from './sampleRecords.ts'
 import { sampleRules } from './sampleSignals.ts'
 
 /** Who belongs to the sample organization; nobody can sign in as them. */
@@ -49,6 +50,7 @@ export async function ensureSampleOrganization(postgres: Postgres): Promise<void
       [projectId, memberId, role],
     )
   }
+  await ensureSampleRecords(postgres)
   for (const { campaignId, name, budget } of sampleCampaigns) {
     await postgres.query(
       `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, created_at, updated_at)

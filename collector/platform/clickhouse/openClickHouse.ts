@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { isSimulated } from '../postgres/simulation.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
 import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
@@ -65,6 +66,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
       openStream(url, database, query, format, { signal, settings: { ...own, ...settings } }),
 
     async command(query) {
+      if (isSimulated()) return
       await client.command({ query: query.sql, query_params: { ...query.params } }).catch(translate)
     },
 

@@ -5,8 +5,8 @@ import { type Postgres, poolConnectionsMax } from './pool.ts'
 const ourShare = 0.8
 /** The primary's pool, the connection on which its jobs are announced, and the one on which it takes turns to ship. */
 const primaryConnections = poolConnectionsMax + 2
-/** A worker listens for pixels and for opt-outs. */
-const listenersOfWorker = 2
+/** A worker listens for pixels, for opt-outs and for ignored traffic. */
+const listenersOfWorker = 3
 
 /**
  * How many connections the pool of each worker may open, so that all processes together stay within `connectionsMax`,

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Postgres } from './pool.ts'
+import { currentSimulation } from './simulation.ts'
 
 /** What SQL can be sent to: the pool, or one connection with its transaction. */
 export type Queryable = Pick<pg.PoolClient, 'query'>
@@ -11,12 +12,14 @@ const foreignKeyViolation = '23503'
 
 /**
  * Does `work` in one transaction: all of it is kept, or nothing. Throws ParentDeleted when what a new row belongs to
- * was deleted meanwhile.
+ * was deleted meanwhile. Inside a simulation it is a part of the transaction that is rolled back.
  */
 export async function inTransaction<T>(
   postgres: Postgres,
   work: (client: Queryable) => Promise<T>,
 ): Promise<T> {
+  const simulation = currentSimulation()
+  if (simulation) return inSavepoint(await simulation.client(), work)
   const client = await postgres.connect()
   let broken: Error | undefined
   try {
@@ -28,12 +31,32 @@ export async function inTransaction<T>(
     await client.query('ROLLBACK').catch((failure: Error) => {
       broken = failure
     })
-    if ((error as { code?: unknown }).code === foreignKeyViolation) {
-      throw new ParentDeleted('What this belongs to has just been deleted.', { cause: error })
-    }
-    throw error
+    throw toParentDeleted(error)
   } finally {
     // A connection that cannot even roll back is not given to anybody else.
     client.release(broken)
   }
 }
+
+/** The same inside a transaction: what a COMMIT would check is checked, and an error undoes this part alone. */
+async function inSavepoint<T>(
+  client: Queryable,
+  work: (client: Queryable) => Promise<T>,
+): Promise<T> {
+  await client.query('SAVEPOINT simulated')
+  try {
+    const result = await work(client)
+    await client.query('SET CONSTRAINTS ALL IMMEDIATE')
+    await client.query('SET CONSTRAINTS ALL DEFERRED')
+    await client.query('RELEASE SAVEPOINT simulated')
+    return result
+  } catch (error) {
+    await client.query('ROLLBACK TO SAVEPOINT simulated')
+    throw toParentDeleted(error)
+  }
+}
+
+const toParentDeleted = (error: unknown): unknown =>
+  (error as { code?: unknown }).code === foreignKeyViolation
+    ? new ParentDeleted('What this belongs to has just been deleted.', { cause: error })
+    : error

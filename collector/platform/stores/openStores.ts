@@ -6,11 +6,17 @@ import type { WarnLog } from '../log.ts'
 import { startLocalPostgres } from '../postgres/local.ts'
 import { openPostgres, type Postgres } from '../postgres/pool.ts'
 
-export interface Stores {
-  /** `shipping` is what events are brought to `live` through. */
-  clickhouse: { address: ClickHouseAddress } & Record<'live' | 'shipping' | 'test', ClickHouse>
+/** Connections to both stores. */
+export interface StoreConnections {
+  /** `live` has the events of real visitors, `test` those that test keys read. */
+  clickhouse: Record<'live' | 'test', ClickHouse>
   postgres: { url: string; pool: Postgres }
   close(): Promise<void>
+}
+
+export interface Stores extends StoreConnections {
+  /** The shipper inserts events into `live` through `shipping`. */
+  clickhouse: { address: ClickHouseAddress } & Record<'live' | 'shipping' | 'test', ClickHouse>
 }
 
 /** Where both stores are. */
@@ -45,20 +51,39 @@ export async function openServers(config: StoreSettings, log: WarnLog): Promise<
   }
 }
 
-/** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
-export async function openStores(config: StoreSettings, log: WarnLog): Promise<Stores> {
-  const { clickhouse: address, postgresUrl, stop } = await openServers(config, log)
-  const pool = openPostgres(postgresUrl, (error) =>
-    log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
+/** Connects to both stores, with at most `postgresConnectionsMax` connections to PostgreSQL. */
+export function connectStores(
+  { clickhouse: address, postgresUrl }: Omit<Servers, 'stop'>,
+  database: string,
+  log: WarnLog,
+  postgresConnectionsMax?: number,
+): StoreConnections {
+  const pool = openPostgres(
+    postgresUrl,
+    (error) => log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
+    postgresConnectionsMax,
   )
-  const { live, test } = openDatabases(address, config.clickhouseDatabase)
-  const shipping = openForShipping(address, config.clickhouseDatabase)
+  const { live, test } = openDatabases(address, database)
   return {
-    clickhouse: { address, live, shipping, test },
+    clickhouse: { live, test },
     postgres: { url: postgresUrl, pool },
     async close() {
-      await Promise.all([live.close(), shipping.close(), test.close(), pool.end()])
-      await stop()
+      await Promise.all([live.close(), test.close(), pool.end()])
+    },
+  }
+}
+
+/** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
+export async function openStores(config: StoreSettings, log: WarnLog): Promise<Stores> {
+  const servers = await openServers(config, log)
+  const { clickhouse, postgres, close } = connectStores(servers, config.clickhouseDatabase, log)
+  const shipping = openForShipping(servers.clickhouse, config.clickhouseDatabase)
+  return {
+    clickhouse: { address: servers.clickhouse, ...clickhouse, shipping },
+    postgres,
+    async close() {
+      await Promise.all([close(), shipping.close()])
+      await servers.stop()
     },
   }
 }

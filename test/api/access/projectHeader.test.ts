@@ -53,7 +53,7 @@ describe('X-Project-Id', () => {
 
   test('is taken by every operation on lists, exports, integrations, campaigns, audiences and usage', () => {
     const families =
-      /api\/v1\/(lists|exports|integrations|campaigns(?!\/events)|audiences(?!\/(schema|templates))|billing\/usage)/
+      /api\/v1\/(lists|exports|integrations|campaigns|audiences(?!\/(schema|templates))|billing\/usage)/
     const deaf = operations.filter(
       ({ route, operation }) => families.test(route) && !takes(operation),
     )

@@ -194,6 +194,9 @@ describe('projects', () => {
       organization_id: it.demo.organization_id,
       name: 'Shop',
       ...stamps,
+      ignored_networks: [],
+      ignored_hosts: [],
+      ignored_paths: [],
     })
     const retrieve = `GET /api/v1/project/retrieve/${project.project_id}`
     expect(await it.done(it.key, retrieve)).toEqual({ project })
@@ -355,13 +358,14 @@ describe('pixels', () => {
     const pixel_id = await it.makePixel(project_id)
     const dayMs = 86_400_000
     const today = Math.floor(Date.now() / dayMs)
-    const send = (daysAgo: number, cookie_id: string) => {
+    const send = (daysAgo: number, cookie_id: string, userAgent?: string) => {
       const event = customEvent()
       event.event_data.timestamp = new Date(
         Math.min(Date.now(), (today - daysAgo) * dayMs + 1_000),
       ).toISOString()
       const beacon = { pixel_id, cookie_id, sent_at: new Date().toISOString() }
-      return postBeacon(it.url, beaconOf(it.service, [event], beacon))
+      const headers: Record<string, string> = userAgent ? { 'user-agent': userAgent } : {}
+      return postBeacon(it.url, beaconOf(it.service, [event], beacon), headers)
     }
     await waitFor('the pixel', async () => (await fetch(`${it.url}/p/${pixel_id}.js`)).ok)
     const [one, other] = [randomUUID(), randomUUID()]
@@ -376,15 +380,26 @@ describe('pixels', () => {
         [20, one],
       ] as [number, string][]),
     ]
+    // Bots count in no figure of people.
+    for (const [daysAgo, cookie] of [
+      [0, randomUUID()],
+      [12, one],
+      [5, one],
+    ] as const)
+      expect((await send(daysAgo, cookie, 'Googlebot/2.1')).status).toBe(200)
     for (const [daysAgo, cookie] of sent) expect((await send(daysAgo, cookie)).status).toBe(200)
     const counts = await waitFor('the events', async () => {
       const { counts, total } = await it.done(
         it.key,
-        `GET /api/v3/events/web_event/counts?project_id=${project_id}&group_by=day&distinct=cookie_id&start_ms=${(today - 30) * dayMs}`,
+        `GET /api/v3/events/web_event/counts?project_id=${project_id}&group_by=day&distinct=cookie_id&filter=is_bot:eq:false&start_ms=${(today - 30) * dayMs}`,
       )
       return total === sent.length ? counts : null
     })
     const visitorsOn = new Map(counts.map((row: Json) => [row.day.slice(0, 10), row.distinct]))
+    await waitFor('the bots', async () => {
+      const query = `project_id=${project_id}&filter=is_bot:eq:true&start_ms=${(today - 30) * dayMs}`
+      return (await it.done(it.key, `GET /api/v3/events/web_event/counts?${query}`)).total === 3
+    })
     const { projects } = await it.done(it.key, 'GET /api/v1/project/activity')
     const found = projects.find((project: Json) => project.project_id === project_id)
     expect(found).toEqual({
@@ -422,6 +437,7 @@ describe('pixels', () => {
       rejected_last_24h: 0,
       last_rejection: null,
       last_refusal: null,
+      last_ignored: null,
     }
     expect(await activity()).toEqual(nothing)
 
@@ -452,6 +468,7 @@ describe('pixels', () => {
         message: expect.stringContaining('must be one of'),
       },
       last_refusal: null,
+      last_ignored: null,
     })
   })
 })

@@ -99,7 +99,7 @@ const table: [
   [
     'PUT /api/v1/organization',
     () => ({ name: 'Demo organization' }),
-    { owner: ok, admin: ok, key: ok, adminKey: ok, stranger: theirOwn },
+    { owner: ok, admin: ok, key: ok, adminKey: ok, testKey: ok, stranger: theirOwn },
     no,
   ],
   [
@@ -108,6 +108,7 @@ const table: [
     {
       owner: '400 invalid_parameter',
       key: '400 invalid_parameter',
+      testKey: '400 invalid_parameter',
       stranger: '400 invalid_parameter',
     },
     no,
@@ -115,13 +116,13 @@ const table: [
   [
     'POST /api/v1/organization/user/create',
     () => ({ email: `${randomUUID()}@example.com`, role: 'admin' }),
-    { owner: made, admin: made, key: made, adminKey: made, stranger: made },
+    { owner: made, admin: made, key: made, adminKey: made, testKey: made, stranger: made },
     no,
   ],
   [
     'POST /api/v1/organization/user/create',
     () => ({ email: `${randomUUID()}@example.com`, role: 'owner' }),
-    { owner: made, key: made, stranger: made },
+    { owner: made, key: made, testKey: made, stranger: made },
     no,
   ],
   ['GET /api/v1/organization/user/list', () => undefined, { projectKey: refused }, ok],
@@ -134,19 +135,19 @@ const table: [
   [
     'PUT /api/v1/organization/user/update',
     () => ({ member_id: someone.memberId, name: 'Someone' }),
-    { owner: ok, admin: ok, key: ok, adminKey: ok, stranger: noMember },
+    { owner: ok, admin: ok, key: ok, adminKey: ok, testKey: noMember, stranger: noMember },
     no,
   ],
   [
     'PUT /api/v1/organization/user/update',
     () => ({ member_id: invitee, renew_invitation: true }),
-    { owner: ok, admin: ok, key: ok, adminKey: ok, stranger: noMember },
+    { owner: ok, admin: ok, key: ok, adminKey: ok, testKey: noMember, stranger: noMember },
     no,
   ],
   [
     'POST /api/v1/project/create',
     () => ({ name: 'New' }),
-    { owner: made, admin: made, key: made, adminKey: made, stranger: made },
+    { owner: made, admin: made, key: made, adminKey: made, testKey: made, stranger: made },
     no,
   ],
   ['GET /api/v1/project/list', () => undefined, { projectKey: refused }, ok],
@@ -155,13 +156,13 @@ const table: [
   [
     'PUT /api/v1/project/update',
     () => ({ project_id: here, name: 'Here' }),
-    { projectMember: no, outsider: gone, testKey: no, stranger: gone },
+    { projectMember: no, outsider: gone, stranger: gone },
     ok,
   ],
   [
     'POST /api/v1/project/user/create',
     () => ({ project_id: here, member_id: someone.memberId, role: 'member' }),
-    { projectMember: no, outsider: gone, projectKey: refused, testKey: no, stranger: gone },
+    { projectMember: no, outsider: gone, projectKey: refused, testKey: noMember, stranger: gone },
     '409 conflict',
   ],
   [
@@ -184,19 +185,25 @@ const table: [
   [
     'PUT /api/v1/project/user/update',
     () => ({ project_id: here, member_id: someone.memberId, role: 'member' }),
-    { projectMember: no, outsider: gone, projectKey: refused, testKey: no, stranger: gone },
+    {
+      projectMember: no,
+      outsider: gone,
+      projectKey: refused,
+      testKey: '404 project member not found',
+      stranger: gone,
+    },
     ok,
   ],
   [
     'DELETE /api/v1/project/user/delete',
     () => ({ project_id: here, member_id: randomUUID() }),
-    { projectMember: no, outsider: gone, projectKey: refused, testKey: no, stranger: gone },
+    { projectMember: no, outsider: gone, projectKey: refused, stranger: gone },
     '404 project member not found',
   ],
   [
     'POST /api/v1/pixel/create',
     () => ({ project_id: here, name: 'New' }),
-    { projectMember: no, outsider: gone, testKey: no, stranger: gone },
+    { projectMember: no, outsider: gone, stranger: gone },
     made,
   ],
   [
@@ -226,28 +233,23 @@ const table: [
   [
     'POST /api/v1/pixel/identify-secrets/retire',
     () => ({ pixel_id: pixel }),
-    { projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },
+    { projectMember: no, outsider: noPixel, stranger: noPixel },
     ok,
   ],
   [
     'POST /api/v1/pixel/identify-secrets/rotate',
     () => ({ pixel_id: pixel }),
     // The first of those who may has rotated it.
-    { owner: ok, projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },
+    { owner: ok, projectMember: no, outsider: noPixel, testKey: ok, stranger: noPixel },
     '409 conflict',
   ],
   [
     'PUT /api/v1/pixel/update',
     () => ({ pixel_id: pixel, name: 'P' }),
-    { projectMember: no, outsider: noPixel, testKey: no, stranger: noPixel },
+    { projectMember: no, outsider: noPixel, stranger: noPixel },
     ok,
   ],
-  [
-    'DELETE /api/v1/pixel/delete',
-    () => ({ pixel_id: randomUUID(), events: 'keep' }),
-    { testKey: no },
-    noPixel,
-  ],
+  ['DELETE /api/v1/pixel/delete', () => ({ pixel_id: randomUUID(), events: 'keep' }), {}, noPixel],
   ['GET /api/v1/whoami', () => undefined, {}, ok],
   // Data, read in the dashboard: members read their projects, and who visitors are as admins.
   [
@@ -302,13 +304,28 @@ const table: [
     'DELETE /api/v1/project/delete',
     () => ({ project_id: here, events: 'keep' }),
     // What may be done is asked below, on a project of its own.
-    { owner: 'skip', admin: 'skip', key: 'skip', adminKey: 'skip', outsider: gone, stranger: gone },
+    {
+      owner: 'skip',
+      admin: 'skip',
+      key: 'skip',
+      adminKey: 'skip',
+      testKey: ok,
+      outsider: gone,
+      stranger: gone,
+    },
     no,
   ],
   [
     'DELETE /api/v1/organization/user/delete',
     () => ({ member_id: someone.memberId }),
-    { owner: 'skip', admin: 'skip', key: 'skip', adminKey: 'skip', stranger: noMember },
+    {
+      owner: 'skip',
+      admin: 'skip',
+      key: 'skip',
+      adminKey: 'skip',
+      testKey: noMember,
+      stranger: noMember,
+    },
     no,
   ],
 ]

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventOf, openEvents, pixelId, projectId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
-/** Figures against the counts of the events API and against a naive look at every row. */
+/** Figures of all events, bots among them, against the counts of the events API and against a naive look at every row. */
 let events: Awaited<ReturnType<typeof openEvents>>
 const dayMs = 86_400_000
 const minuteMs = 60_000
@@ -32,6 +32,7 @@ beforeAll(async () => {
           pixel_id: below(4) === 0 ? otherPixel : pixelId,
           event_data: '{"n":"1"}',
           utm_source: null,
+          is_bot: below(6) === 0,
         }),
       )
       // Never two page views in one millisecond: which of them was left first nobody knows.
@@ -54,9 +55,8 @@ afterAll(() => events.close())
 
 type Query = Record<string, string>
 async function analytics<T>(path: string, query: Query): Promise<T> {
-  const answer = await events.app.inject({
-    url: `/api/v1/analytics/${path}?${new URLSearchParams(query)}`,
-  })
+  const asked = new URLSearchParams({ ...query, include_bots: 'true' })
+  const answer = await events.app.inject({ url: `/api/v1/analytics/${path}?${asked}` })
   if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
   return answer.json()
 }

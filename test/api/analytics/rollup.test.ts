@@ -37,6 +37,7 @@ function visits(
     const nearMidnight = firstDay + (1 + below(daysMade)) * dayMs - below(70) * minuteMs
     let at = below(2) === 0 ? nearMidnight : firstDay + below(daysMade * 24 * 60) * minuteMs
     const isRestless = below(8) === 0
+    const [isBot, isMixed] = [below(5) === 0, below(3) === 0]
     const length = isRestless ? 110 : 1 + below(12)
     return Array.from({ length }, () => {
       const row = eventOf(at, 0, {
@@ -46,6 +47,7 @@ function visits(
         event_type: ['page_view', 'click'][below(2)],
         page_path: paths[below(4)],
         country: ['DE', 'US', null][below(3)],
+        is_bot: isBot || (isMixed && below(3) === 0),
       })
       at += isRestless
         ? 29 * minuteMs
@@ -80,6 +82,7 @@ async function expectSame(projectId: string, below: (n: number) => number): Prom
     start_ms: String(start),
     end_ms: String(start + Math.max(days, 2 * dayMs) + rest),
     ...(below(3) === 0 && { pixel_id: pixels[0]! }),
+    ...(below(2) === 0 && { include_bots: 'true' }),
   }
   for (const [path, more] of [
     ['overview', { compare: 'previous' }],
@@ -107,12 +110,14 @@ async function expectSameConversions(projectId: string): Promise<void> {
   const { live } = events.clickhouse
   const scope = { organizationId, projectId, pixelId: null, campaignId: null }
   const window = { startMs: firstDay + dayMs, endMs: lastDay + 23.4 * 60 * minuteMs }
-  const plan = { source: 'pixel' as const, filters: [], scope, window }
-  const { events: rolled } = await readRollup(live, plan)
   expect(goals.every(isRolledGoal)).toBe(true)
-  expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
-    await live.rows(conversionsQuery(plan, goals)),
-  )
+  for (const bots of ['included', 'excluded'] as const) {
+    const plan = { source: 'pixel' as const, filters: [], bots, scope, window }
+    const { events: rolled } = await readRollup(live, plan)
+    expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
+      await live.rows(conversionsQuery(plan, goals)),
+    )
+  }
 }
 
 const command = (sql: string, params: Row) => events.clickhouse.live.command({ sql, params })
@@ -121,18 +126,22 @@ const erase = (condition: string, params: Row) =>
 const count = (projectId: string, nowMs = Date.now()) =>
   countDays(events.clickhouse.live, projectId, { eventsMin: 1, nowMs })
 
-/** The days of all there is that are read from counts. */
+/** The days of all there is that are read from counts: as many with bots as without. */
 async function daysCounted(projectId: string): Promise<{ events: number; sessions: number }> {
-  const rollup = await readRollup(events.clickhouse.live, {
-    source: 'pixel',
-    filters: [],
-    window: { startMs: firstDay, endMs: midnight },
-    scope: { organizationId, projectId, pixelId: null, campaignId: null },
-  })
-  return {
-    events: rollup.events?.runIds.length ?? 0,
-    sessions: rollup.sessions?.runIds.length ?? 0,
-  }
+  const [rollup, withBots] = await Promise.all(
+    (['excluded', 'included'] as const).map(async (bots) => {
+      const { events: ofEvents, sessions } = await readRollup(events.clickhouse.live, {
+        source: 'pixel',
+        filters: [],
+        bots,
+        window: { startMs: firstDay, endMs: midnight },
+        scope: { organizationId, projectId, pixelId: null, campaignId: null },
+      })
+      return { events: ofEvents?.runIds.length ?? 0, sessions: sessions?.runIds.length ?? 0 }
+    }),
+  )
+  expect(withBots).toEqual(rollup)
+  return rollup!
 }
 
 const changes = ['late', 'again', 'erase', 'retain', 'late', 'count', 'count'] as const
@@ -184,7 +193,7 @@ test('counts of days and hours equal the events to the one, through late events,
     ),
     { numRuns: 2, seed: 5 },
   )
-}, 180_000)
+}, 600_000)
 
 test('hours are read from counts, a changed one is not; they go after a month', async () => {
   const projectId = randomUUID()
@@ -251,7 +260,7 @@ test('hours are read from counts, a changed one is not; they go after a month', 
   await count(projectId, midnight + 2 * minuteMs)
   expect(await daysCounted(projectId)).toEqual({ events: 1, sessions: 1 })
   expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })
-  expect(await hoursCounted()).toEqual([{ hours: 48 }])
+  expect(await hoursCounted()).toEqual([{ hours: 72 }])
   await count(projectId, midnight + 31 * dayMs)
   expect(await hoursCounted()).toEqual([{ hours: 0 }])
   expect(await figures(10.2)).toMatchObject({ events: 27, visitors: 1, sessions: 1 })

@@ -80,6 +80,8 @@ beforeAll(async () => {
       }),
     ),
   )
+  const bot = { is_bot: true, page_path: '/for-bots', country: 'US' }
+  await events.insert([eventOf(now, 500, bot), eventOf(now, 400, { ...bot, pixel_id: otherPixel })])
 })
 afterAll(() => events.close())
 
@@ -186,6 +188,34 @@ describe('a share link', () => {
     expect(another.statusCode).toBe(404)
     const used = await read(`shares/${whole.share_link.share_id}`, {}, withKey(keys.admin))
     expect(Date.parse(used.json().share_link.last_used_at)).toBeGreaterThan(now - 60_000)
+  })
+
+  test('shows no bots, nor how many there are', async () => {
+    const { secret } = await made()
+    const routes = { overview: asked, timeseries: asked, live: { project_id: projectId } }
+    for (const [route, query] of Object.entries({
+      ...routes,
+      breakdown: { ...asked, dimensions: 'country' },
+    })) {
+      const withBots = { ...query, include_bots: 'true' }
+      const refused = await read(route, withBots, withShare(secret))
+      expect([route, refused.statusCode, refused.json()]).toMatchObject([
+        route,
+        403,
+        { error: 'forbidden' },
+      ])
+      expect(refused.json().message).toContain('include_bots')
+      expect((await read(route, withBots, withKey(keys.admin))).statusCode).toBe(200)
+    }
+    const seen = (await read('overview', asked, withShare(secret))).json()
+    expect(seen).toMatchObject({ overview: { events: 15 }, bots: null })
+    const own = (await read('overview', asked, withKey(keys.admin))).json()
+    expect(own).toMatchObject({
+      overview: { events: 15 },
+      bots: { events: 2, visitors: 2, page_views: 2 },
+    })
+    const found = await read('breakdown', { ...asked, dimensions: 'page_path' }, withShare(secret))
+    expect(found.body).not.toContain('/for-bots')
   })
 
   test('tells no address, parameter or source that may tell of a person', async () => {

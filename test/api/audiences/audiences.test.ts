@@ -648,14 +648,20 @@ test('a test key reads three audiences that are built from the sample data, the 
   rmSync(directory, { recursive: true })
 })
 
-test('a test key changes nothing', async () => {
+test('a test key is answered as a live one, and changes nothing', async () => {
+  const stored = () => service.postgres.query('SELECT audience_id, name FROM audiences ORDER BY 1')
+  const { rows } = await stored()
   const answer = await ask('', {
     method: 'POST',
     key: ours.testKey,
     project: sampleIdentity.projectId,
     body: { name: 'New', definition: visitors },
   })
-  expect(answer).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+  expect(answer).toMatchObject({
+    status: 201,
+    body: { audience: { id: sampleIdentity.audienceId, name: 'New' } },
+  })
+  expect((await stored()).rows).toEqual(rows)
 })
 
 const buildsOf = async (

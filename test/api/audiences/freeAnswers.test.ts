@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countOwnEvents } from '../../../collector/audiences/signals/ownEvents/countOwnEvents.ts'
+import { requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
@@ -174,6 +175,126 @@ test('a charged read of the same audience tells what the free answers leave out'
   const id = await intent.create({ entity: 'people', include })
   await intent.build(id)
   expect(await api('GET', `/audiences/${id}/records`)).toMatchObject({ count: 2 })
+})
+
+/** How an answer refuses. */
+const refusalOf = async (url: string, payload?: object) => {
+  const headers = { 'x-project-id': projectId }
+  const method = payload ? 'POST' : 'GET'
+  const answer = await intent.app.inject({
+    method,
+    url: `/api${url}`,
+    headers,
+    ...(payload && { payload }),
+  })
+  const { error, kind } = answer.json()
+  return { status: answer.statusCode, error, kind }
+}
+
+test('a refusal by a limit does not tell how many records there would be', async () => {
+  const limitToOneMore = async () => {
+    const charged = await intent.charged()
+    for (const meter of ['intent', 'audience', 'resolution_full_profile'])
+      await intent.postgres.query(
+        `INSERT INTO usage_limits VALUES ($1, $2, $3, NULL)
+         ON CONFLICT (organization_id, meter) DO UPDATE SET daily_records = excluded.daily_records`,
+        [organizationId, meter, (charged[meter] ?? 0) + 1],
+      )
+  }
+  const id = await intent.create({ entity: 'people', include: { all: [event, asking[1]!] } })
+  const items = hems.slice(24).map((hem, n) => ({ id: `${n}`, hem }))
+  const told = async (world: World) => {
+    await make(world)
+    await intent.build(id)
+    await limitToOneMore()
+    return [
+      await refusalOf('/v1/intent/batch', { items }),
+      await refusalOf('/v1/intent/people', { topic, filter: 'job_title:eq:CEO', limit: 2 }),
+      await refusalOf(`/v1/audiences/${id}/records?page_size=2`),
+      await refusalOf(`/v1/audiences/${id}/builds/${await currentBuild(id)}/changes?page_size=2`),
+      await refusalOf('/v3/events/resolution_full_profile?limit=2&filter=job_title:eq:CEO'),
+    ]
+  }
+  try {
+    const interested = await told({ title: 'CEO', birthYear: 1970, isOnePerson: false, score: 90 })
+    expect(
+      await told({ title: 'Potter', birthYear: 1970, isOnePerson: false, score: null }),
+    ).toEqual(interested)
+    expect(interested.map(({ status }) => status)).toEqual(interested.map(() => 429))
+  } finally {
+    await intent.postgres.query('DELETE FROM usage_limits')
+  }
+})
+
+const currentBuild = async (id: string) => (await api('GET', `/audiences/${id}`)).audience.build_id
+
+test('a page of one person whom the caller knows does not tell whether others follow', async () => {
+  const known = hems.slice(0, 24).toSorted()[0]!
+  expect(known < hems[24]! && known < hems[25]!).toBe(true)
+  const first_name = `Prospect ${hems.indexOf(known)}`
+  const isKnown = { profile: { field: 'first_name', op: 'eq', value: first_name } }
+  const include = { all: [event, { any: [isKnown, asking[1]!] }] }
+  const id = await intent.create({ entity: 'people', include })
+  const pages = async (world: World) => {
+    await make(world)
+    const build = await intent.build(id)
+    const records = await api('GET', `/audiences/${id}/records?page_size=1`)
+    const changes = await api('GET', `/audiences/${id}/builds/${build}/changes?page_size=1`)
+    const interested = await api('POST', '/intent/people', { topic, audience_id: id, limit: 1 })
+    expect(records.results).toMatchObject([{ hem: known }])
+    expect(interested.results).toMatchObject([{ person: { hem: known } }])
+    const shapes = [records, changes, interested].map((page) => Object.keys(page).toSorted())
+    return [shapes, records.count]
+  }
+  const others = await pages({ title: 'CEO', birthYear: 1970, isOnePerson: false, score: 10 })
+  expect(await pages({ title: 'Potter', birthYear: 1970, isOnePerson: false, score: 10 })).toEqual(
+    others,
+  )
+})
+
+test('to opt somebody out does not change a free figure, and hides them from what is charged', async () => {
+  await make({ title: 'CEO', birthYear: 1970, isOnePerson: false, score: 90 })
+  const include = { all: [asking[1]!, { intent: { topics: [topic] } }] }
+  const definition = { entity: 'people', include }
+  const companies = { entity: 'companies', include: asking[1]! }
+  const ids = [await intent.create(definition), await intent.create(companies)]
+  const figures = async () => {
+    for (const id of ids) await intent.build(id)
+    const audiences = await Promise.all(ids.map((id) => api('GET', `/audiences/${id}`)))
+    const asked = { topic, filter: 'job_title:eq:CEO' }
+    const { estimate } = await api('POST', '/audiences/sample', { definition })
+    const { count } = await api('POST', '/intent/people/preview', asked)
+    const dry = await api('POST', '/intent/people', { ...asked, dry_run: true })
+    const days = await api('GET', `/stats/tables/intent-daily-per-topic-stats?topic=${topic}`)
+    return [
+      ...audiences.map(({ audience }) => [audience.count, audience.bucket_counts]),
+      estimate,
+      count,
+      dry.records_to_charge,
+      days.rows,
+    ]
+  }
+  const shown = async () => {
+    const { results } = await api('POST', '/intent/people', { topic, filter: 'job_title:eq:CEO' })
+    const records = await api('GET', `/audiences/${ids[0]}/records`)
+    return [results.length, records.results.length]
+  }
+  const before = await figures()
+  expect(before[0]).toMatchObject([2, { low: 2 }])
+  expect(before[1]).toMatchObject([1, {}])
+  expect(before.slice(2, 5)).toMatchObject([{ count: 2 }, 2, 2])
+  expect(await shown()).toEqual([2, 2])
+  await intent.optOut(hems[24]!, organizationId)
+  await requestErasure(intent.postgres, organizationId, { hem: hems[25]! })
+  await reloadIdentity(intent.clickhouse.live)
+  try {
+    expect(await figures()).toEqual(before)
+    expect(await shown()).toEqual([0, 0])
+  } finally {
+    await intent.clickhouse.live.command({ sql: 'TRUNCATE TABLE opt_outs', params: {} })
+    await intent.postgres.query('DELETE FROM erasures')
+    await reloadIdentity(intent.clickhouse.live)
+  }
 })
 
 test('once an organization has intent rules, interest that it can forge is not counted for free', async () => {

@@ -18,7 +18,7 @@ const people = 230
 beforeAll(async () => {
   const profiles = Array.from({ length: people }, (_, n) => ({
     hem: ((n + 1) * 2_654_435_761).toString(16).padStart(64, '0'),
-    first_name: 'Ann',
+    job_title: 'Potter',
   }))
   await it.know({ profiles })
   url = await it.app.listen({ port: 0, host: '127.0.0.1' })
@@ -30,7 +30,7 @@ beforeEach(async () => {
   clock.now += 2 * dayMs
   audienceId = await it.create({
     entity: 'people',
-    include: { profile: { field: 'first_name', op: 'eq', value: 'Ann' } },
+    include: { profile: { field: 'job_title', op: 'eq', value: 'Potter' } },
   })
   await it.build(audienceId)
   before = await charged()
@@ -215,7 +215,7 @@ test('an edit that cannot change who is in it starts no build', async () => {
     })
     expect(answer.statusCode).toBe(200)
   }
-  const include = { profile: { value: 'Ann', op: 'eq', field: 'first_name' } }
+  const include = { profile: { value: 'Potter', op: 'eq', field: 'job_title' } }
   await edit({ name: 'Another name' })
   await edit({ intent_window_days: 7 })
   await edit({ definition: { include, entity: 'people' } })

@@ -61,8 +61,10 @@ test.each([1, 7, 46, 47, 48, 5_000])(
     expect(found.flatMap(({ results }) => results.map(({ hem }: { hem: string }) => hem))).toEqual(
       members,
     )
-    expect(found).toHaveLength(Math.ceil(people / size))
-    for (const page of found) expect(page).toMatchObject({ audience_id: audienceId, count: people })
+    // An audience by name: its number is sold, so a page that is full does not tell whether it is the last.
+    expect(found).toHaveLength(Math.floor(people / size) + 1)
+    for (const page of found.slice(0, -1)) expect(page.count).toBeUndefined()
+    expect(found.at(-1)).toMatchObject({ audience_id: audienceId, count: people, total: people })
   },
 )
 

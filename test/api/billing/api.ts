@@ -6,19 +6,13 @@ import {
   newApiCredentials,
   storeApiKey,
 } from '../../../collector/accounts/keys/apiKeys.ts'
-import { createAuthenticate } from '../../../collector/api/access/authenticate.ts'
-import { createOpenReader, readLimitsOf } from '../../../collector/api/access/reader.ts'
-import { createScopeOf } from '../../../collector/api/access/scope.ts'
-import { createTokens } from '../../../collector/api/access/tokens.ts'
-import { openCursors } from '../../../collector/api/http/cursors.ts'
-import { createApp } from '../../../collector/app.ts'
 import { createBilling } from '../../../collector/billing/billing.ts'
-import { readConfig } from '../../../collector/config.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
-import { openLog } from '../../../collector/platform/log.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { type PageFate, startProxy } from '../../chaos/proxy.ts'
+import { openApp } from '../../harness/app.ts'
 import { newClickHouseDatabase } from '../../harness/databases.ts'
+import { noSampleView } from '../../harness/noSampleView.ts'
 import { startPostgresProxy } from '../../harness/postgresProxy.ts'
 import { eventOf } from '../events/harness.ts'
 import { type Accounts, openAccounts } from './harness.ts'
@@ -73,37 +67,24 @@ export async function openApi({
 
   const postgresProxy = await startPostgresProxy(accounts.databaseUrl, 'charge_responses')
   const ledgerPool = openPostgres(postgresProxy.url, () => {})
-  const config = readConfig({ LOG_LEVEL: 'silent' })
-  const log = openLog(config)
   const clock = () => accounts.clock.now
-  const billing = createBilling({ postgres: ledgerPool, log, now: clock, ...options })
-  const app = await createApp({
-    config,
-    log,
-    notReady: () => null,
-    metrics: async () => '',
-    idleConnectionMs,
-    guard: {
-      authenticate: createAuthenticate(
-        accounts.postgres,
-        createTokens(accounts.postgres),
-        config.publicUrl,
-      ),
-      takeTokens: null,
-      wrongKeys: null,
-      noteKeyUse: () => {},
-      // Its test keys read what its live ones do: what they cost is what counts here.
-      viewSample: async (_request, principal) => principal,
+  const billing = createBilling({ postgres: ledgerPool, log: console, now: clock, ...options })
+  const { app, ...opened } = await openApp(
+    {
+      clickhouse: { live: clickhouse, test: clickhouse },
+      postgres: { url: accounts.databaseUrl, pool: accounts.postgres },
     },
-    read: {
-      openReader: createOpenReader({ live: clickhouse, test: clickhouse }, readLimitsOf(config)),
-      scopeOf: createScopeOf(accounts.postgres),
+    {
       billing,
-      postgres: accounts.postgres,
-      cursors: openCursors(randomBytes(32)),
+      idleConnectionMs,
       now: clock,
+      guard: {
+        noteKeyUse: () => {},
+        // Its test keys read what its live ones do: what they cost is what counts here.
+        sampleView: noSampleView,
+      },
     },
-  })
+  )
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
 
   return {
@@ -126,8 +107,7 @@ export async function openApi({
     ask: (path: string, init: RequestInit = {}, key: ApiCredentials = keys.organization) =>
       fetch(`${url}${path}`, { ...init, headers: { ...headersOf(key), ...init.headers } }),
     async close() {
-      await app.close()
-      await billing.close()
+      await opened.close()
       await clickhouse.command({ sql: `DROP DATABASE ${database}`, params: {} })
       await Promise.all([clickhouse.close(), ledgerPool.end(), accounts.close()])
       await Promise.all([clickhouseProxy.refuse(), postgresProxy.refuse()])

@@ -44,6 +44,7 @@ async function spend(organization: Organization, lookups: number, projectKey = f
   const charge = await billing!.admit(requestOf(organization, { projectKey }), {
     meter: 'lookup',
     projectId: organization.projectId,
+    recordsMax: lookups,
   })
   await charge.settle(lookups)
 }

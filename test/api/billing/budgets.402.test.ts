@@ -70,7 +70,11 @@ test('a used up budget refuses before the work', async () => {
   const organization = await withBudgets(2)
   const [billing, another] = accounts.billings(2)
   await take(billing!, requestOf(organization), 2, 'lookup')
-  const admitted = another!.admit(requestOf(organization), { meter: 'lookup', projectId: null })
+  const admitted = another!.admit(requestOf(organization), {
+    meter: 'lookup',
+    projectId: null,
+    recordsMax: 1,
+  })
   expect(await refusal(admitted)).toMatchObject({ status: 402, spent_micros: 20_000 })
 })
 
@@ -140,6 +144,7 @@ test.each([
         billings[n % 4]!.admit(requestOf(organization, { projectKey: true, id: randomUUID() }), {
           meter: 'lookup',
           projectId: null,
+          recordsMax: 5,
         }),
       ),
     )

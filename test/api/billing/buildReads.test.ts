@@ -77,11 +77,8 @@ async function page(
   upTo: number,
   billing = billings[0]!,
 ) {
-  const usage = {
-    meter: 'audience',
-    projectId: null,
-    build: partOf(buildId, { after, upTo }),
-  } as const
+  const build = partOf(buildId, { after, upTo })
+  const usage = { meter: 'audience', projectId: null, recordsMax: upTo - after, build } as const
   const charge = await billing.admit(requestOf(organization), usage)
   const hashes = Array.from({ length: upTo - after }, (_, index) => String(after + 1 + index))
   return { charge, charged: await charge.settle(hashes.length, { hashes }) }
@@ -92,6 +89,7 @@ async function download(organization: Organization, buildId: string) {
   const usage = {
     meter: 'audience',
     projectId: null,
+    recordsMax: members,
     build: partOf(buildId, { after: 0, upTo: members }),
   } as const
   const charge = await billings[0]!.admit(requestOf(organization), usage)
@@ -126,7 +124,12 @@ test('records that lie scattered are charged one by one', async () => {
   const organization = await accounts.newOrganization()
   const buildId = await newBuild(organization)
   const scattered = async (...hashes: string[]) => {
-    const usage = { meter: 'audience', projectId: null, build: partOf(buildId) } as const
+    const usage = {
+      meter: 'audience',
+      projectId: null,
+      recordsMax: 9,
+      build: partOf(buildId),
+    } as const
     const charge = await billings[0]!.admit(requestOf(organization), usage)
     return charge.settle(hashes.length, { hashes })
   }

@@ -91,7 +91,7 @@ export async function take(
   projectId: string | null = null,
   answered: Answered = firstRecords(records),
 ): Promise<number> {
-  const charge = await billing.admit(request, { meter, projectId })
+  const charge = await billing.admit(request, { meter, projectId, recordsMax: 1 })
   return charge.settle(records, answered)
 }
 

@@ -72,7 +72,11 @@ test('of parallel repeats one is charged', async () => {
 test('what was given back is not paid for: the repeat is charged', async () => {
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
-  const charge = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+  const charge = await billing!.admit(repeatOf('a'), {
+    meter: 'events',
+    projectId: null,
+    recordsMax: 1,
+  })
   await charge.settle(10, firstRecords(10))
   await charge.refund()
   expect(await take(billing!, repeatOf('a'), 10)).toBe(10)
@@ -84,7 +88,7 @@ test('what a repeat has had meanwhile is not given back, until that breaks off a
   organization = await accounts.newOrganization()
   const [billing, another] = accounts.billings(2)
   const admit = (from: typeof billing) =>
-    from!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+    from!.admit(repeatOf('a'), { meter: 'events', projectId: null, recordsMax: 1 })
   const [first, second] = [await admit(billing), await admit(another)]
   expect([
     await first.settle(10, firstRecords(10)),
@@ -102,7 +106,11 @@ test('what a repeat had on top is given back alone', async () => {
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   await take(billing!, repeatOf('a'), 10)
-  const repeat = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+  const repeat = await billing!.admit(repeatOf('a'), {
+    meter: 'events',
+    projectId: null,
+    recordsMax: 1,
+  })
   expect(await repeat.settle(13, firstRecords(13))).toBe(3)
   await repeat.refund()
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 10 })
@@ -155,7 +163,11 @@ test('what was handed over before an answer broke off stays paid, and its repeat
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   const charge = async (records: number) => {
-    const one = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+    const one = await billing!.admit(repeatOf('a'), {
+      meter: 'events',
+      projectId: null,
+      recordsMax: 1,
+    })
     return { one, charged: await one.settle(records, firstRecords(records)) }
   }
   const first = await charge(10)
@@ -174,7 +186,11 @@ test('of an answer that broke off exactly what was handed over stays paid, whate
   organization = await accounts.newOrganization()
   const [billing] = accounts.billings(1)
   const answer = async (...hashes: string[]) => {
-    const charge = await billing!.admit(repeatOf('a'), { meter: 'events', projectId: null })
+    const charge = await billing!.admit(repeatOf('a'), {
+      meter: 'events',
+      projectId: null,
+      recordsMax: 1,
+    })
     return { refund: charge.refund, charged: await charge.settle(hashes.length, { hashes }) }
   }
   const first = await answer('1', '2', '3', '4')

@@ -87,7 +87,11 @@ test('the sum of the ledger is the totals, whatever is charged, refused, repeate
                 })
                 const projectId = inProject ? owner.projectId : null
                 try {
-                  const charge = await billings[billing]!.admit(request, { meter, projectId })
+                  const charge = await billings[billing]!.admit(request, {
+                    meter,
+                    projectId,
+                    recordsMax: 1,
+                  })
                   expect(await charge.settle(records)).toBeLessThanOrEqual(records)
                   if (refund !== null) await charge.refund(Math.min(refund, records))
                 } catch (error) {
@@ -146,6 +150,7 @@ test('the same request_id is charged once, through however many processes, and a
       const charge = await billing.admit(requestOf(organization, { id }), {
         meter: 'lookup',
         projectId: null,
+        recordsMax: 5,
       })
       expect(await charge.settle(5)).toBe(5)
       return charge
@@ -176,6 +181,7 @@ test('what an error or an answer that breaks off on our side never handed over i
     billing!.admit(requestOf(organization), {
       meter: 'events',
       projectId: null,
+      recordsMax: 1,
       ...(signal && { signal }),
     })
   async function* breakingOff() {
@@ -220,6 +226,7 @@ test('a partial refund is what the fewer records would have cost: the free ones 
     const charge = await billing!.admit(requestOf(organization), {
       meter: 'events',
       projectId: null,
+      recordsMax: 1,
     })
     await charge.settle(25)
     await charge.refund(handed)

@@ -139,7 +139,7 @@ test('a used up limit refuses before the work, and only its own meter', async ()
   const [billing, another] = accounts.billings(2)
   await take(billing!, requestOf(organization), 1)
   const admit = (meter: 'events' | 'contact') =>
-    another!.admit(requestOf(organization), { meter, projectId: null })
+    another!.admit(requestOf(organization), { meter, projectId: null, recordsMax: 1 })
   expect(await refusal(admit('events'))).toMatchObject({ kind: 'limit_reached' })
   await admit('contact')
 })
@@ -150,6 +150,7 @@ test('the rows decide where the meter is known only with them', async () => {
   const charge = await billing!.admit(requestOf(organization), {
     meter: 'resolution_full_profile',
     projectId: null,
+    recordsMax: 6,
   })
   expect(await refusal(charge.settle(6, { meter: 'events' }))).toMatchObject({
     kind: 'request_too_large',
@@ -165,6 +166,7 @@ test('100 parallel requests through four processes go over a limit by nothing', 
       billings[n % 4]!.admit(requestOf(organization, { id: randomUUID() }), {
         meter: 'events',
         projectId: null,
+        recordsMax: 10,
       }),
     ),
   )

@@ -100,7 +100,11 @@ test('an organization without a customer is not told of until it has one, then w
 
 test('what is given back after it was told is taken off what comes next', async () => {
   const [billing] = accounts.billings(1)
-  const charge = await billing!.admit(requestOf(organization), { meter: 'lookup', projectId: null })
+  const charge = await billing!.admit(requestOf(organization), {
+    meter: 'lookup',
+    projectId: null,
+    recordsMax: 1,
+  })
   await charge.settle(10)
   await report()
   await charge.refund()

@@ -179,7 +179,7 @@ describe('GET /api/v1/campaigns/performance-summary', () => {
       project_id: tenants.first.projectId,
     })
     const metrics = { impressions: 600, clicks: 6, spend: 2.1, ctr: 0.01, cpm: 3.5 }
-    expect(rest).toEqual({ count: 2, totals: metrics })
+    expect(rest).toEqual({ count: 2, total: 2, totals: metrics })
     expect(listed).toEqual([
       {
         campaign_id: campaigns.busy,
@@ -233,6 +233,7 @@ test('GET /api/v1/campaigns/budget-summary adds up the campaigns that have a bud
   const { campaigns: listed, ...rest } = await get('/budget-summary')
   expect(rest).toEqual({
     count: 3,
+    total: 3,
     totals: { budget: 60, spend: 3.15, remaining: 56.85, utilization: 0.0525 },
   })
   expect(listed.map(({ name, spend, remaining }: Row) => [name, spend, remaining])).toEqual([

@@ -1,37 +1,22 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { inject } from 'vitest'
-import { createAuthenticate } from '../../../collector/api/access/authenticate.ts'
-import { createTakeTokens } from '../../../collector/api/access/rateLimits.ts'
-import { createOpenReader, readLimitsOf } from '../../../collector/api/access/reader.ts'
-import { createRecordScopeOf } from '../../../collector/api/access/recordScope.ts'
-import { createScopeOf } from '../../../collector/api/access/scope.ts'
-import { createTokens } from '../../../collector/api/access/tokens.ts'
-import { openCursors } from '../../../collector/api/http/cursors.ts'
-import { createApp } from '../../../collector/app.ts'
-import { openUploads } from '../../../collector/audiences/lists/upload/uploads.ts'
-import { createBilling } from '../../../collector/billing/billing.ts'
-import { readConfig } from '../../../collector/config.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openDatabases } from '../../../collector/platform/clickhouse/cluster.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
-import { openLog } from '../../../collector/platform/log.ts'
 import type { SendMail } from '../../../collector/platform/mail.ts'
-import { openOutbound } from '../../../collector/platform/outbound/outbound.ts'
-import { createSealer } from '../../../collector/platform/outbound/sealer.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import type { Tier } from '../../../schemas/fields.ts'
+import { type AppOptions, openApp } from '../../harness/app.ts'
 import {
   migratedDatabase,
   newClickHouseDatabase,
   newPostgresDatabase,
   newServiceDatabases,
 } from '../../harness/databases.ts'
+import { noSampleView } from '../../harness/noSampleView.ts'
 
 export type Row = Record<string, unknown>
 
@@ -100,18 +85,36 @@ interface EventsOptions {
   hasTestRows?: boolean
   /** What requests read through instead. */
   readsFrom?: ClickHouse
-  /** With the routes of accounts, privacy, campaigns and webhooks. */
-  isWhole?: boolean
   /** Whether it is found out who asks, and what is theirs, as the service does it; with rate limits. */
   isGuarded?: boolean
   /** What mails are sent through; default: none are. */
-  sendMail?: SendMail
-  /** What billing takes for the time; milliseconds since 1970. */
+  sendMail?: SendMail | null
+  /** What the service takes for the time; milliseconds since 1970. */
   now?: () => number
 }
 
+/** Lets every request in as the organization, the project and the mode that its headers name, to whatever it asks for. */
+const letIn: AppOptions = {
+  guard: {
+    authenticate: async ({ headers }) => ({
+      organizationId: headers['x-organization']?.toString() ?? organizationId,
+      projectId: headers['x-project-key']?.toString() ?? null,
+      mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
+      caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
+    }),
+    noteKeyUse: () => {},
+    sampleView: noSampleView,
+  },
+  scopeOf: async (principal, asked) => ({
+    organizationId: principal.organizationId,
+    projectId: asked.projectId ?? null,
+    pixelId: asked.pixelId ?? null,
+    campaignId: asked.campaignId ?? null,
+  }),
+}
+
 /**
- * The app's read side on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
+ * The application on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
  * `x-test-mode: test` from a test key, with `x-project-key` from a key of that project; whatever scope they ask for is theirs.
  */
 export async function openEvents({
@@ -119,88 +122,21 @@ export async function openEvents({
   on,
   hasTestRows = false,
   readsFrom,
-  isWhole = false,
   isGuarded = false,
-  sendMail,
+  sendMail = null,
   now = Date.now,
 }: EventsOptions = {}) {
   const clickhouse = on ?? (hasTestRows ? await openBoth() : await openLive())
-  const postgres = openPostgres(await newPostgresDatabase(), () => {})
-  const config = readConfig({ LOG_LEVEL: 'silent', ...env })
-  const log = openLog(config)
-  const openReader = createOpenReader(
-    readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
-    readLimitsOf(config),
+  const postgresUrl = await newPostgresDatabase()
+  const postgres = openPostgres(postgresUrl, () => {})
+  const { app, services, ...opened } = await openApp(
+    {
+      clickhouse: readsFrom ? { live: readsFrom, test: readsFrom } : clickhouse,
+      postgres: { url: postgresUrl, pool: postgres },
+    },
+    { env, now, sendMail, ...(isGuarded ? { hasRateLimits: true } : letIn) },
   )
-  const cursors = openCursors(randomBytes(32))
-  const app = await createApp({
-    config,
-    log,
-    notReady: () => null,
-    metrics: async () => '',
-    guard: {
-      authenticate: isGuarded
-        ? createAuthenticate(postgres, createTokens(postgres), config.publicUrl)
-        : async ({ headers }) => ({
-            organizationId: headers['x-organization']?.toString() ?? organizationId,
-            projectId: headers['x-project-key']?.toString() ?? null,
-            mode: headers['x-test-mode'] === 'test' ? 'test' : 'live',
-            caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
-          }),
-      takeTokens: isGuarded ? createTakeTokens(postgres) : null,
-      noteKeyUse: () => {},
-      wrongKeys: null,
-      viewSample: async (_request, principal) => principal,
-    },
-    read: {
-      openReader,
-      scopeOf: isGuarded
-        ? createScopeOf(postgres)
-        : async (principal, asked) => ({
-            organizationId: principal.organizationId,
-            projectId: asked.projectId ?? null,
-            pixelId: asked.pixelId ?? null,
-            campaignId: asked.campaignId ?? null,
-          }),
-      billing: createBilling({ postgres, log, now }),
-      postgres,
-      cursors,
-      now: Date.now,
-    },
-    ...(isWhole && {
-      accounts: {
-        postgres,
-        openReader,
-        cursors,
-        tokens: createTokens(postgres),
-        publicUrl: config.publicUrl,
-        collectorUrl: config.collectorUrl,
-        sendMail: sendMail ?? null,
-        sealer: createSealer([]),
-      },
-      lists: {
-        postgres,
-        cursors,
-        clickhouse,
-        uploads: openUploads(mkdtempSync(join(tmpdir(), 'footfall-test-')), randomUUID()),
-        recordScopeOf: createRecordScopeOf(postgres),
-      },
-      campaigns: {
-        postgres,
-        openReader,
-        cursors,
-        now: Date.now,
-        recordScopeOf: createRecordScopeOf(postgres),
-      },
-      webhooks: {
-        postgres,
-        cursors,
-        recordScopeOf: createRecordScopeOf(postgres),
-        outbound: openOutbound({ allow: [] }),
-        sealer: createSealer([randomBytes(32)]),
-      },
-    }),
-  })
+  const { openReader } = services
 
   const get = (
     path: string,
@@ -238,7 +174,7 @@ export async function openEvents({
       await reloadIdentity(clickhouse.live)
     },
     async close() {
-      await app.close()
+      await opened.close()
       await postgres.end()
       await Promise.all(Object.values(clickhouse).map((one) => one.close()))
     },

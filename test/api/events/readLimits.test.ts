@@ -126,7 +126,6 @@ describe('with a ClickHouse that takes its time', () => {
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
     events = await openEvents({
-      isWhole: true,
       readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow'),
     })
     await events.postgres.query(

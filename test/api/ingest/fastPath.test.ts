@@ -5,7 +5,7 @@ import { alike, converse, openedInFront } from '../../fuzz/converse.ts'
 import { hostileConversation } from '../../fuzz/requests.ts'
 import { beaconOf, chrome, customEvent, readEvent, readRows } from '../../harness/api.ts'
 import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService } from '../../harness/service.ts'
+import { type Service, startService, waitFor } from '../../harness/service.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -65,6 +65,7 @@ const comparable = ({ status, headers, body }: Answer) => {
 
 const cookie_id = '0190f0a0-0000-4000-8000-000000000001'
 const shop = 'https://shop.example'
+const ignoredAddress = '198.51.100.99'
 
 describe('a beacon in front of the router is answered as one through it', () => {
   const beacons: Record<string, () => [string | Buffer, Record<string, string>?]> = {
@@ -97,6 +98,10 @@ describe('a beacon in front of the router is answered as one through it', () => 
       JSON.stringify({ ...beaconOf(service, [customEvent()]), pixel_id: cookie_id }),
       { origin: shop },
     ],
+    'of an ignored network': () => [
+      JSON.stringify(beaconOf(service, [customEvent()], { cookie_id })),
+      { 'x-forwarded-for': ignoredAddress },
+    ],
     'no JSON': () => ['{"pixel_id"', { origin: shop }],
     'no UTF-8': () => [Buffer.from([0x7b, 0xff, 0x7d])],
     'no object': () => ['[]'],
@@ -105,6 +110,20 @@ describe('a beacon in front of the router is answered as one through it', () => 
     packed: () => ['{}', { 'content-encoding': 'gzip' }],
     'too large': () => ['x'.repeat(1_100_000)],
   }
+  beforeAll(async () => {
+    const { api_key, api_secret, project_id } = service.demo
+    await fetch(`${service.url}/api/v1/project/update`, {
+      method: 'PUT',
+      headers: {
+        'x-api-key': api_key,
+        'x-api-secret': api_secret,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ project_id, ignored_networks: [ignoredAddress] }),
+    })
+    const [body, headers = {}] = beacons['of an ignored network']!()
+    await waitFor('the setting', async () => (await post(body, false, headers)).body.ignored === 1)
+  })
   test.each(Object.entries(beacons))('%s', async (_name, make) => {
     const [body, headers = {}] = make()
     const inFront = await post(body, false, headers)

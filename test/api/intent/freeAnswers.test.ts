@@ -84,7 +84,8 @@ test.each(paths)('%s shows no address, in whichever field it stands', async (pat
 test('previews count all, cap their records at 25 whatever limit asks for, and cost nothing', async () => {
   const all = { topics, intent_window_days: 365 }
   for (const limit of [1, 25, 26, 1_000]) {
-    const { results, count } = await intent.ask('people/multi/preview', { ...all, limit })
+    const { results, count, total } = await intent.ask('people/multi/preview', { ...all, limit })
+    expect(total).toBe(count)
     expect(results.length).toBe(Math.min(limit, 25))
     expect(count).toBe(
       peopleWith(people, signals).filter(({ signals }) => signals.length > 0).length,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runImport } from '../../../collector/audiences/lists/import/runImport.ts'
 import { readUnfinishedImports } from '../../../collector/audiences/lists/imports.ts'
 import { ensureSampleLists, sampleListId } from '../../../collector/ops/sandbox/sampleLists.ts'
+import { waitFor } from '../../harness/service.ts'
 import { openTenants, withKey } from '../../spec/tenants.ts'
 
 let service: Awaited<ReturnType<typeof openTenants>>
@@ -32,11 +33,22 @@ test('a test key has a sample list, imported among the sample’s people, and ch
     },
   ])
   expect(listed.lists[0].count).toBeGreaterThan(10)
+  const files = await uploads.list(0)
   const created = await service.app.inject({
     method: 'POST',
     url: '/api/v1/lists',
     headers,
-    payload: { name: 'Mine', kind: 'emails', items: ['a@mine.example'] },
+    payload: {
+      project_id: service.ours.projects[0],
+      name: 'Mine',
+      kind: 'emails',
+      items: ['a@mine.example'],
+    },
   })
-  expect(created.statusCode).toBe(403)
+  expect([created.statusCode, created.json().list]).toMatchObject([
+    202,
+    { id: sampleListId, name: 'Mine' },
+  ])
+  await waitFor('the file to go', async () => (await uploads.list(0)).length === files.length)
+  expect((await service.app.inject({ url: '/api/v1/lists', headers })).json()).toEqual(listed)
 })

@@ -31,7 +31,6 @@ const [ada, ben, eve] = [randomUUID(), randomUUID(), randomUUID()]
 beforeAll(async () => {
   mailServer = await openMailServer()
   events = await openEvents({
-    isWhole: true,
     isGuarded: true,
     sendMail: openMail(mailServer.env.SMTP_URL, mailServer.env.SMTP_FROM),
   })
@@ -67,6 +66,10 @@ beforeAll(async () => {
     }),
     at(inWeek, { cookie_id: ben, page_path: '/u/ben@customers.example' }),
     at(inWeek, { cookie_id: eve, page_path: '/<script>' }),
+    // Bots are in no figure: not as visitors, pages or sources, nor in this visit of Ada's.
+    at(inWeek, { page_path: '/for-bots', referrer_url: 'https://bots.example/', is_bot: true }),
+    at(inWeek + 120_000, { cookie_id: ada, page_path: '/for-bots', is_bot: true }),
+    at(inWeek - 7 * day, { page_path: '/for-bots', is_bot: true }),
     at(inWeek - 7 * day, { cookie_id: ada, page_path: '/' }),
     at(inWeek - 7 * day, { cookie_id: ben, page_path: '/' }),
   ])
@@ -176,6 +179,7 @@ describe('a summary', () => {
       'customers.example',
       '203.0.113.7',
       'shop.example/',
+      'bots',
     ])
       expect(mail, hidden).not.toContain(hidden)
   })

@@ -376,6 +376,7 @@ test('whatever is sent is a definition, whose queries can be written, or 400 wit
       membersSelect(
         {
           organizationId: 'organization',
+          hiddenFrom: 'organization',
           parsed,
           leafIds,
           usedBuilds,

@@ -15,6 +15,9 @@ const eventId = '00000000-0000-4000-8000-000000000004'
 const wide = { organizationId, projectId: null, pixelId: null, campaignId: null }
 const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
+/** What the column of pixels stores where there is none. */
+const noPixel = "toUUID('00000000-0000-0000-0000-000000000000')"
+
 /** Of both sources, unless the query names one. */
 const eventsPlan = (
   query: Record<string, string>,
@@ -44,7 +47,9 @@ describe('a page', () => {
   test('without parameters is every field of the organization’s last 24 hours', () => {
     expect(eventsQuery(eventsPlan({}))).toEqual({
       sql: `SELECT ${fieldsAt('web_event')
-        .map(({ name }) => name)
+        .map(({ name }) =>
+          name === 'pixel_id' ? `nullIf(pixel_id, ${noPixel}) AS pixel_id` : name,
+        )
         .join(', ')}
 FROM events
 WHERE organization_id = {p0:UUID}
@@ -54,6 +59,12 @@ ORDER BY ts_millis DESC, event_id DESC
 LIMIT {p3:UInt32}`,
       params: { p0: organizationId, p1: now - 86_400_000, p2: now, p3: 101 },
     })
+  })
+
+  test('of events of pixels reads the stored pixel', () => {
+    expect(eventsQuery(eventsPlan({ source: 'pixel', select: 'pixel_id' })).sql).toMatch(
+      /^SELECT pixel_id\nFROM/,
+    )
   })
 
   test('of several projects reads up to the last of the times that each has to offer', () => {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { expect, test } from 'vitest'
-import { errorsOf } from '../../../collector/api/http/validation.ts'
+import { errorsOf, validatorCompiler } from '../../../collector/api/http/validation.ts'
 
 const Row = Type.Object({ name: Type.String() }, { additionalProperties: false })
 const few = Compile(Type.Object({ rows: Type.Array(Row, { maxItems: 50 }) }))
@@ -50,4 +50,26 @@ test('an object with very many members is not looked through, wherever it is', (
     rows[at] = wide
     expect(errorsOf(many, { rows })).toMatchObject([{ keyword: 'maxProperties' }])
   }
+})
+
+test('addresses lose the blanks around them at any depth, and other texts keep theirs', () => {
+  const Email = Type.String({ format: 'email' })
+  const Contact = Type.Object({ name: Type.String(), email: Type.Union([Email, Type.Null()]) })
+  const schema = Type.Object({
+    email: Type.Optional(Email),
+    contacts: Type.Array(Contact),
+    owner: Type.Object({ contact: Type.Union([Contact, Type.Null()]) }),
+  })
+  const check = validatorCompiler({ schema, method: 'POST', url: '/', httpPart: 'body' })
+  const bodyOf = (name: string, email: string) => ({
+    email,
+    contacts: [
+      { name, email },
+      { name, email: null },
+    ],
+    owner: { contact: { name, email } },
+  })
+  expect(check(bodyOf(' Ada ', ' ada@one.example\n'))).toEqual({
+    value: bodyOf(' Ada ', 'ada@one.example'),
+  })
 })

@@ -3,6 +3,7 @@ import { ApiError } from '../../../api/http/errors.ts'
 import { findMembersOf } from '../../../audiences/findMembers.ts'
 import type { Billing } from '../../../billing/billing.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
+import { alikeMin } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type { SendDeps } from '../deps.ts'
 import type { Task } from './task.ts'
@@ -20,9 +21,11 @@ export async function chargeChunk(
   keys: readonly number[],
   after: number,
 ): Promise<number> {
-  if (keys.length === 0) return 0
-  const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey } = task
-  const isWhole = keys.length === keys.at(-1)! - after
+  const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey, isNumberSold } =
+    task
+  // A refusal must not depend on how many records would be charged where that is sold, so none is asked about either.
+  if (keys.length === 0 && !isNumberSold) return 0
+  const isWhole = keys.length > 0 && keys.length === keys.at(-1)! - after
   try {
     const charge = await billing.admit(
       {
@@ -36,6 +39,7 @@ export async function chargeChunk(
       {
         meter,
         projectId,
+        recordsMax: isNumberSold ? Math.max(keys.length, alikeMin) : keys.length,
         build: {
           buildId,
           ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }),

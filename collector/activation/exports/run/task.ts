@@ -1,5 +1,6 @@
 import { meterOf } from '../../../audiences/builds.ts'
 import type { Meter } from '../../../billing/meters.ts'
+import { isOfChosenPeopleSql } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type {
   FailureClass,
@@ -24,6 +25,8 @@ export interface Task {
   readonly isBuildKept: boolean
   /** Members of the build: their keys are 1 to this. */
   readonly buildCount: number
+  /** Whether how many members there are is sold (query/freeAnswers.ts). */
+  readonly isNumberSold: boolean
   readonly entity: Entity
   readonly meter: Meter
   readonly outputFormat: OutputFormat
@@ -56,7 +59,7 @@ export async function readTask(client: Queryable, runId: string): Promise<Task |
     `SELECT run.run_id, run.export_id, exports.name, organization_id, exports.project_id, retry_of, run.build_id,
        audience_builds.status AS build_status, coalesce(audience_builds.count, 0)::float8 AS build_count,
        coalesce(members_kept AND members_kept_until > now() + interval '6 days', false) AS is_build_kept,
-       audiences.entity, is_predictive, run.output_format, run.mapping,
+       audiences.entity, is_predictive, ${isOfChosenPeopleSql('audience_builds')} AS is_number_sold, run.output_format, run.mapping,
        integration_id, type, settings, sealed_secrets, started_at, records_exported::float8 AS records_exported,
        records_total::float8 AS records_total,
        coalesce(records_expected, audience_builds.count, 0)::float8 AS records_expected, done_key::float8 AS done_key, attempts, chunk_state, chunk_sent, stop_reason, stop_class, run.requested_at, requested_by,
@@ -80,6 +83,7 @@ export async function readTask(client: Queryable, runId: string): Promise<Task |
     retryOf: row.retry_of,
     buildId: row.build_id,
     buildCount: row.build_count,
+    isNumberSold: row.is_number_sold,
     buildStatus: row.build_status,
     isBuildKept: row.is_build_kept,
     entity: row.entity,
@@ -121,6 +125,7 @@ interface Row {
   is_build_kept: boolean
   entity: Entity
   is_predictive: boolean
+  is_number_sold: boolean
   output_format: OutputFormat
   mapping: Mapping | null
   integration_id: string

@@ -25,7 +25,7 @@ export async function readBody(request: FastifyRequest): Promise<Body> {
   switch (type) {
     case 'application/json': {
       const { items, ...members } = request.body as { items: unknown[] } & Told
-      return { format: 'items', told: { ...told, ...members }, bytes: linesOf(items) }
+      return { format: 'items', told: together(told, members), bytes: linesOf(items) }
     }
     case 'text/csv':
       return { format: 'csv', told, bytes: request.body as AsyncIterable<Buffer> }
@@ -36,6 +36,20 @@ export async function readBody(request: FastifyRequest): Promise<Body> {
     default:
       throw unsupportedMediaType(['application/json', ...streamTypes])
   }
+}
+
+/** The parameters of a query and the members of a body. Throws 400 where they name two projects. */
+function together(query: Told, body: Told): Told {
+  const named = [query, body]
+    .flatMap(({ project_id }) => project_id ?? [])
+    .map((id) => String(id).toLowerCase())
+  if (new Set(named).size > 1) {
+    throw invalidParameter(
+      'project_id',
+      'differs between the body and the query or the X-Project-Id header',
+    )
+  }
+  return { ...query, ...body }
 }
 
 /** Largest field of a form. */
@@ -59,7 +73,7 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
     }
     return {
       format: formatOf(part.mimetype, part.filename),
-      told: { ...told, ...fields },
+      told: together(told, fields),
       bytes: untilBroken(part.file),
     }
   }

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { currentSearch } from '../router.tsx'
+import { isShared } from '../shared.ts'
 import { changeParams } from '../urlState.ts'
 import { type Days, daysOf, type Period, periods, windowOf } from './periods.ts'
 
@@ -12,6 +13,8 @@ export interface View {
   /** Each field:op:value, as the API takes them; all of them must hold. */
   filters: readonly string[]
   pixelId: string | undefined
+  /** Whether events of bots count, too. */
+  hasBots: boolean
 }
 
 /** What a request of the analytics API takes of a view. */
@@ -21,7 +24,11 @@ export interface ViewQuery {
   start_ms: number
   end_ms: number
   filter?: string
+  include_bots?: true
 }
+
+/** What a request for records or counts takes of a view: a filter instead of include_bots. */
+export type RecordsQuery = Omit<ViewQuery, 'include_bots'> & { include_bots?: never }
 
 const periodDefault: Period = 'days30'
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
@@ -42,14 +49,13 @@ function readView(search: string): View {
     isCompared: params.get('compare') !== 'off',
     filters: params.getAll('filter'),
     pixelId: params.get('pixel_id') ?? undefined,
+    hasBots: params.get('bots') === 'included',
   }
 }
 
 /** Writes a view into an address's parameters, without what goes without saying; other parameters stay. */
-function writeView(
-  params: URLSearchParams,
-  { period, days, isCompared, filters, pixelId }: View,
-): void {
+function writeView(params: URLSearchParams, view: View): void {
+  const { period, days, isCompared, filters, pixelId, hasBots } = view
   const own: [name: string, values: readonly string[]][] = [
     ['period', period === periodDefault ? [] : [period]],
     ['from', period === 'custom' ? [days.from] : []],
@@ -57,6 +63,7 @@ function writeView(
     ['compare', isCompared ? [] : ['off']],
     ['pixel_id', pixelId ? [pixelId] : []],
     ['filter', filters],
+    ['bots', hasBots ? ['included'] : []],
   ]
   for (const [name, values] of own) {
     params.delete(name)
@@ -88,7 +95,8 @@ export function useView(projectId: string): { view: View; query: ViewQuery } {
   const search = currentSearch.value
   return useMemo(() => {
     const view = readView(search)
-    const { filters, pixelId } = view
+    const { filters, pixelId, hasBots } = view
+    const areBotsAsked = !isShared() && (hasBots || filters.some(isAboutBots))
     return {
       view,
       query: {
@@ -96,7 +104,17 @@ export function useView(projectId: string): { view: View; query: ViewQuery } {
         ...(pixelId && { pixel_id: pixelId }),
         ...windowOf(view.days),
         ...(filters.length > 0 && { filter: filters.join(',') }),
+        ...(areBotsAsked && { include_bots: true }),
       },
     }
   }, [search, projectId])
+}
+
+/** Whether a filter asks for bots by itself, so that excluding them would leave nothing of it. */
+export const isAboutBots = (filter: string): boolean => /^(is_bot|bot_reason):/.test(filter)
+
+/** The query for the records and counts of the same events that figures count. */
+export function recordsQuery({ include_bots, filter, ...query }: ViewQuery): RecordsQuery {
+  const filters = [filter, include_bots ? undefined : 'is_bot:eq:false'].filter(Boolean).join(',')
+  return { ...query, ...(filters && { filter: filters }) }
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { lazyPage } from '../lazyPage.tsx'
 import { isShared } from '../shared.ts'
 import { isSingleKey } from '../singleKeys.ts'
+import { BotsLine } from './botsLine.tsx'
 import { FilterChips } from './filterChips.tsx'
 import { viewKeys } from './keys.ts'
 import { type Period, periods } from './periods.ts'
@@ -17,10 +18,13 @@ const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays 
 export function ViewBar({
   view,
   hasComparison = true,
+  bots,
   children,
 }: {
   view: View
   hasComparison?: boolean
+  /** How many visitors are bots, where the page counts them; null until that is known. */
+  bots?: number | null
   /** What else a page can be shown by. */
   children?: ComponentChildren
 }) {
@@ -69,6 +73,7 @@ export function ViewBar({
       )}
       {children}
       <FilterChips view={view} />
+      {!isShared() && <BotsLine view={view} visitors={bots} />}
       {open === 'filter' && <FilterDialog close={close} />}
       {open === 'days' && <CustomDays days={view.days} close={close} />}
     </div>

@@ -1,4 +1,4 @@
-import type { ViewQuery } from '../../view/view.ts'
+import type { RecordsQuery } from '../../view/view.ts'
 
 /** What the reader asks for, as the API takes it. */
-export type EventsAsked = ViewQuery & { select: string; limit: number; order: 'desc' | 'asc' }
+export type EventsAsked = RecordsQuery & { select: string; limit: number; order: 'desc' | 'asc' }

@@ -4,7 +4,7 @@ import { DataTable } from '../../components/dataTable.tsx'
 import { exactTime } from '../../components/time.ts'
 import { currentSearch } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
-import { useView } from '../../view/view.ts'
+import { recordsQuery, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { ColumnsDialog } from './columnsDialog.tsx'
 import { Cost } from './cost.tsx'
@@ -27,7 +27,7 @@ export function Explorer({ projectId }: { projectId: string }) {
   const limit = limits.includes(urlValue('limit')) ? Number(urlValue('limit')) : 50
   const order = urlValue('order') === 'asc' ? 'asc' : 'desc'
   const asked: EventsAsked = {
-    ...query,
+    ...recordsQuery(query),
     select: [...new Set(['event_id', 'timestamp', 'event_type', ...shown])].join(','),
     limit,
     order,

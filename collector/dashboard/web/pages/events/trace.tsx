@@ -7,6 +7,8 @@ type EventTrace = Answer<'traceEvent'>
 const reasonTexts: Record<EventTrace['possible_reasons'][number], string> = {
   on_its_way: 'It was sent moments ago and waits to be stored: look again in a second.',
   bot_dropped: 'It came from a bot: a pixel here drops these, and keeps nothing of them.',
+  ignored:
+    'Its network, host or path is ignored by the settings of a project here: these events are not stored.',
   opted_out: 'Its visitor has opted out: nothing is kept of them, not even that they came.',
   deleted:
     'It was deleted, erased or older than your retention; rejected events are kept for thirty days.',

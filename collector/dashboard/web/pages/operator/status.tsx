@@ -56,8 +56,10 @@ function Store({
 const lagMsMax = 10_000
 
 type Collector = OperatorStatus['collectors'][number]
-const stateOf = ({ is_shipping, lag_ms }: Collector): string | null =>
-  [is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind'].filter(Boolean).join(', ') || null
+const stateOf = ({ is_shipping, lag_ms, released_at }: Collector): string | null =>
+  [released_at && 'Stopped', is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind']
+    .filter(Boolean)
+    .join(', ') || null
 const collectorColumns: Column<Collector>[] = [
   {
     name: 'machine',

@@ -10,9 +10,14 @@ const pollMs = 1_000
 /** All who have a share link ask out of one limit. */
 const sharedPollMs = 10_000
 
+interface LiveAsked {
+  projectId: string
+  include_bots: true | undefined
+}
+
 /** Who is there now, asked again and again while somebody looks; the last half hour, when it is opened. */
-export function Live({ projectId }: { projectId: string }) {
-  const live = useLive(projectId)
+export function Live({ projectId, include_bots }: LiveAsked) {
+  const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)
   useEffect(() => closeOnEscape(place), [])
   if (!live) return null
@@ -100,10 +105,11 @@ const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
   </section>
 )
 
-function useLive(projectId: string): LiveFigures | undefined {
+function useLive({ projectId, include_bots }: LiveAsked): LiveFigures | undefined {
   const [live, setLive] = useState<LiveFigures>()
-  const look = async () => setLive(await api.getAnalyticsLive({ project_id: projectId }))
-  useEffect(() => void look().catch(() => {}), [projectId])
+  const look = async () =>
+    setLive(await api.getAnalyticsLive({ project_id: projectId, include_bots }))
+  useEffect(() => void look().catch(() => {}), [projectId, include_bots])
   useRepeat(look, isShared() ? sharedPollMs : pollMs)
   return live
 }

@@ -29,21 +29,30 @@ export function Overview({
   const compare = view.isCompared ? ('previous' as const) : undefined
   const figures = useQueryOf(JSON.stringify([query, compare]), async () => {
     const asked = { ...query, compare }
-    const [{ overview, previous }, series] = await Promise.all([
+    const [{ overview, bots, previous }, series] = await Promise.all([
       api.getAnalyticsOverview(asked),
       api.getAnalyticsTimeseries(asked),
     ])
-    return { overview, previous, series }
+    return { overview, bots, previous, series }
   })
   // Goals that counts of days do not tell take longer than all else. They are not shared.
   const conversions = useQueryOf(JSON.stringify([query, compare]), async () =>
     isShared() ? null : api.getAnalyticsConversions({ ...query, compare }),
   )
-  const isEmpty = figures.value?.overview.events === 0 && view.filters.length === 0 && !view.pixelId
+  const bots = figures.value?.bots
+  const isEmpty =
+    figures.value?.overview.events === 0 &&
+    !bots?.events &&
+    view.filters.length === 0 &&
+    !view.pixelId
   return (
-    <Page title={title} lead={lead} actions={<Live projectId={projectId} />}>
+    <Page
+      title={title}
+      lead={lead}
+      actions={<Live projectId={projectId} include_bots={query.include_bots} />}
+    >
       <div class="wide">
-        <ViewBar view={view} />
+        <ViewBar view={view} bots={bots?.visitors ?? null} />
         <AsyncView query={figures} lines={12}>
           {({ overview, previous, series }) =>
             isEmpty && isShared() ? (

@@ -8,7 +8,7 @@ import { useQuery } from '../../useQuery.ts'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { filterFor } from '../../view/filterText.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
-import type { ViewQuery } from '../../view/view.ts'
+import type { RecordsQuery } from '../../view/view.ts'
 
 const groups = {
   page_path: 'Page',
@@ -30,7 +30,7 @@ interface Rate {
 const rateOf = ({ events, known }: Rate): number => (events === 0 ? 0 : known / events)
 
 /** How many events are of known visitors, by page, source or whatever else; free. */
-export function MatchRate({ query }: { query: ViewQuery }) {
+export function MatchRate({ query }: { query: RecordsQuery }) {
   const [group, choose] = urlChoice('by', Object.keys(groups) as Group[])
   return (
     <>
@@ -51,7 +51,7 @@ export function MatchRate({ query }: { query: ViewQuery }) {
   )
 }
 
-function Rates({ query, group }: { query: ViewQuery; group: Group }) {
+function Rates({ query, group }: { query: RecordsQuery; group: Group }) {
   const rates = useQuery(async () => {
     const { counts } = await api.countEvents({
       ...query,

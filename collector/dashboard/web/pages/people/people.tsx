@@ -9,7 +9,7 @@ import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { readFunnelStep } from '../../view/funnelView.ts'
-import { useView, type ViewQuery } from '../../view/view.ts'
+import { recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Browsers } from './browsers.tsx'
 import { IdentityExplorer } from './identityExplorer.tsx'
@@ -46,7 +46,9 @@ export function People({ projectId }: { projectId: string }) {
         {tab !== 'identity' && <Known key={key} query={query} />}
         {tabNames.map((name) => (
           <TabPanel key={name} set="people" tab={name} current={tab}>
-            {name === tab && name === 'rates' && <MatchRate key={key} query={query} />}
+            {name === tab && name === 'rates' && (
+              <MatchRate key={key} query={recordsQuery(query)} />
+            )}
             {name === tab && name === 'browsers' && (
               <Browsers key={JSON.stringify([view, funnel])} query={query} funnel={funnel} />
             )}
@@ -63,7 +65,7 @@ export function People({ projectId }: { projectId: string }) {
                   ) : (
                     <Visitors
                       key={`${name} ${key}`}
-                      query={query}
+                      query={recordsQuery(query)}
                       kind={name === 'people' ? 'buyers' : 'accounts'}
                     />
                   )
@@ -78,17 +80,24 @@ export function People({ projectId }: { projectId: string }) {
 }
 
 /** How many of the period's visitors are known, whatever the filters; free. */
-function Known({ query: { filter, ...window } }: { query: ViewQuery }) {
-  const statistics = useQuery(async () => (await api.getResolutionStatistics(window)).total)
-  const { error, value: found } = statistics
-  if (error !== undefined) return <AsyncView query={statistics}>{() => null}</AsyncView>
+function Known({ query: { filter, ...period } }: { query: ViewQuery }) {
+  const counted = useQuery(async () => {
+    const asked = { ...recordsQuery(period), group_by: 'resolved', distinct: 'cookie_id' }
+    const { counts } = await api.countEvents(asked)
+    const of = (isKnown: boolean) =>
+      counts.find(({ resolved }) => resolved === isKnown)?.distinct ?? 0
+    return { visitors: of(true) + of(false), known: of(true) }
+  })
+  const { error, value: found } = counted
+  if (error !== undefined) return <AsyncView query={counted}>{() => null}</AsyncView>
   return (
     <>
       <dl class="totals known" aria-busy={!found}>
         {Object.entries({
           Browsers: found && records(found.visitors),
-          'Of these known': found && records(found.resolved_visitors),
-          'Match rate': found && (found.visitor_rate === null ? '–' : percent(found.visitor_rate)),
+          'Of these known': found && records(found.known),
+          'Match rate':
+            found && (found.visitors === 0 ? '–' : percent(found.known / found.visitors)),
         }).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -5,7 +5,7 @@ import { Facts } from '../../components/facts.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
-import type { ViewQuery } from '../../view/view.ts'
+import type { RecordsQuery } from '../../view/view.ts'
 import { textOfValue, textsOf } from '../events/eventRow.ts'
 import { BrowserDialog } from './browserDialog.tsx'
 
@@ -37,7 +37,7 @@ const filterOf = (kind: Kind, filter: string | undefined): string | undefined =>
   kind === 'buyers' ? [filter, 'has_profile:eq:true'].filter(Boolean).join(',') : filter
 
 /** The latest people or companies of a view, once the reader has said to pay for them. */
-export function Visitors({ query, kind }: { query: ViewQuery; kind: Kind }) {
+export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
   const prices = usePrices()
   const limit = limits.includes(urlValue('limit')) ? urlValue('limit') : limits[0]!
   const [rows, setRows] = useState<Row[] | null>(null)

@@ -3,6 +3,8 @@ import { type Activity, api, type Pixel } from '../../api.ts'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
 import { wholeNumber } from '../../format.ts'
+import { useProjectPath } from '../../projectPath.ts'
+import { Link } from '../../router.tsx'
 
 const pollMs = 1_500
 
@@ -40,6 +42,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
         </div>
       </div>
       {activity && activity.rejected_last_24h > 0 && <Rejections activity={activity} />}
+      {activity?.last_ignored && <LastIgnored pixel={pixel} {...activity.last_ignored} />}
     </Section>
   )
 }
@@ -61,21 +64,42 @@ function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activ
   )
 }
 
+function LastIgnored({
+  pixel,
+  at,
+  setting,
+  message,
+}: NonNullable<Activity['last_ignored']> & { pixel: Pixel }) {
+  const pathTo = useProjectPath(pixel.project_id)
+  return (
+    <div class="notice">
+      <p>
+        <strong>Events were ignored</strong> <RelativeTime at={at} /> and are not stored. {message}{' '}
+        The setting is <code>{setting}</code>.{' '}
+        <Link href={pathTo('settings')}>Change the ignored traffic</Link>
+      </p>
+    </div>
+  )
+}
+
 const states = {
   off: 'This pixel is switched off',
   waiting: 'Waiting for the first event',
   lit: 'Working: events are coming in',
   refused: 'Events are refused',
+  ignored: 'Events arrive, but the project ignores them',
 }
 
-/** Refused: the last that was sent was a beacon that was refused. */
+/** Refused: the latest beacon was refused. Ignored: no event was stored, and the project has ignored some. */
 const stateOf = ({
   first_event_at,
   last_event_at,
   last_refusal,
+  last_ignored,
 }: Activity): keyof typeof states => {
   if (last_refusal && last_refusal.at > (last_event_at ?? '')) return 'refused'
-  return first_event_at ? 'lit' : 'waiting'
+  if (first_event_at) return 'lit'
+  return last_ignored ? 'ignored' : 'waiting'
 }
 
 const count = (n: number, what: string): string => `${wholeNumber(n)} ${what}${n === 1 ? '' : 's'}`

@@ -1,0 +1,121 @@
+import { api, type Project } from '../api.ts'
+import { AsyncView } from '../components/asyncView.tsx'
+import { EditForm } from '../components/editForm.tsx'
+import { LinesField, linesFrom, linesOf } from '../components/fields.tsx'
+import type { Values } from '../components/form.tsx'
+import { Page, Section } from '../components/page.tsx'
+import { toast } from '../components/toast.tsx'
+import { projectRole } from '../projectRole.ts'
+import { useQuery } from '../useQuery.ts'
+
+/** The settings of a project: the traffic whose events are not stored. */
+export function ProjectSettings({ projectId }: { projectId: string }) {
+  const loaded = useQuery(async () => {
+    const [{ project }, role, { network }] = await Promise.all([
+      api.getProject({ project_id: projectId }),
+      projectRole(projectId),
+      api.getOwnNetwork(),
+    ])
+    return { project, network, mayEdit: role === 'admin' }
+  })
+  return (
+    <AsyncView query={loaded}>
+      {({ project, network, mayEdit }) => (
+        <Page title="Project settings" lead={project.name}>
+          <IgnoredTraffic
+            project={project}
+            network={network}
+            mayEdit={mayEdit}
+            saved={(project) => loaded.set({ project, network, mayEdit })}
+          />
+        </Page>
+      )}
+    </AsyncView>
+  )
+}
+
+function IgnoredTraffic({
+  project,
+  network,
+  mayEdit,
+  saved,
+}: {
+  project: Project
+  network: string
+  mayEdit: boolean
+  saved(project: Project): void
+}) {
+  return (
+    <Section
+      title="Ignored traffic"
+      lead={
+        mayEdit
+          ? 'Events from these networks, hosts and paths are not stored, and identify no visitor.'
+          : 'An admin of the project can change these settings.'
+      }
+    >
+      <fieldset class="bare card" disabled={!mayEdit}>
+        <legend class="visually-hidden">Ignored traffic</legend>
+        <EditForm
+          object={project}
+          kind="project"
+          valuesOf={valuesOf}
+          save={({ ignored_networks = '', ignored_hosts = '', ignored_paths = '' }, version) =>
+            api.updateProject({
+              project_id: project.project_id,
+              ignored_networks: linesOf(ignored_networks),
+              ignored_hosts: linesOf(ignored_hosts),
+              ignored_paths: linesOf(ignored_paths),
+              version,
+            })
+          }
+          saved={(project) => {
+            toast('Settings saved: collectors apply them within seconds')
+            saved(project)
+          }}
+          action="Save settings"
+          isLong
+        >
+          <LinesField
+            name="ignored_networks"
+            label="Ignored networks"
+            hint="IPv4 or IPv6 addresses, or networks such as 203.0.113.0/24 or 2001:db8::/48, one on each line."
+          />
+          <div class="actions">
+            <button
+              type="button"
+              onClick={({ currentTarget }) => addNetwork(currentTarget.form!, network)}
+            >
+              Add your network ({network})
+            </button>
+          </div>
+          <LinesField
+            name="ignored_hosts"
+            label="Ignored hosts"
+            hint="Such as staging.example.com, or *.example.com for every host below example.com, one on each line. Every port matches."
+          />
+          <LinesField
+            name="ignored_paths"
+            label="Ignored paths"
+            hint="/preview matches itself and every path below it. With *, the complete path must match: /*/preview/* or *.pdf. One on each line."
+          />
+        </EditForm>
+      </fieldset>
+    </Section>
+  )
+}
+
+const valuesOf = ({ ignored_networks, ignored_hosts, ignored_paths }: Project): Values => ({
+  ignored_networks: linesFrom(ignored_networks),
+  ignored_hosts: linesFrom(ignored_hosts),
+  ignored_paths: linesFrom(ignored_paths),
+})
+
+/** Adds the network of the person who is signed in to the field, unless it is there; the person still has to save. */
+function addNetwork(form: HTMLFormElement, network: string): void {
+  const field = form.elements.namedItem('ignored_networks') as HTMLTextAreaElement
+  const networks = linesOf(field.value)
+  if (!networks.includes(network)) field.value = linesFrom([...networks, network])
+  field.dispatchEvent(new Event('input', { bubbles: true }))
+  field.focus()
+}

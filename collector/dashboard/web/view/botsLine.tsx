@@ -1,0 +1,28 @@
+import { wholeNumber } from '../format.ts'
+import { changeView, isAboutBots, type View } from './view.ts'
+
+/**
+ * Says whether bots count in what the page shows, and switches it. `visitors` is how many bots there are: undefined
+ * where the page does not count them, null until the count is known. Filters on bots decide by themselves.
+ */
+export function BotsLine({
+  view: { hasBots, filters },
+  visitors,
+}: {
+  view: View
+  visitors: number | null | undefined
+}) {
+  if (filters.some(isAboutBots)) return null
+  if (!hasBots && (visitors === null || visitors === 0)) return null
+  const state = hasBots ? 'included' : 'hidden'
+  return (
+    <p class="hint bots">
+      {typeof visitors === 'number'
+        ? `${wholeNumber(visitors)} bot ${visitors === 1 ? 'visitor' : 'visitors'} ${state}`
+        : `Bots ${state}`}{' '}
+      <button type="button" class="link" onClick={() => changeView({ hasBots: !hasBots })}>
+        {hasBots ? 'Hide bots' : 'Include bots'}
+      </button>
+    </p>
+  )
+}

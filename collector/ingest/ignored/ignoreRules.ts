@@ -1,0 +1,41 @@
+import type { IgnoredTraffic, IgnoreSetting } from '../../../schemas/ignored.ts'
+import { hostFault, hostMatcher, readHost } from './hosts.ts'
+import { networkFault, networkMatcher, readNetwork } from './networks.ts'
+import { pathFault, pathMatcher, readPath } from './paths.ts'
+
+/** The ignored traffic of a project in the form that beacons are compared with. */
+export interface IgnoreRules {
+  /** Whether the project ignores this client address. */
+  ignoresAddress(ip: string): boolean
+  /** The setting that ignores the page at this URL; undefined if none does. */
+  settingOfPage(url: unknown): IgnoreSetting | undefined
+}
+
+/** Says what is wrong with one entry of a setting; undefined if nothing is. */
+export const ignoreFaults: Record<IgnoreSetting, (entry: string) => string | undefined> = {
+  ignored_networks: networkFault,
+  ignored_hosts: hostFault,
+  ignored_paths: pathFault,
+}
+
+/** Parses the settings of a project once, for all of its beacons. An entry that cannot be read ignores nothing. */
+export function compileIgnoreRules(traffic: IgnoredTraffic): IgnoreRules {
+  const isIgnoredHost = hostMatcher(
+    traffic.ignored_hosts.map(readHost).filter((rule) => rule !== null),
+  )
+  const isIgnoredPath = pathMatcher(
+    traffic.ignored_paths.map(readPath).filter((rule) => rule !== null),
+  )
+  const hasPageRules = traffic.ignored_hosts.length + traffic.ignored_paths.length > 0
+  return {
+    ignoresAddress: networkMatcher(
+      traffic.ignored_networks.map(readNetwork).filter((rule) => rule !== null),
+    ),
+    settingOfPage(url) {
+      if (!hasPageRules || typeof url !== 'string' || !URL.canParse(url)) return undefined
+      const page = new URL(url)
+      if (isIgnoredHost(page)) return 'ignored_hosts'
+      return isIgnoredPath(page) ? 'ignored_paths' : undefined
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { GuardDeps } from '../api/access/guard.ts'
+import type { Config } from '../config.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { openIgnoredTraffic } from './beacon/ignoredTraffic.ts'
+import { createIdentifyLimit, createIngestLimits } from './beacon/ingestLimits.ts'
+import { openOptOuts } from './beacon/optOuts.ts'
+import { openPixelRegistry } from './beacon/pixels.ts'
+import { createRecordRefusal } from './beacon/refusals.ts'
+import { createVouches } from './beacon/sender.ts'
+import { openDailySalt } from './beacon/visitor.ts'
+import type { IngestDeps } from './ingestRoutes.ts'
+import { openLocate } from './normalize/location.ts'
+import { openPinnedScripts } from './script/pinnedScripts.ts'
+import type { Spools } from './spool/spools.ts'
+
+/** What taking beacons needs, and the end of it. */
+export interface Ingest extends IngestDeps {
+  /** Stops following PostgreSQL. Whoever opened the spools closes them. */
+  close(): Promise<void>
+}
+
+export interface IngestSettings {
+  readonly config: Config
+  readonly postgres: { readonly url: string; readonly pool: Postgres }
+  readonly guard: GuardDeps
+  /** This process's own. */
+  readonly spools: Spools
+  /** Whether this process writes the machine's copies of what PostgreSQL has (platform/keptCopy.ts). */
+  readonly keepsCopies: boolean
+}
+
+/** Reads pixels, opt-outs, ignored traffic and the day's salt into memory, and follows their changes. */
+export async function openIngest({
+  config,
+  postgres: { pool, url },
+  guard,
+  spools,
+  keepsCopies,
+}: IngestSettings): Promise<Ingest> {
+  const locate = openLocate(config.ipDatabase)
+  const copy = { dataDir: config.dataDir, keeps: keepsCopies }
+  const pixels = await openPixelRegistry(pool, url, copy)
+  const optOuts = await openOptOuts(pool, url, copy)
+  const ignoredTraffic = await openIgnoredTraffic(pool, url, copy)
+  const salt = await openDailySalt(pool, config.dataDir)
+  return {
+    pixels,
+    optOuts,
+    ignoredTraffic,
+    salt,
+    spools,
+    locate,
+    pinned: openPinnedScripts(pool),
+    limits: createIngestLimits(config),
+    identifyLimit: createIdentifyLimit(config),
+    recordRefusal: createRecordRefusal(spools.rejected_events),
+    vouches: createVouches(guard),
+    async close() {
+      salt.close()
+      await pixels.close()
+      await optOuts.close()
+      await ignoredTraffic.close()
+    },
+  }
+}

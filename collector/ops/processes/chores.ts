@@ -1,0 +1,67 @@
+import { watchStores } from '../../api/health/watchStores.ts'
+import { keepUploadsClean } from '../../audiences/lists/upload/cleanUploads.ts'
+import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
+import { keepErasing } from '../../identity/privacy/erasures.ts'
+import { keepWatermark } from '../../ingest/shipper/watermark.ts'
+import { oldestWaitingAt } from '../../ingest/spool/waiting.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
+import type { Shipping } from './shipping.ts'
+import type { Workers } from './workers.ts'
+
+export interface ChoresOptions {
+  stores: Stores
+  workers: Workers
+  shipping: Shipping
+  collectorId: string
+  /** Whether this machine takes beacons. */
+  takesBeacons: boolean
+  /** The uploads of this machine; null where it answers no reads. */
+  uploads: Uploads | null
+  /** Called with each watermark before anybody can know it. */
+  onWatermark(mark: number): void
+  log: Log
+}
+
+interface Chore {
+  stop(): Promise<void>
+}
+
+/** Begins what the primary of this machine does again and again; no job, for another machine cannot do it. */
+export function startChores(options: ChoresOptions): Chore {
+  const chores = [...choresOfRole(options), ...choresOfUploads(options)]
+  return {
+    async stop() {
+      for (const chore of chores.toReversed()) await chore.stop()
+    },
+  }
+}
+
+/** A machine that takes beacons publishes its watermark and erases; any other watches the stores that it cannot work without. */
+function choresOfRole(options: ChoresOptions): Chore[] {
+  const { stores, workers, shipping, collectorId, takesBeacons, onWatermark, log } = options
+  const postgres = stores.postgres.pool
+  if (!takesBeacons) {
+    const { live } = stores.clickhouse
+    return [watchStores({ postgres, clickhouse: live }, (away) => workers.tellStores(away))]
+  }
+  const erasing = keepErasing({
+    postgres,
+    collectorId,
+    deadLetterDirectory: shipping.deadLetterDirectory,
+    log,
+    oldestWaitingAt: () => oldestWaitingAt(shipping.spoolDirectory),
+  })
+  const watermark = keepWatermark({
+    workers,
+    shipper: shipping.shippers.events,
+    postgres,
+    collectorId,
+    log,
+    keep: onWatermark,
+  })
+  return [erasing, watermark]
+}
+
+const choresOfUploads = ({ stores, uploads, log }: ChoresOptions): Chore[] =>
+  uploads ? [keepUploadsClean({ postgres: stores.postgres.pool, uploads, log })] : []

@@ -1,0 +1,34 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import type { Config } from '../../config.ts'
+import { openLocate } from '../../ingest/normalize/location.ts'
+import { type DirectoryLock, lockDirectory } from '../../platform/localStores/lock.ts'
+import type { Log } from '../../platform/log.ts'
+import { refuseHalfRestored } from '../../platform/restoreMark.ts'
+import { lacksSecretKey } from '../../platform/secretKey.ts'
+import { StartError } from '../../platform/startError.ts'
+
+/** Reports settings that do not work before anything is started. Throws StartError for those without which nothing does. */
+export function checkSettings(config: Config, log: Log): void {
+  if (lacksSecretKey(config)) {
+    log.warn(
+      'FOOTFALL_SECRET_KEY is not set: integrations, webhooks and two-factor authentication are refused. Set it to the output of `openssl rand -base64 32`, the same for every process.',
+    )
+  }
+  // Workers open the database of countries.
+  if (config.ipDatabase) openLocate(config.ipDatabase)
+}
+
+/**
+ * Makes this process the only owner of the data directory, which it creates where it is missing. Throws StartError where
+ * the directory cannot be written to, holds half of a restore, or has another owner.
+ */
+export async function lockDataDirectory(dataDir: string): Promise<DirectoryLock> {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.W_OK)
+  } catch (error) {
+    throw new StartError(`cannot write to FOOTFALL_DATA_DIR: ${(error as Error).message}`)
+  }
+  refuseHalfRestored(dataDir)
+  return lockDirectory(dataDir, 0)
+}

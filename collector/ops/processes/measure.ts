@@ -1,0 +1,26 @@
+import { measureJobs } from '../../api/health/measureJobs.ts'
+import { measureShards } from '../../api/health/measureShards.ts'
+import { answersInTime } from '../../api/health/watchStores.ts'
+import { measureReports } from '../../billing/reports.ts'
+import { measureSpool } from '../../ingest/spool/waiting.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
+import type { Background } from './background.ts'
+
+/** How long /metrics waits for the numbers of the stores. */
+const storesMsMax = 1_000
+
+/** Makes what brings the primary's own metrics up to date. While a store is away its numbers stay as they were. */
+export const createMeasure =
+  ({ clickhouse, postgres }: Stores, spoolDirectory: string, background: Background | null) =>
+  async (): Promise<void> => {
+    measureSpool(spoolDirectory)
+    const measured = Promise.all([
+      measureShards(clickhouse.live),
+      background?.jobs.then(measureJobs),
+      background?.reportsUsage && measureReports(postgres.pool),
+    ])
+    await answersInTime(
+      measured.then(() => true),
+      storesMsMax,
+    )
+  }

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import type { SpooledTable } from '../../ingest/spool/layout.ts'
+import { createSharedClock, type SharedClock } from '../../ingest/spool/sharedClock.ts'
+import type { Spool } from '../../ingest/spool/spool.ts'
+import { aggregateMetrics, registry } from '../../platform/metrics.ts'
+import { StartError } from '../../platform/startError.ts'
+import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
+
+/** The primary process as its worker sees it. */
+export interface Primary {
+  /** PostgreSQL's clock, as the primary last compared it. */
+  readonly clock: SharedClock
+  /** Returns why this worker should get no requests now: the service drains, or a store that it needs is away. */
+  notReady(): string | null
+  /** Collects the metrics of all processes of this machine, as Prometheus text. */
+  metrics(): Promise<string>
+  /** Reports a sealed segment, for the primary to ship. */
+  sealed(table: SpooledTable, path: string): void
+  /** Reports that the disk of the spool is full. */
+  noRoom(): void
+  /** Answers the primary's requests for a low mark from this spool from now on. */
+  reportLowMarkOf(events: Spool): void
+}
+
+/** Starts a worker's work; resolves, once the worker listens, with the function that stops it in order. */
+export type StartWork = (setup: WorkerSetup, primary: Primary) => Promise<() => Promise<void>>
+
+const tell = (message: FromWorker) => process.send?.(message)
+
+/** Has this process work for the primary that forked it: calls `startWork` with the setup, and answers messages. */
+export function workForPrimary(startWork: StartWork): void {
+  const clock = createSharedClock()
+  const metricsAsked = new Map<string, (text: Promise<string>) => void>()
+  let events: Spool | null = null
+  let isDraining = false
+  let storesAway: string | null = null
+  let stop: (() => Promise<void>) | null = null
+
+  const primary: Primary = {
+    clock,
+    notReady: () => (isDraining ? 'the service is draining before it stops' : storesAway),
+    metrics() {
+      const request = randomUUID()
+      tell({ type: 'metrics', request })
+      return new Promise((resolve) => metricsAsked.set(request, resolve))
+    },
+    sealed: (table, path) => tell({ type: 'sealed', table, path }),
+    noRoom: () => tell({ type: 'no room' }),
+    reportLowMarkOf(spool) {
+      events = spool
+    },
+  }
+
+  process.on('message', async (message: ToWorker) => {
+    switch (message.type) {
+      case 'start':
+        stop = await startOrFail(() => startWork(message.setup, primary))
+        break
+      case 'collect': {
+        const metrics = await registry.getMetricsAsJSON()
+        tell({ type: 'collected', request: message.request, metrics })
+        break
+      }
+      case 'low mark':
+        clock.note(message.latestMs ?? Infinity)
+        // While it starts nobody knows what was left to it: no answer.
+        if (!events) break
+        events.notePublished(message.published)
+        tell({ type: 'low mark', request: message.request, mark: events.lowMark() })
+        break
+      case 'metrics':
+        metricsAsked.get(message.request)?.(aggregateMetrics(message.all))
+        metricsAsked.delete(message.request)
+        break
+      case 'drain':
+        isDraining = true
+        break
+      case 'stores':
+        storesAway = message.away
+        break
+      case 'stop':
+        await stop?.()
+        process.exit(0)
+    }
+  })
+  // A Ctrl-C reaches the whole group: the primary stops its workers in order.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  tell({ type: 'up' })
+}
+
+/** Reports the outcome of a start. After a failure this process ends, and the primary replaces it unless it was the first. */
+async function startOrFail(
+  start: () => Promise<() => Promise<void>>,
+): Promise<(() => Promise<void>) | null> {
+  try {
+    const stop = await start()
+    tell({ type: 'ready' })
+    return stop
+  } catch (error) {
+    const isStartError = error instanceof StartError
+    const text = isStartError ? error.message : String((error as Error).stack)
+    process.send?.({ type: 'failed', message: text, isStartError } satisfies FromWorker, () =>
+      process.exit(1),
+    )
+    return null
+  }
+}

@@ -1,0 +1,60 @@
+import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
+import type { Config } from '../../config.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { Stores } from '../../platform/stores/openStores.ts'
+import { type Demo, ensureDemo } from '../demo/demo.ts'
+import { useSample } from '../demo/sampleUse.ts'
+import { demoAudienceId, ensureSampleVisitors } from '../demo/sampleVisitors.ts'
+import { keepSampleVisitsComing } from '../demo/sampleVisits.ts'
+import { ensureSandbox } from '../sandbox/sandbox.ts'
+
+/** What the sample data is made through; only a service that answers reads has it. */
+export interface SampleDeps {
+  readonly uploads: Uploads
+  readonly sealer: Sealer
+}
+
+/** The demo of this service, if it has one. */
+export interface Samples {
+  readonly demo: Demo | null
+  /** An audience of the demo's visitors; null where the demo has none. */
+  readonly audienceId: string | null
+  /** Completes the demo through the service, which must answer: waits for its visitors, and uses it once. */
+  complete(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Makes sure that test keys and the demo find what they read. The demo's visitors are stored while workers start. */
+export async function prepareSamples(
+  config: Config,
+  stores: Stores,
+  services: SampleDeps | null,
+  log: Log,
+): Promise<Samples> {
+  const { demoVisits, sampleDays, localUrl } = config
+  const { live, test } = stores.clickhouse
+  const postgres = stores.postgres.pool
+  if (services) await ensureSandbox({ postgres, test, uploads: services.uploads, log }, sampleDays)
+  const demo = config.demo ? await ensureDemo(postgres, config) : null
+  if (!demo || !services || sampleDays === 0)
+    return { demo, audienceId: null, complete: async () => {}, stop: async () => {} }
+
+  const { uploads, sealer } = services
+  const warn = (message: string) => (error: Error) => log.warn({ error: error.message }, message)
+  const seeding = ensureSampleVisitors(
+    { postgres, clickhouse: live, uploads, sealer, demoVisits },
+    demo,
+  ).catch(warn('the demo could not be given visitors'))
+  let stopVisits = async () => {}
+  return {
+    demo,
+    audienceId: demoAudienceId(demo),
+    async complete() {
+      await seeding
+      await useSample(live, demo, localUrl).catch(warn('the demo could not be used'))
+      if (demoVisits) stopVisits = keepSampleVisitsComing(live, demo, log)
+    },
+    stop: () => stopVisits(),
+  }
+}

@@ -1,0 +1,34 @@
+import { openSpools, type Spools } from '../../ingest/spool/spools.ts'
+import { lockDirectory } from '../../platform/localStores/lock.ts'
+import { commitRows } from '../../platform/metrics.ts'
+import type { WorkerSetup } from './messages.ts'
+import type { Primary } from './primary.ts'
+
+/** How long a predecessor that lost its primary may take to end. */
+const lockWaitMs = 5_000
+
+/** Opens the spools of a worker, which alone may use their directory. The primary ships what they seal. */
+export async function openWorkerSpools(
+  { config, spoolDirectory, receivedFrom }: WorkerSetup,
+  primary: Primary,
+): Promise<{ spools: Spools; close(): Promise<void> }> {
+  const lock = await lockDirectory(spoolDirectory, lockWaitMs)
+  const bytesMax = Math.floor(config.spoolBytesMax / config.workers)
+  const spools = openSpools(
+    spoolDirectory,
+    { bytesMax, receivedFrom, clock: primary.clock },
+    {
+      sealed: primary.sealed,
+      noRoom: primary.noRoom,
+      commit: (table, rows) => table === 'events' && commitRows.observe(rows),
+    },
+  )
+  primary.reportLowMarkOf(spools.events)
+  return {
+    spools,
+    async close() {
+      await Promise.all(Object.values(spools).map((spool) => spool.close()))
+      await lock.release()
+    },
+  }
+}

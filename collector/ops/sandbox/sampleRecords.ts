@@ -1,0 +1,47 @@
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+const madeAt = '2026-01-01T00:00:00Z'
+/** Of a browser that is nobody's. */
+export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
+const messageId = '5a3b1e00-0000-4000-8000-000000000b07'
+
+/**
+ * Makes sure that the sample has a webhook with a delivery, a share link, an opt-out and an erasure. The webhook wants
+ * runs of exports, which the sample never has, and nobody knows the secret of the link.
+ */
+export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
+  const { organizationId, projectId, webhookId, deliveryId, shareId, optOutId, erasureId } =
+    sampleIdentity
+  await postgres.query(
+    `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, sealed_secret, created_at, updated_at)
+     VALUES ($1, $2, $3, 'https://example.com/footfall', '{export.run_ended}', '', $4, $4) ON CONFLICT DO NOTHING`,
+    [webhookId, organizationId, projectId, madeAt],
+  )
+  // Messages are deleted by their age.
+  await postgres.query(
+    `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data, dispatched_at)
+     VALUES ($1, $2, $3, 'webhook.test', '{}', now()) ON CONFLICT (message_id) DO UPDATE SET created_at = now()`,
+    [messageId, organizationId, projectId],
+  )
+  await postgres.query(
+    `INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id, status, attempts, next_attempt_at, error, created_at)
+     VALUES ($1, $2, $3, 'failed', 1, NULL, 'A sample of a message that was given up.', $4) ON CONFLICT DO NOTHING`,
+    [deliveryId, webhookId, messageId, madeAt],
+  )
+  await postgres.query(
+    `INSERT INTO share_links (share_id, project_id, name, secret_sha256, created_at, expires_at)
+     VALUES ($1, $2, 'Sample link', sha256(gen_random_uuid()::text::bytea), $3, '2100-01-01') ON CONFLICT DO NOTHING`,
+    [shareId, projectId, madeAt],
+  )
+  await postgres.query(
+    `INSERT INTO opt_outs (opt_out_id, organization_id, cookie_id, created_at, is_known_to_clickhouse)
+     VALUES ($1, $2, $3, $4, true) ON CONFLICT DO NOTHING`,
+    [optOutId, organizationId, sampleOptedOut, madeAt],
+  )
+  await postgres.query(
+    `INSERT INTO erasures (erasure_id, organization_id, requested_at, emptied_at, finished_at)
+     VALUES ($1, $2, $3, $3, $3) ON CONFLICT DO NOTHING`,
+    [erasureId, organizationId, madeAt],
+  )
+}

@@ -1,0 +1,74 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type pg from 'pg'
+
+/** A request whose writes are undone: a real one in a transaction that is rolled back. */
+class Simulation {
+  readonly #connect: () => Promise<pg.PoolClient>
+  readonly #undo: (() => Promise<void>)[] = []
+  #client: Promise<pg.PoolClient> | null = null
+  hasEnded = false
+
+  constructor(connect: () => Promise<pg.PoolClient>) {
+    this.#connect = connect
+  }
+
+  /** Whether a transaction is open, which reads must look into. */
+  get hasBegun(): boolean {
+    return this.#client !== null
+  }
+
+  /** The connection of the simulation. Its transaction begins with the first use, so a slow upload holds none. */
+  client(): Promise<pg.PoolClient> {
+    this.#client ??= this.#connect().then(async (client) => {
+      await client.query('BEGIN')
+      return client
+    })
+    return this.#client
+  }
+
+  undoLater(undo: () => Promise<void>): void {
+    this.#undo.push(undo)
+  }
+
+  async end(): Promise<void> {
+    this.hasEnded = true
+    const client = await this.#client?.catch(() => null)
+    if (client) {
+      const failure = await client.query('ROLLBACK').then(
+        () => undefined,
+        (error: Error) => error,
+      )
+      // A connection that cannot roll back is not given to anybody else.
+      client.release(failure)
+    }
+    for (const undo of this.#undo) await undo()
+  }
+}
+
+const simulations = new AsyncLocalStorage<Simulation>()
+
+/** The simulation that the caller runs in; null outside. What a request leaves behind, such as a timer, is outside. */
+export function currentSimulation(): Simulation | null {
+  const simulation = simulations.getStore()
+  return simulation === undefined || simulation.hasEnded ? null : simulation
+}
+
+/** Whether nothing outside PostgreSQL may be changed or sent either. */
+export const isSimulated = (): boolean => currentSimulation() !== null
+
+/** Runs `undo` when the simulation ends; outside a simulation never. */
+export const undoSimulated = (undo: () => Promise<void>): void =>
+  currentSimulation()?.undoLater(undo)
+
+/** Does `work`, then undoes all that it wrote to PostgreSQL. */
+export async function simulate<T>(
+  postgres: Pick<pg.Pool, 'connect'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const simulation = new Simulation(() => postgres.connect())
+  try {
+    return await simulations.run(simulation, work)
+  } finally {
+    await simulation.end()
+  }
+}

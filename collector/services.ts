@@ -1,0 +1,231 @@
+import { join } from 'node:path'
+import { type Authenticate, createAuthenticate } from './api/access/authenticate.ts'
+import type { GuardDeps } from './api/access/guard.ts'
+import { createRecordLastUsed } from './api/access/lastUsed.ts'
+import { createTakeTokens } from './api/access/rateLimits.ts'
+import { createOpenReader, type OpenReader, readLimitsOf } from './api/access/reader.ts'
+import { createRecordScopeOf } from './api/access/recordScope.ts'
+import { createSampleView } from './api/access/sampleView.ts'
+import { createScopeOf } from './api/access/scope.ts'
+import { serviceSecret } from './api/access/serviceSecret.ts'
+import { createTokens, type Tokens } from './api/access/tokens.ts'
+import { type Cursors, openCursors } from './api/http/cursors.ts'
+import { openFiles } from './audiences/files/open.ts'
+import type { FileStore } from './audiences/files/store.ts'
+import { openUploads, type Uploads } from './audiences/lists/upload/uploads.ts'
+import { type Billing, createBilling } from './billing/billing.ts'
+import { openRequestLog, type RequestLog } from './billing/requests/requestLog.ts'
+import { type Config, duties } from './config.ts'
+import type { Ingest } from './ingest/openIngest.ts'
+import { collectorIdOf } from './ingest/spool/collectors.ts'
+import type { Spools } from './ingest/spool/spools.ts'
+import type { DemoPixel } from './ops/demo/rowsQuery.ts'
+import { type Log, openLog } from './platform/log.ts'
+import { openMail, type SendMail } from './platform/mail.ts'
+import { registry } from './platform/metrics.ts'
+import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
+import { openSealer, type Sealer } from './platform/outbound/sealer.ts'
+import { packageVersion } from './platform/paths.ts'
+import type { Postgres } from './platform/postgres/pool.ts'
+import type { StoreConnections } from './platform/stores/openStores.ts'
+
+/**
+ * Everything that routes and jobs are built from. Each area names in a type of its own which members it needs, and this
+ * record satisfies all of them.
+ */
+export interface Services {
+  /** The settings of the environment. */
+  readonly config: Config
+  /** Structured logs. */
+  readonly log: Log
+  /** Returns the time in milliseconds since 1970. */
+  readonly now: () => number
+  /** Runs statements in PostgreSQL. */
+  readonly postgres: Postgres
+  /** Runs queries in ClickHouse: `live` has real visitors' events, `test` those that test keys read. */
+  readonly clickhouse: StoreConnections['clickhouse']
+  /** Opens what one request reads ClickHouse through, within its limits. */
+  readonly openReader: OpenReader
+  /** Decides which events a request may read. */
+  readonly scopeOf: ReturnType<typeof createScopeOf>
+  /** Decides whose lists, exports, integrations and campaigns a request is about. */
+  readonly recordScopeOf: ReturnType<typeof createRecordScopeOf>
+  /** Decides who may ask, before every route. */
+  readonly guard: GuardDeps
+  /** Signs and verifies the tokens of the legacy sign-in. */
+  readonly tokens: Tokens
+  /** Signs and reads cursors. */
+  readonly cursors: Cursors
+  /** Charges records and refunds them. */
+  readonly billing: Billing
+  /** Logs requests to the API; null: no request is logged. */
+  readonly requestLog: RequestLog | null
+  /** Sends requests to addresses that customers give. */
+  readonly outbound: Outbound
+  /** Seals customers' secrets. */
+  readonly sealer: Sealer
+  /** Sends a mail; null: this service sends none. */
+  readonly sendMail: SendMail | null
+  /** Keeps uploaded files until their import. */
+  readonly uploads: Uploads
+  /** Stores the files of audiences. */
+  readonly files: FileStore
+  /** The directory that has these files, or in which they are written before they go to S3. */
+  readonly filesDirectory: string
+  /** The directory of this machine's dead letters. */
+  readonly deadLetterDirectory: string
+  /** Takes beacons; null: this process takes none. */
+  readonly ingest: Ingest | null
+  /** The pixel of the demo shop; null: this process has no shop. */
+  readonly demoPixel: DemoPixel | null
+  /** Returns the metrics of all processes of this machine, as Prometheus text. */
+  readonly metrics: () => Promise<string>
+  /** Returns why this process should get no requests now; null when it should. */
+  readonly notReady: () => string | null
+  /** How long a connection may be without a byte. */
+  readonly idleConnectionMs: number
+  /** The address of dashboard and API in browsers, without a slash at its end. */
+  readonly publicUrl: string
+  /** The address that pages load pixels from, without a slash at its end. */
+  readonly collectorUrl: string
+  /** The version of Footfall. */
+  readonly version: string
+  /** Writes what is still to be written and stops following PostgreSQL. Whoever opened the stores closes them afterwards. */
+  close(): Promise<void>
+}
+
+/** What a process or a test replaces. Everything has a default. */
+export interface ServiceOptions {
+  /** Default: to standard output, from LOG_LEVEL on. */
+  log?: Log
+  /** Default: the clock of this machine. */
+  now?: () => number
+  /** Default: through SMTP_URL. */
+  sendMail?: SendMail | null
+  /** Default: inside the network only to FOOTFALL_OUTBOUND_ALLOW. */
+  outbound?: Outbound
+  /** Default: FOOTFALL_RATE_LIMITS. */
+  hasRateLimits?: boolean
+  /** Default: whether the role answers reads. */
+  logsRequests?: boolean
+  /** Replaces parts of the decision who may ask. */
+  guard?: Partial<GuardDeps>
+  /** Default: by what PostgreSQL knows of projects and pixels. */
+  scopeOf?: Services['scopeOf']
+  /** Default: charges in `stores`. */
+  billing?: Billing
+  /** Signs cursors; default: the key that all processes share, from PostgreSQL. */
+  cursorKey?: Uint8Array
+  /** The spools of this process, which then takes beacons; default: none. */
+  spools?: Spools | null
+  /** Whether this process writes the machine's copies of what PostgreSQL has; default: no. */
+  keepsCopies?: boolean
+  /** Default: no demo shop. */
+  demoPixel?: DemoPixel | null
+  /** Default: the metrics of this process alone. */
+  metrics?: () => Promise<string>
+  /** A reason besides the spool's trouble; default: none. */
+  notReady?: () => string | null
+  /** Default: a minute. */
+  idleConnectionMs?: number
+}
+
+/**
+ * The composition root: builds, once for this process, everything that `createApp` mounts and that jobs run with. It
+ * starts no child process and opens no store, so tests run several in one process.
+ */
+export async function createServices(
+  config: Config,
+  stores: Omit<StoreConnections, 'close'>,
+  options: ServiceOptions = {},
+): Promise<Services> {
+  const {
+    log = openLog(config),
+    now = Date.now,
+    sendMail = config.smtpUrl ? openMail(config.smtpUrl, config.smtpFrom) : null,
+    outbound = openOutbound({ allow: config.outboundAllow }),
+    notReady = () => null,
+  } = options
+  const { answersReads } = duties[config.role]
+  // The primary's have more, and some jobs go through all databases.
+  const { live, test } = stores.clickhouse
+  const clickhouse = { live, test }
+  const postgres = stores.postgres.pool
+  const tokens = createTokens(postgres)
+  const cursorKey =
+    options.cursorKey ??
+    (answersReads ? await serviceSecret(postgres, 'cursor_key') : Buffer.alloc(0))
+  const cursors = openCursors(Buffer.from(cursorKey))
+  const { files, filesDirectory } = openFiles(config, cursors)
+  const guard = await createGuard(config, { postgres, tokens, log }, options)
+  const billing = options.billing ?? createBilling({ postgres, log, now })
+  const { logsRequests = answersReads } = options
+  const requestLog = logsRequests ? openRequestLog(live, log) : null
+  const ingest = await openIngest(config, stores, guard, options)
+  return {
+    config,
+    log,
+    now,
+    postgres,
+    clickhouse,
+    openReader: createOpenReader(clickhouse, readLimitsOf(config)),
+    scopeOf: options.scopeOf ?? createScopeOf(postgres),
+    recordScopeOf: createRecordScopeOf(postgres),
+    guard,
+    tokens,
+    cursors,
+    billing,
+    requestLog,
+    outbound,
+    sealer: openSealer(config),
+    sendMail,
+    uploads: openUploads(config.dataDir, collectorIdOf(config.dataDir)),
+    files,
+    filesDirectory,
+    deadLetterDirectory: join(config.dataDir, 'dead_letters'),
+    ingest,
+    demoPixel: options.demoPixel ?? null,
+    metrics: options.metrics ?? (() => registry.metrics()),
+    notReady: () => notReady() ?? ingest?.spools.events.trouble ?? null,
+    idleConnectionMs: options.idleConnectionMs ?? 60_000,
+    publicUrl: config.publicUrl,
+    collectorUrl: config.collectorUrl,
+    version: packageVersion,
+    async close() {
+      await ingest?.close()
+      await billing.close()
+      await requestLog?.close()
+    },
+  }
+}
+
+async function createGuard(
+  { publicUrl, rateLimits }: Config,
+  { postgres, tokens, log }: Pick<Services, 'postgres' | 'tokens' | 'log'>,
+  { hasRateLimits = rateLimits, guard }: ServiceOptions,
+): Promise<GuardDeps> {
+  const authenticate: Authenticate = createAuthenticate(postgres, tokens, publicUrl)
+  return {
+    authenticate,
+    takeTokens: hasRateLimits ? createTakeTokens(postgres) : null,
+    wrongKeys: hasRateLimits
+      ? // Loaded only by processes that answer requests.
+        (await import('./api/access/wrongKeys.ts')).createWrongKeyLimit()
+      : null,
+    noteKeyUse: createRecordLastUsed(postgres, log),
+    sampleView: createSampleView(postgres),
+    ...guard,
+  }
+}
+
+async function openIngest(
+  config: Config,
+  { postgres }: Pick<StoreConnections, 'postgres'>,
+  guard: GuardDeps,
+  { spools = null, keepsCopies = false }: ServiceOptions,
+): Promise<Ingest | null> {
+  if (!spools) return null
+  // Loaded only by processes that take beacons.
+  const { openIngest } = await import('./ingest/openIngest.ts')
+  return openIngest({ config, postgres, guard, spools, keepsCopies })
+}
