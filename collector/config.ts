@@ -53,7 +53,7 @@ export interface Config {
   beaconsPerPixel: number
   /** FOOTFALL_IDENTIFIES_PER_IP, default 300: unsigned identifies a minute that one worker takes from one address; 0: any. */
   identifiesPerIp: number
-  /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/limits.ts). */
+  /** FOOTFALL_RATE_LIMITS, default true: the data API's limits (collector/api/access/rateLimits.ts). */
   rateLimits: boolean
   /** FOOTFALL_METRICS_PORT, default none: a port of its own for /metrics, which PORT then has not. */
   metricsPort: number | null

@@ -2,7 +2,7 @@ import type { EventType } from './events/index.ts'
 
 /**
  * An event as the pixel sends it: only what the page alone can know. The collector makes one or more events of it, or
- * none (collector/ingest/derive.ts); POST /e takes it beside events that come complete. What the page listens to, or
+ * none (collector/ingest/normalize); POST /e takes it beside events that come complete. What the page listens to, or
  * the command that was called, is its type.
  */
 export type CapturedEvent<T extends CapturedType = CapturedType> = CapturedData<T> & {

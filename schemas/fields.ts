@@ -55,7 +55,7 @@ export const fieldNamed = (name: string): Field | undefined => byName.get(name)
 /** True when the field is a column of `profiles`, false when it is one of `events`. */
 export const isProfileField = (field: Field): boolean => ofProfiles.has(field)
 
-/** True when the field is computed from the visitor's other events (collector/events/sessions.ts). */
+/** True when the field is computed from the visitor's other events (collector/events/query/sessions.ts). */
 export const isSessionField = (field: Field): boolean => ofSessions.has(field)
 
 /** The fields that unbilled counts may be grouped by. */

@@ -1,7 +1,7 @@
 import type { Field } from './field.ts'
 
 /**
- * What takes a visitor's other events to know (collector/events/sessions.ts): computed where it is asked for, and
+ * What takes a visitor's other events to know (collector/events/query/sessions.ts): computed where it is asked for, and
  * stored nowhere.
  */
 export const sessionFields: readonly Field[] = [

@@ -72,7 +72,7 @@ const many = {
 /**
  * First builds ÷ the same audience by one hand-written INSERT SELECT; builds anew with nothing new, and with one percent
  * more events of today, ÷ the first; what builds add to this process; pages and files ÷ what ClickHouse takes for them.
- * A statement of a build that took more than 1 GiB of ClickHouse's memory would fail (build/steps.ts).
+ * A statement of a build that took more than 1 GiB of ClickHouse's memory would fail (builder/steps.ts).
  */
 export async function audiences(bench: Bench): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-audiences-'))

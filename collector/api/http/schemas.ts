@@ -4,7 +4,7 @@ import { allErrorCodes } from './errorCodes.ts'
 
 /**
  * The parts that queries, bodies and answers are declared with. A schema whose `title` is a name (`Project`) is shared:
- * the OpenAPI document has it once, under that name (docs/sharedSchemas.ts).
+ * the OpenAPI document has it once, under that name (openapi/sharedSchemas.ts).
  */
 export const Id = Type.String({ format: 'uuid' })
 export const Day = Type.String({ format: 'date', description: 'YYYY-MM-DD, UTC.' })

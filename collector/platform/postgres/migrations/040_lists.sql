@@ -17,7 +17,7 @@ CREATE TABLE list_imports (
   import_id uuid PRIMARY KEY,
   list_id uuid NOT NULL REFERENCES lists ON DELETE CASCADE,
   status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'processing', 'completed', 'failed')),
-  -- How the uploaded file is read (lists/import/importFile.ts).
+  -- How the uploaded file is read (lists/file/importFile.ts).
   file jsonb NOT NULL,
   -- How much of it is done: its bytes and lines, and its rows.
   bytes_done bigint NOT NULL,
