@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { codeOf, stepAt } from '../../collector/accounts/account/totp.ts'
+import { stepAt } from '../../collector/accounts/account/totp.ts'
 import { fromBase32 } from '../harness/base32.ts'
+import { codeOf } from '../harness/totp.ts'
 import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 const dashboard = useDashboard({ isShared: true })
