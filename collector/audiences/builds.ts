@@ -106,7 +106,8 @@ export async function noteProgress(
   progress: number,
 ): Promise<void> {
   await client.query(
-    'UPDATE audience_builds SET progress = $2, updated_at = now() WHERE build_id = $1',
+    `UPDATE audience_builds SET progress = $2, updated_at = now()
+     WHERE build_id = $1 AND status = 'unloading'`,
     [buildId, progress],
   )
 }

@@ -1,6 +1,7 @@
 import type { EventStores } from '../events/query/eventStores.ts'
-import { type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
+import { type Again, type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
 import type { WarnLog } from '../platform/log.ts'
+import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/lease.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
 import { buildNow } from './builder/buildNow.ts'
 import { dropMembers, readStoredBuilds } from './builder/members.ts'
@@ -34,20 +35,31 @@ export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
   {
     name: 'audiences.drop-builds',
     schedule: '15 * * * *',
-    run: () => dropBuilds(deps),
+    async run() {
+      await dropBuilds(deps)
+      await deleteAbandonedLeases(deps.postgres)
+    },
   },
 ]
+
+/** How soon a build is looked at again that another process holds. */
+const heldSeconds = 5
 
 /**
  * Builds, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`;
  * while a store is away the build waits for it.
  */
-async function build({ postgres, clickhouse, log }: AudienceJobsDeps, job: Job): Promise<void> {
+async function build(
+  { postgres, clickhouse, log }: AudienceJobsDeps,
+  job: Job,
+): Promise<Again | undefined> {
   try {
     await buildNow({ postgres, clickhouse }, job.key!)
     // Others of the organization may have waited for it to end.
     await wakeQueue(postgres, audienceBuilds)
+    return undefined
   } catch (error) {
+    if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
     if (job.isLastTry && !isUnavailable(error)) {
       const reason =
         error instanceof AudienceNotBuilt

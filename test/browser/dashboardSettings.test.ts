@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { codeOf, stepAt } from '../../collector/accounts/credentials/totp.ts'
+import { stepAt } from '../../collector/accounts/credentials/totp.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { fromBase32 } from '../harness/base32.ts'
 import { waitFor } from '../harness/service.ts'
+import { codeOf } from '../harness/totp.ts'
 import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
 
 const dashboard = useDashboard({ isShared: true })

@@ -6,7 +6,7 @@ import { conflict } from '../../api/http/errors.ts'
 import { exactly } from '../../api/http/schemas.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { replayDeadLetters } from '../../ingest/shipper/replay.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { OperatorDeps } from './deps.ts'
 import { requireOperator } from './operators.ts'
 
@@ -16,8 +16,8 @@ const rowCharsMax = 2_000
 const bytesMax = 32 * 1024 * 1024
 /** Letters of one request. */
 const replayedMax = 1_000
-/** Of PostgreSQL's advisory locks: nobody replays while somebody does. */
-const replayLock = 7_306_553
+/** One request at a time replays dead letters. */
+const replayLease = 'operator.dead_letters'
 
 const tags = ['Dashboard']
 const path = '/dashboard/operator/dead-letters'
@@ -82,15 +82,14 @@ export const deadLetterRoutes =
       async ({ principal, log }) => {
         await requireOperator(postgres, principal)
         requireReadable(deadLetterDirectory)
-        return inTransaction(postgres, async (client) => {
-          const { rows } = await client.query<{ is_ours: boolean }>(
-            'SELECT pg_try_advisory_xact_lock($1) AS is_ours',
-            [replayLock],
-          )
-          if (!rows[0]!.is_ours) throw conflict('invalid_state', 'Somebody replays them now.')
+        return withLease(postgres, replayLease, async () => {
           const done = await replayDeadLetters(clickhouse.live, deadLetterDirectory, replayedMax)
           log.info(done, 'an operator has replayed dead letters')
           return done
+        }).catch((error) => {
+          throw error instanceof LeaseHeldError
+            ? conflict('invalid_state', 'Somebody replays them now.')
+            : error
         })
       },
     )

@@ -1,8 +1,8 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
 import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { requireAlone, UnderWayElsewhere } from '../alone.ts'
+import { type Lease, withLease } from '../../platform/postgres/lease.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { beginBuild, completeBuild, noteProgress } from '../builds.ts'
 import { parseDefinition } from '../definition/parse.ts'
 import { countBuckets, noBuckets } from './bucketCounts.ts'
@@ -17,12 +17,21 @@ const countingShare = 0.7
 
 /**
  * Builds an audience, step by step; a build that was broken off anywhere is done by calling it again. Resolves with how
- * many members it has; undefined where there is nothing to build, because it is done, failed, or was deleted.
+ * many members it has; undefined where there is nothing to build, because it is done, failed, or was deleted. Throws
+ * LeaseHeldError when another process builds it.
  */
-export async function buildNow(
+export const buildNow = (
   stores: EventStores,
   buildId: string,
   nowMs = Date.now(),
+): Promise<number | undefined> =>
+  withLease(stores.postgres, buildId, (lease) => buildWith(lease, stores, buildId, nowMs))
+
+async function buildWith(
+  lease: Lease,
+  stores: EventStores,
+  buildId: string,
+  nowMs: number,
 ): Promise<number | undefined> {
   const { postgres } = stores
   const build = await beginBuild(postgres, buildId, nowMs)
@@ -33,35 +42,32 @@ export async function buildNow(
   await countEvents(deps, build, parsed, (share) =>
     noteProgress(postgres, buildId, share * countingShare),
   )
-  return inTransaction(postgres, async (client) => {
-    // Two that stored members at once would store them twice.
-    await requireAlone(client, buildId)
-    await requireUnfinished(client, buildId)
-    const { inputs, usedBuilds } = await insertMembers(deps, build, parsed)
-    const count = await countMembers(clickhouse, buildId)
-    const interest = interestPlanOf({
-      ...build,
-      parsed,
-      hiddenFrom: everywhere,
-      today: Math.floor(build.asOfMs / dayMs),
-      erased: await erasedHems(postgres, everywhere),
-    })
-    await completeBuild(client, buildId, {
-      count,
-      inputs,
-      bucketCounts: interest
-        ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
-        : noBuckets,
-      isPredictive: await isPredictive(client, parsed, usedBuilds),
-    })
-    return count
+  if (!(await isUnfinished(postgres, buildId))) return undefined
+  const { inputs, usedBuilds } = await insertMembers(deps, lease, build, parsed)
+  const count = await countMembers(clickhouse, buildId)
+  const interest = interestPlanOf({
+    ...build,
+    parsed,
+    hiddenFrom: everywhere,
+    today: Math.floor(build.asOfMs / dayMs),
+    erased: await erasedHems(postgres, everywhere),
   })
+  const completed = {
+    count,
+    inputs,
+    bucketCounts: interest
+      ? await countBuckets(clickhouse, parsed.entity, buildId, interest)
+      : noBuckets,
+    isPredictive: await isPredictive(postgres, parsed, usedBuilds),
+  }
+  await lease.inTransaction((client) => completeBuild(client, buildId, completed))
+  return count
 }
 
-async function requireUnfinished(client: Queryable, buildId: string): Promise<void> {
+async function isUnfinished(client: Queryable, buildId: string): Promise<boolean> {
   const { rowCount } = await client.query(
     "SELECT FROM audience_builds WHERE build_id = $1 AND status = 'unloading'",
     [buildId],
   )
-  if (rowCount === 0) throw new UnderWayElsewhere(`build ${buildId} has ended meanwhile`)
+  return rowCount !== 0
 }

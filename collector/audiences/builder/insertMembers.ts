@@ -2,13 +2,14 @@ import { type Bind, bindings } from '../../events/query/bind.ts'
 import { chunked } from '../../events/query/chunked.ts'
 import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
 import { dateOf, dayMs } from '../../events/query/window.ts'
+import type { Lease } from '../../platform/postgres/lease.ts'
 import type { Build } from '../builds.ts'
 import type { Parsed } from '../definition/definition.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { cookiesWhere } from './currentCounts.ts'
+import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
 import { type Inputs, inputsOf, readIdentityState, readStanding, type Standing } from './inputs.ts'
 import { type LeafDay, readLeafDays } from './leafDays.ts'
-import { dropMembers } from './members.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
 import { membersSelect, orderOf } from './membersQuery.ts'
 import { leafIdsOf } from './plan.ts'
@@ -19,11 +20,12 @@ import { readUsedLists } from './usedLists.ts'
 /**
  * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
  * Where nothing but today's events has changed since the build before, only people are looked at whom these are about.
- * May be done again: what an earlier try left is dropped first. Resolves with what it was made from, and the
+ * May be done again: what an earlier try left is deleted first. Resolves with what it was made from, and the
  * builds of other audiences among that. Throws AudienceNotBuilt.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,
+  lease: Lease,
   build: Build,
   parsed: Parsed,
 ): Promise<{ inputs: Inputs | null; usedBuilds: readonly string[] }> {
@@ -61,20 +63,15 @@ export async function insertMembers(
   const [column, otherColumn] =
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
   const nothing = parsed.entity === 'people' ? "''" : '0'
-  if (!build.isFirstTry) {
-    // A job that was taken for dead may still be inserting: what came after the count would be there twice.
-    await clickhouse.command({
-      sql: "KILL QUERY WHERE Settings['log_comment'] = {buildId:String} SYNC FORMAT Null",
-      params: { buildId },
-    })
-    await dropMembers(clickhouse, buildId)
-  }
+  if (!build.isFirstTry) await deleteEarlierTry(clickhouse, lease, buildId)
+  const isInTime = beginsBefore(bind('Int64', await readDeadline(clickhouse, lease)))
   await clickhouse.command({
     sql: `INSERT INTO audience_members (build_id, organization_id, key, ${column}, ${otherColumn})
 SELECT ${bind('UUID', buildId)}, ${bind('UUID', organizationId)}, toInt64(rowNumberInAllBlocks() + 1), member, ${nothing}
 FROM (
 ${members}
 )
+WHERE NOT throwIf(NOT (${isInTime}), 'the lease of the build has expired')
 ${stepSettings}, log_comment = ${bind('String', buildId)}`,
     params,
   })

@@ -1,7 +1,8 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
 import { erasedHems } from '../../events/query/hiddenPeople.ts'
 import { hiddenPeopleChanged } from '../../identity/privacy/optOuts.ts'
-import type { Job, Queue } from '../../platform/jobs/queue.ts'
+import type { Again, Job, Queue } from '../../platform/jobs/queue.ts'
+import { LeaseHeldError } from '../../platform/postgres/lease.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import { audienceFiles, expireFile } from './files.ts'
 import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
@@ -26,10 +27,15 @@ export const fileQueues = (deps: WriteDeps): Queue[] => [
   { name: hiddenPeopleChanged, schedule: '* * * * *', run: () => verifyFiles(deps) },
 ]
 
-async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<void> {
+/** How soon a file is looked at again that another process writes. */
+const heldSeconds = 5
+
+async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<Again | undefined> {
   try {
     await writeFile(deps, key!, signal)
+    return undefined
   } catch (error) {
+    if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
     if (isLastTry && !isUnavailable(error)) {
       await deps.postgres.query(
         `UPDATE audience_files SET status = 'failed', updated_at = now() WHERE file_id = $1 AND status = 'unloading'`,

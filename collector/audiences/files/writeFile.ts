@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
 import { erasedHems } from '../../events/query/hiddenPeople.ts'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { requireAlone } from '../alone.ts'
+import { type Lease, withLease } from '../../platform/postgres/lease.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { FileFormat, Part } from './files.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import { RowsDiffer, saveStream } from './saveStream.ts'
@@ -44,21 +44,26 @@ interface Task {
 
 /**
  * Writes a file's parts, of which those that are there already stay, and has it given out. Done again after any crash;
- * a file that is not waited for any more is left alone. Throws RowsDiffer, and UnderWayElsewhere.
+ * a file that is not waited for any more is left alone. Throws RowsDiffer, and
+ * LeaseHeldError when another process writes it.
  */
 export async function writeFile(
   deps: WriteDeps,
   fileId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await inTransaction(deps.postgres, async (client) => {
-    await requireAlone(client, fileId)
+  await withLease(deps.postgres, fileId, async (lease) => {
     const task = await beginFile(deps.postgres, fileId)
-    if (task) await writeParts(deps, task, signal)
+    if (task) await writeParts(deps, lease, task, AbortSignal.any([signal, lease.signal]))
   })
 }
 
-async function writeParts(deps: WriteDeps, task: Task, signal: AbortSignal): Promise<void> {
+async function writeParts(
+  deps: WriteDeps,
+  lease: Lease,
+  task: Task,
+  signal: AbortSignal,
+): Promise<void> {
   const { postgres, store, partRows = partRowsMax } = deps
   const { file_id: fileId } = task
   const clickhouse = clickhouseOf(deps, task.organization_id)
@@ -76,13 +81,15 @@ async function writeParts(deps: WriteDeps, task: Task, signal: AbortSignal): Pro
   let isWanted = true
   for await (const part of twoAtATime(parts.length, partCount, signal, (index, signal) => {
     const keys = { after: index * partRows, upTo: (index + 1) * partRows }
-    return writePart(deps, task, { ...members, keys }, index, signal)
+    return writePart(deps, lease, task, { ...members, keys }, index, signal)
   })) {
     parts.push(part)
-    const { rowCount } = await postgres.query(
-      `UPDATE audience_files SET parts = $2, shown = $3, updated_at = now()
-       WHERE file_id = $1 AND status = 'unloading'`,
-      [fileId, JSON.stringify(parts), shown],
+    const { rowCount } = await lease.inTransaction((client) =>
+      client.query(
+        `UPDATE audience_files SET parts = $2, shown = $3, updated_at = now()
+         WHERE file_id = $1 AND status = 'unloading'`,
+        [fileId, JSON.stringify(parts), shown],
+      ),
     )
     isWanted = rowCount === 1
     if (!isWanted) break
@@ -91,11 +98,13 @@ async function writeParts(deps: WriteDeps, task: Task, signal: AbortSignal): Pro
   if (!isWanted) return store.remove(fileId)
   const written = parts.reduce((sum, part) => sum + part.rows, 0)
   if (written !== rows) throw new RowsDiffer(`file ${fileId} has ${written} of ${rows} rows`)
-  await postgres.query(
-    `UPDATE audience_files SET status = 'ready', verified_at = $2, updated_at = now(),
-       expires_at = now() + make_interval(days => $3)
-     WHERE file_id = $1 AND status = 'unloading'`,
-    [fileId, verifiedAt, keptDays],
+  await lease.inTransaction((client) =>
+    client.query(
+      `UPDATE audience_files SET status = 'ready', verified_at = $2, updated_at = now(),
+         expires_at = now() + make_interval(days => $3)
+       WHERE file_id = $1 AND status = 'unloading'`,
+      [fileId, verifiedAt, keptDays],
+    ),
   )
 }
 
@@ -157,6 +166,7 @@ const partSettings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
 /** Writes one part under a temporary name, makes sure that it is on disk with the rows that were asked for, and stores it. */
 async function writePart(
   deps: WriteDeps,
+  lease: Lease,
   { file_id, format, organization_id }: Task,
   members: ShownMembers,
   index: number,
@@ -175,6 +185,8 @@ async function writePart(
   )
   const { bytes, sha256 } = await saveStream(result, path, { name, rows })
   try {
+    // Two processes give a part the same name, so only the holder of the lease stores it.
+    await lease.renew()
     await store.save(file_id, name, path)
   } catch (error) {
     await rm(path, { force: true })

@@ -199,18 +199,22 @@ export interface RowCounts {
   readonly rejected: number
 }
 
-/** Ends an import whose rows are all there: they are members from then on. Call it with the list locked. */
+/**
+ * Ends an import whose rows are all there: they are members from then on. Call it under the list's lease. Throws
+ * ImportUnderWay when it has ended meanwhile.
+ */
 export async function completeImport(
   client: Queryable,
   { importId, listId }: PendingImport,
   { total, added, duplicate, rejected }: RowCounts,
 ): Promise<void> {
-  await client.query(
+  const { rowCount } = await client.query(
     `UPDATE list_imports SET status = 'completed', rows_total = $2, rows_added = $3, rows_duplicate = $4,
        rows_rejected = $5, completed_at = now(), updated_at = now()
-     WHERE import_id = $1`,
+     WHERE import_id = $1 AND status = 'processing'`,
     [importId, total, added, duplicate, rejected],
   )
+  if (rowCount === 0) throw new ImportUnderWay(`import ${importId} has ended meanwhile`)
   await client.query(
     `UPDATE lists SET count = count + $2, members_version = members_version + 1, updated_at = now()
      WHERE list_id = $1`,

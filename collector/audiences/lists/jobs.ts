@@ -1,4 +1,5 @@
-import { type Job, type Queue, wakeQueue } from '../../platform/jobs/queue.ts'
+import { type Again, type Job, type Queue, wakeQueue } from '../../platform/jobs/queue.ts'
+import { LeaseHeldError } from '../../platform/postgres/lease.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import { clean } from './clean.ts'
 import { runImport } from './import/runImport.ts'
@@ -44,12 +45,17 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => {
 }
 
 /** Imports, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`; while a store is away the import waits for it. */
-async function runOne(deps: ListJobsDeps, { key, signal, isLastTry }: Job): Promise<void> {
+async function runOne(
+  deps: ListJobsDeps,
+  { key, signal, isLastTry }: Job,
+): Promise<Again | undefined> {
   try {
     await runImport(deps, key!, signal)
     // Others of the organization may have waited for it to end.
     await wakeQueue(deps.postgres, listImports)
+    return undefined
   } catch (error) {
+    if (error instanceof LeaseHeldError) return { againInSeconds: 0 }
     if (isLastTry && !isUnavailable(error)) {
       const { code, message } = error as NodeJS.ErrnoException
       const isGone = code === 'ENOENT'

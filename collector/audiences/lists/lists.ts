@@ -5,6 +5,8 @@ import { busy, conflict, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { ListsDeps } from './deps.ts'
 import type { Kind } from './kinds.ts'
@@ -61,13 +63,26 @@ export async function readList(
       [...parametersOf({ scope }), listId],
     )
     .catch((error: { code?: string }) => {
-      throw error.code === lockNotAvailable
-        ? busy('The list is being changed, or an import of it ends now.', retrySeconds)
-        : error
+      throw error.code === lockNotAvailable ? beingChanged() : error
     })
   if (!rows[0]) throw notFound.list()
   return listOf(rows[0])
 }
+
+const beingChanged = () =>
+  busy('The list is being changed, or an import of it ends now.', retrySeconds)
+
+/**
+ * Runs `work` while no import and no other request changes the members of the list. Throws 503 "busy" when one does.
+ */
+export const changeMembers = <T>(
+  postgres: Postgres,
+  listId: string,
+  work: (lease: Lease) => Promise<T>,
+): Promise<T> =>
+  withLease(postgres, listId, work).catch((error) => {
+    throw error instanceof LeaseHeldError ? beingChanged() : error
+  })
 
 /** A page of lists, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
 export async function readLists(

@@ -16,7 +16,7 @@ const atOnce = { items: 400, bytes: 32 * 1024 }
 /** A longer text is no item, whatever follows. */
 const itemCharsMax = 400
 
-/** Takes items out of a list, whatever import brought them. Call it with the list locked. */
+/** Takes items out of a list, whatever import brought them. Call it under the list's lease. */
 export async function removeItems(
   clickhouse: ClickHouse,
   list: { listId: string; kind: Kind; notCompleted: readonly string[] },

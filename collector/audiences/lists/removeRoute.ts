@@ -3,10 +3,9 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/permissions.ts'
 import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { ListsDeps } from './deps.ts'
 import { readNotCompleted } from './imports.ts'
-import { noteRemoved, readList } from './lists.ts'
+import { changeMembers, noteRemoved, readList } from './lists.ts'
 import { rejectedLine } from './reasons.ts'
 import { removeItems } from './removeItems.ts'
 import { ById, ProjectQuery, Removed, RemovedItems, tags } from './schemas.ts'
@@ -41,27 +40,29 @@ export const removeRoute =
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id } = await readList(postgres, scope, params.list_id)
         await projectFor(postgres, principal, project_id, 'write')
-        return inTransaction(postgres, async (client) => {
-          const { kind } = await readList(client, scope, id, true)
-          const notCompleted = await readNotCompleted(client, [id])
+        return changeMembers(postgres, id, async (lease) => {
+          const { kind } = await readList(postgres, scope, id)
+          const notCompleted = await readNotCompleted(postgres, [id])
           const result = await removeItems(
             clickhouseOf(deps, scope.organizationId),
             { listId: id, kind, notCompleted },
             body.items,
           )
-          await noteRemoved(client, id, result.removed)
-          await audit(
-            client,
-            principal,
-            'list.remove_items',
-            { kind: 'list', id },
-            { removed: result.removed },
-          )
-          return {
-            ...result,
-            rejected: result.rejected.map(rejectedLine),
-            list: await readList(client, scope, id),
-          }
+          return lease.inTransaction(async (client) => {
+            await noteRemoved(client, id, result.removed)
+            await audit(
+              client,
+              principal,
+              'list.remove_items',
+              { kind: 'list', id },
+              { removed: result.removed },
+            )
+            return {
+              ...result,
+              rejected: result.rejected.map(rejectedLine),
+              list: await readList(client, scope, id),
+            }
+          })
         })
       },
     )

@@ -24,6 +24,9 @@ export const privacyRequests = 'privacy.requests'
 /** The queue of who keeps what was shown of people: somebody is hidden from now on. */
 export const hiddenPeopleChanged = 'privacy.hidden-people'
 
+/** SQL: a moment for the next change of a row, later than that of the one before. */
+const nextChange = "greatest(clock_timestamp(), opt_outs.changed_at + interval '1 microsecond')"
+
 /**
  * Puts a subject on the list, of one organization or with null of all. From then on nothing of theirs is accepted;
  * within two seconds reads no longer say who they are. Somebody who is on it stays.
@@ -37,6 +40,7 @@ export async function addOptOut(
     `INSERT INTO opt_outs (organization_id, hem, cookie_id) VALUES ($1, $2, $3)
      ON CONFLICT (organization_id, hem, cookie_id)
        DO UPDATE SET removed_at = NULL, via_hem = NULL,
+         changed_at = CASE WHEN opt_outs.removed_at IS NULL THEN opt_outs.changed_at ELSE ${nextChange} END,
          is_known_to_clickhouse = opt_outs.is_known_to_clickhouse AND opt_outs.removed_at IS NULL
      RETURNING ${columns}`,
     [organizationId, hem, cookieId],
@@ -52,7 +56,7 @@ export async function removeOptOut(
   { hem, cookieId }: Subject,
 ): Promise<string | undefined> {
   const { rows } = await client.query<{ opt_out_id: string; via_hem: string | null }>(
-    `UPDATE opt_outs SET removed_at = now(), is_known_to_clickhouse = false
+    `UPDATE opt_outs SET removed_at = now(), changed_at = ${nextChange}, is_known_to_clickhouse = false
      WHERE organization_id IS NOT DISTINCT FROM $1 AND removed_at IS NULL
        AND (hem = $2 OR via_hem = $2 OR (cookie_id = $3 AND via_hem IS NULL))
      RETURNING opt_out_id, via_hem`,
@@ -68,60 +72,91 @@ const none = '00000000-0000-0000-0000-000000000000'
 /** So many changes are told at a time. */
 const changesMax = 1_000
 
-type Change = OptOut & { organization_id: string | null; is_active: boolean }
+interface Change extends OptOut {
+  organization_id: string | null
+  is_active: boolean
+  /** Microseconds since 1970: a Date keeps milliseconds. */
+  changed_at: number
+}
 
 /**
  * Tells ClickHouse what has changed on the list since it was told last, has reads know it, and adds the browsers that
- * are known to be those people's. True when there may be more to tell.
+ * are known to be those people's. True when there may be more to tell. May run several times at once: what has changed
+ * again meanwhile stays to be told, and ClickHouse keeps the newest change.
  */
 export async function syncToClickHouse(
   postgres: Postgres,
   clickhouse: ClickHouse,
 ): Promise<boolean> {
-  return inTransaction(postgres, async (client) => {
-    const { rows: changes } = await client.query<Change>(
-      `SELECT ${columns}, organization_id, removed_at IS NULL AS is_active FROM opt_outs
-       WHERE NOT is_known_to_clickhouse LIMIT ${changesMax} FOR UPDATE SKIP LOCKED`,
-    )
-    if (changes.length === 0) return false
-    await clickhouse.command({
-      sql: `INSERT INTO opt_outs (organization_id, hem, cookie_id, is_active)
-            SELECT one.1, one.2, one.3, one.4 FROM (SELECT arrayJoin(arrayZip({organizations:Array(UUID)},
-              {hems:Array(String)}, {cookies:Array(UUID)}, {active:Array(Bool)})) AS one)`,
-      params: {
-        organizations: changes.map(({ organization_id }) => organization_id ?? none),
-        hems: changes.map(({ hem }) => hem ?? ''),
-        cookies: changes.map(({ cookie_id }) => cookie_id ?? none),
-        active: changes.map(({ is_active }) => is_active),
-      },
-    })
-    await reloadIdentity(clickhouse)
-    for (const change of changes)
-      if (change.hem && change.is_active) await addBrowsers(client, clickhouse, change)
-    const ids = changes.map(({ opt_out_id }) => opt_out_id)
-    await client.query(
-      'DELETE FROM opt_outs WHERE opt_out_id = ANY($1) AND removed_at IS NOT NULL',
-      [ids],
-    )
-    await client.query(
-      'UPDATE opt_outs SET is_known_to_clickhouse = true WHERE opt_out_id = ANY($1)',
-      [ids],
-    )
-    await wakeQueue(client, hiddenPeopleChanged)
-    return true
+  const { rows: changes } = await postgres.query<Change>(
+    `SELECT ${columns}, organization_id, removed_at IS NULL AS is_active,
+       (extract(epoch FROM changed_at) * 1000000)::float8 AS changed_at
+     FROM opt_outs WHERE NOT is_known_to_clickhouse LIMIT ${changesMax}`,
+  )
+  if (changes.length === 0) return false
+  await clickhouse.command({
+    sql: `INSERT INTO opt_outs (organization_id, hem, cookie_id, is_active, changed_at)
+          SELECT one.1, one.2, one.3, one.4, fromUnixTimestamp64Micro(one.5, 'UTC')
+          FROM (SELECT arrayJoin(arrayZip({organizations:Array(UUID)}, {hems:Array(String)},
+            {cookies:Array(UUID)}, {active:Array(Bool)}, {changed:Array(Int64)})) AS one)`,
+    params: {
+      organizations: changes.map(({ organization_id }) => organization_id ?? none),
+      hems: changes.map(({ hem }) => hem ?? ''),
+      cookies: changes.map(({ cookie_id }) => cookie_id ?? none),
+      active: changes.map(({ is_active }) => is_active),
+      changed: changes.map(({ changed_at }) => changed_at),
+    },
   })
+  await reloadIdentity(clickhouse)
+  const browsers: BrowsersOf[] = []
+  for (const { opt_out_id, organization_id, hem, is_active } of changes)
+    if (hem && is_active) {
+      const cookieIds = await cookiesOfPerson(clickhouse, organization_id, hem)
+      browsers.push({ opt_out_id, organization_id, hem, cookieIds })
+    }
+  await inTransaction(postgres, async (client) => {
+    const known = await noteKnown(client, changes)
+    for (const each of browsers) if (known.has(each.opt_out_id)) await addBrowsers(client, each)
+    await wakeQueue(client, hiddenPeopleChanged)
+  })
+  return true
+}
+
+/** Records that ClickHouse knows these changes; the opt-outs that have not changed again since. */
+async function noteKnown(
+  client: Queryable,
+  changes: readonly Change[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ opt_out_id: string }>(
+    `UPDATE opt_outs SET is_known_to_clickhouse = true
+     WHERE (opt_out_id, (extract(epoch FROM changed_at) * 1000000)::bigint) IN
+       (SELECT * FROM unnest($1::uuid[], $2::bigint[]))
+     RETURNING opt_out_id`,
+    [changes.map(({ opt_out_id }) => opt_out_id), changes.map(({ changed_at }) => changed_at)],
+  )
+  const known = rows.map(({ opt_out_id }) => opt_out_id)
+  await client.query('DELETE FROM opt_outs WHERE opt_out_id = ANY($1) AND removed_at IS NOT NULL', [
+    known,
+  ])
+  return new Set(known)
+}
+
+interface BrowsersOf {
+  readonly opt_out_id: string
+  readonly organization_id: string | null
+  readonly hem: string
+  readonly cookieIds: readonly string[]
 }
 
 /** Opts out the browsers of a person who has, as far as the organization may know them. */
 async function addBrowsers(
   client: Queryable,
-  clickhouse: ClickHouse,
-  { organization_id, hem }: Change,
+  { organization_id, hem, cookieIds }: BrowsersOf,
 ): Promise<void> {
   await client.query(
     `INSERT INTO opt_outs (organization_id, cookie_id, via_hem)
      SELECT $1, unnest($2::uuid[]), $3 ON CONFLICT (organization_id, hem, cookie_id) DO NOTHING`,
-    [organization_id, await cookiesOfPerson(clickhouse, organization_id, hem!), hem],
+    [organization_id, cookieIds, hem],
   )
 }
 

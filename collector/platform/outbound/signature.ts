@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
 
 const prefix = 'whsec_'
 /** Standard Webhooks asks for 24 to 64. */
@@ -20,14 +21,11 @@ export interface SignedMessage {
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signMessage(secrets: readonly string[], { id, nowMs, body }: SignedMessage) {
-  const timestamp = String(Math.floor(nowMs / 1000))
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(prefix.length), 'base64')
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
-  })
+  const sentAt = new Date(nowMs)
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, sentAt, body))
   return {
     'webhook-id': id,
-    'webhook-timestamp': timestamp,
+    'webhook-timestamp': String(Math.floor(nowMs / 1000)),
     'webhook-signature': signatures.join(' '),
   }
 }

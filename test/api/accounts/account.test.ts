@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { disableTwoFactor } from '../../../collector/accounts/commands.ts'
-import { codeOf, stepAt } from '../../../collector/accounts/credentials/totp.ts'
+import { stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { fromBase32 } from '../../harness/base32.ts'
 import { openMailServer } from '../../harness/mailServer.ts'
 import { waitFor } from '../../harness/service.ts'
+import { codeOf } from '../../harness/totp.ts'
 import { type Accounts, type Caller, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts

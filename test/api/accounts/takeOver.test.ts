@@ -1,10 +1,11 @@
 /** Whoever had an account before its owner proved the address keeps nothing of it. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { codeOf, stepAt } from '../../../collector/accounts/credentials/totp.ts'
+import { stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { newPasswordResetLink } from '../../../collector/accounts/sessions/passwordReset.ts'
 import { fromBase32 } from '../../harness/base32.ts'
 import { type MailServer, openMailServer } from '../../harness/mailServer.ts'
+import { codeOf } from '../../harness/totp.ts'
 import { type Accounts, type Caller, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts

@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withLease } from '../../../collector/platform/postgres/lease.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Headers, openTenants, type Tenants } from '../../harness/tenants.ts'
 
@@ -407,10 +408,7 @@ describe('a list', () => {
     const { body } = await newList(['a@held.example'])
     const path = `${lists}/${body.list.id}`
     await imported({ status: 202, body })
-    const holder = await tenants.postgres.connect()
-    try {
-      await holder.query('BEGIN')
-      await holder.query('SELECT FROM lists WHERE list_id = $1 FOR NO KEY UPDATE', [body.list.id])
+    await withLease(tenants.postgres, body.list.id, async () => {
       const adds = (n: number) => n % 10 === 0
       const held = Array.from({ length: 30 }, (_, n) =>
         adds(n)
@@ -420,10 +418,7 @@ describe('a list', () => {
       expect((await ask('/api/v1/campaigns')).status).toBe(200)
       const statuses = (await Promise.all(held)).map(({ status }) => status)
       expect(statuses).toEqual(Array.from(held, (_, n) => (adds(n) ? 202 : 503)))
-    } finally {
-      await holder.query('ROLLBACK')
-      holder.release()
-    }
+    })
   })
 
   test('is renamed by who saw its newest version, listed page by page, and written to the log', async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import {
   base32,
-  codeOf,
   otpauthUri,
   stepAt,
   stepOfCode,
 } from '../../../collector/accounts/credentials/totp.ts'
+import { codeOf } from '../../harness/totp.ts'
 
 const secret = Buffer.from('12345678901234567890')
 

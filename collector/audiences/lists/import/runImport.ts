@@ -1,13 +1,12 @@
 import { open } from 'node:fs/promises'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
+import { withLease } from '../../../platform/postgres/lease.ts'
 import type { Postgres } from '../../../platform/postgres/pool.ts'
-import { inTransaction } from '../../../platform/postgres/transaction.ts'
 import { type Chunk, chunkBytes, readChunk } from '../file/readChunk.ts'
 import {
   beginImport,
   completeImport,
-  ImportUnderWay,
   noteProgress,
   type PendingImport,
   type RowCounts,
@@ -23,9 +22,13 @@ export interface ImportDeps {
   readonly uploads: Uploads
 }
 
+/** How long an import waits for the end of another one of its list. */
+const listWaitMs = 60_000
+
 /**
  * Imports an uploaded file, chunk by chunk; one that was broken off anywhere is done by calling it again. What became of
- * its rows; undefined where there is nothing to do, because it has ended or was deleted.
+ * its rows; undefined where there is nothing to do, because it has ended or was deleted. Throws LeaseHeldError when another
+ * import of the list takes long to end.
  */
 export async function runImport(
   deps: ImportDeps,
@@ -37,19 +40,18 @@ export async function runImport(
   if (!pending) return undefined
   const clickhouse = clickhouseOf(deps, pending.organizationId)
   const total = await insertRows(deps, clickhouse, pending, signal)
-  const counts = await inTransaction(postgres, async (client) => {
-    // Imports of a list end one after the other: what two of them bring is a duplicate of one.
-    await client.query('SELECT FROM lists WHERE list_id = $1 FOR NO KEY UPDATE', [pending.listId])
-    const { rowCount } = await client.query(
-      "SELECT FROM list_imports WHERE import_id = $1 AND status = 'processing'",
-      [importId],
-    )
-    if (rowCount === 0) throw new ImportUnderWay(`import ${importId} has ended meanwhile`)
-    const notCompleted = await readNotCompleted(client, [pending.listId])
-    const found = await countRows(clickhouse, { ...pending, total, notCompleted })
-    await completeImport(client, pending, found)
-    return found
-  })
+  // Imports of a list end one after the other: what two of them bring is a duplicate of one.
+  const counts = await withLease(
+    postgres,
+    pending.listId,
+    async (lease) => {
+      const notCompleted = await readNotCompleted(postgres, [pending.listId])
+      const found = await countRows(clickhouse, { ...pending, total, notCompleted })
+      await lease.inTransaction((client) => completeImport(client, pending, found))
+      return found
+    },
+    listWaitMs,
+  )
   await uploads.remove(importId)
   return counts
 }
