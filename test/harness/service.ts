@@ -125,7 +125,7 @@ const pauseMs = { first: 25, most: 250 }
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T> | T,
-  timeoutMs = 30_000,
+  timeoutMs = 90_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + timeoutMs
   for (let pause = pauseMs.first; ; pause = Math.min(pause * 1.5, pauseMs.most)) {

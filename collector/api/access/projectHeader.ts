@@ -42,6 +42,7 @@ export async function readProjectHeader(request: FastifyRequest): Promise<void> 
   const values = part && (request[parts[part]] as { project_id?: unknown } | null | undefined)
   if (typeof values !== 'object' || values === null) return
   values.project_id ??= header
-  if (String(values.project_id).toLowerCase() !== header)
+  // Anything but a text is refused here too: validation could turn it into another project's id.
+  if (typeof values.project_id !== 'string' || values.project_id.toLowerCase() !== header)
     throw invalidParameter('project_id', 'differs from the X-Project-Id header')
 }

@@ -81,6 +81,16 @@ describe('X-Project-Id', () => {
     }
   })
 
+  test.each([[{ toString: 1, valueOf: 1 }], [7], [null], [['a']]])(
+    'is not overridden by a body whose project_id is %j',
+    async (project_id) => {
+      const named = { name: 'A campaign', start_date: '2026-01-01', project_id }
+      const { status, body } = await askWith(it.key, 'POST /api/v1/campaigns', other, named)
+      if (project_id === null) expect([status, body.campaign?.project_id]).toEqual([201, other])
+      else expect([status, body.error]).toEqual([400, 'invalid_parameter'])
+    },
+  )
+
   const mismatch = 'project_id does not match API key scope'
   const families = [
     ['/api/v1/lists', 403, mismatch],

@@ -50,8 +50,10 @@ describe('a read that takes more than it may', () => {
   })
 
   test('does not keep the next one from its answer', async () => {
-    const answer = await events.get('events/web_event/counts', window)
-    expect(answer.json()).toMatchObject({ total: 1_300_000 })
+    // Few enough events for a slow machine to count in a second.
+    const short = { start_ms: String(now - 50), end_ms: window.end_ms }
+    const answer = await events.get('events/web_event/counts', short)
+    expect(answer.json()).toMatchObject({ total: 50_000 })
   })
 })
 
