@@ -2,11 +2,10 @@ import { join } from 'node:path'
 import { type Authenticate, createAuthenticate } from './api/access/authenticate.ts'
 import type { GuardDeps } from './api/access/guard.ts'
 import { createRecordLastUsed } from './api/access/lastUsed.ts'
+import { createRecordScopeOf, createScopeOf, type RecordScopeOf, type ScopeOf } from './api/access/policy.ts'
 import { createTakeTokens } from './api/access/rateLimits.ts'
 import { createOpenReader, type OpenReader, readLimitsOf } from './api/access/reader.ts'
-import { createRecordScopeOf } from './api/access/recordScope.ts'
 import { createSampleView } from './api/access/sampleView.ts'
-import { createScopeOf } from './api/access/scope.ts'
 import { serviceSecret } from './api/access/serviceSecret.ts'
 import { createTokens, type Tokens } from './api/access/tokens.ts'
 import { type Cursors, openCursors } from './api/http/cursors.ts'
@@ -47,9 +46,9 @@ export interface Services {
   /** Opens what one request reads ClickHouse through, within its limits. */
   readonly openReader: OpenReader
   /** Decides which events a request may read. */
-  readonly scopeOf: ReturnType<typeof createScopeOf>
+  readonly scopeOf: ScopeOf
   /** Decides whose lists, exports, integrations and campaigns a request is about. */
-  readonly recordScopeOf: ReturnType<typeof createRecordScopeOf>
+  readonly recordScopeOf: RecordScopeOf
   /** Decides who may ask, before every route. */
   readonly guard: GuardDeps
   /** Signs and verifies the tokens of the legacy sign-in. */

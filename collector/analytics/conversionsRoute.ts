@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../api/access/permissions.ts'
+import { projectFor } from '../api/access/policy.ts'
 import type { Reader } from '../api/access/reader.ts'
 import { exactly, Id, Nullable } from '../api/http/schemas.ts'
 import type { ReadDeps } from '../events/query/deps.ts'
-import { mayRead, openFigures } from './access.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
 import { type Goal, readGoals } from './goals.ts'
+import { mayRead, openFigures } from './openFigures.ts'
 import {
   type AnalyticsPlan,
   before,
@@ -82,6 +82,7 @@ export const conversionsRoute =
         const { projectId } = await projectFor(
           deps.postgres,
           request.principal,
+          'events',
           request.query.project_id,
           'read',
         )

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
-import { projectFor } from '../api/access/permissions.ts'
+import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
@@ -10,8 +10,8 @@ import { exactly, Id, Name, Nullable, SeenVersion, Timestamp } from '../api/http
 import type { ReadDeps } from '../events/query/deps.ts'
 import { FreeFilterText } from '../events/query/filter.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { mayRead } from './access.ts'
 import { type Goals, goalsMax, readGoals, replaceGoals } from './goals.ts'
+import { mayRead } from './openFigures.ts'
 import { readFreeFilters } from './plan.ts'
 import { tags } from './schemas.ts'
 
@@ -46,10 +46,8 @@ export const goalsRoutes =
     app.addHook('preValidation', rejectUnstorableText)
 
     /** The project, where it is the caller's. */
-    const projectOf = async (principal: Principal, projectId: string, needs: 'read' | 'write') => {
-      await deps.scopeOf(principal, { projectId: projectId.toLowerCase() })
-      return (await projectFor(postgres, principal, projectId, needs)).projectId
-    }
+    const projectOf = async (principal: Principal, asked: string, action: 'read' | 'write') =>
+      (await projectFor(postgres, principal, 'events', asked, action)).projectId
 
     app.get(
       path,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { RequestedScope } from '../api/access/scope.ts'
+import type { RequestedScope } from '../api/access/policy.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
 import { Choice } from '../api/http/schemas.ts'
 import { readFreeSelection } from '../events/query/countsPlan.ts'

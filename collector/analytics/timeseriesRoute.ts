@@ -4,7 +4,6 @@ import type { Reader } from '../api/access/reader.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { Choice, exactly, Nullable } from '../api/http/schemas.ts'
 import type { ReadDeps } from '../events/query/deps.ts'
-import { mayRead, openFigures } from './access.ts'
 import {
   type Interval,
   intervalFor,
@@ -13,6 +12,7 @@ import {
   startSql,
   startsOf,
 } from './intervals.ts'
+import { mayRead, openFigures } from './openFigures.ts'
 import {
   type AnalyticsPlan,
   before,

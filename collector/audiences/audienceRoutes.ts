@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
+import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/policy.ts'
 import { access, writeAccess } from '../api/access/recordAccess.ts'
 import { changesOf } from '../api/http/optimisticLock.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { projectOf, requireProject, scopeOf } from './access.ts'
 import {
   changeAudience,
   deleteAudience,
@@ -37,7 +37,7 @@ export const audienceRoutes =
         },
       },
       async (request) => {
-        const projectId = await projectOf(postgres, request, 'read')
+        const projectId = await audienceProjectOf(postgres, request, 'read')
         return listAudiences(
           { postgres, cursors },
           { organizationId: request.principal.organizationId, projectId },
@@ -63,7 +63,7 @@ export const audienceRoutes =
       async (request) => ({
         audience: await readAudience(
           postgres,
-          await scopeOf(postgres, request),
+          await audienceScopeOf(postgres, request),
           request.params.audience_id,
         ),
       }),
@@ -88,10 +88,10 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params, body } = request
-        const scope = await scopeOf(postgres, request)
+        const scope = await audienceScopeOf(postgres, request)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
-        await requireProject(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'audiences', project_id, 'write')
         if (body.definition !== undefined)
           await requireTopicsOf(openReader, body.definition, principal, reply)
         return inTransaction(postgres, async (client) => {
@@ -122,9 +122,9 @@ export const audienceRoutes =
       },
       async (request, reply) => {
         const { principal, params } = request
-        const scope = await scopeOf(postgres, request)
+        const scope = await audienceScopeOf(postgres, request)
         const { id, project_id, name } = await readAudience(postgres, scope, params.audience_id)
-        await requireProject(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'audiences', project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, project_id)
           await readAudience(client, scope, id, true)

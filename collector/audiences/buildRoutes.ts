@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
 import { exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
 import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
-import { scopeOf } from './access.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { ById, projectParameter, Status, tags } from './schemas.ts'
@@ -51,7 +51,7 @@ export const buildRoutes =
         },
       },
       async (request) => {
-        const scope = await scopeOf(deps.postgres, request)
+        const scope = await audienceScopeOf(deps.postgres, request)
         const { id } = await readAudience(deps.postgres, scope, request.params.audience_id)
         const { rows, next } = await readPage<BuildRow & { number: string }>(deps, request.query, {
           list: 'audience_builds',

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { catalogAccess } from './access.ts'
+import { catalogAccess } from '../api/access/recordAccess.ts'
 import { definitionSchema } from './definition/jsonSchema.ts'
 import { Definition, tags } from './schemas.ts'
 import { templates } from './templates.ts'

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { notFound } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
@@ -6,7 +7,6 @@ import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
 import { erasedHems } from '../events/query/hiddenPeople.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
-import { projectOf } from './access.ts'
 import { readAudience } from './audiences.ts'
 import { meterOf } from './builds.ts'
 import { type Change, changedMembersQuery } from './changesQuery.ts'
@@ -39,7 +39,7 @@ export const changesRoute =
       chargedRoute(billing, describeChanges, async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
-        const projectId = await projectOf(postgres, request, 'identity')
+        const projectId = await audienceProjectOf(postgres, request, 'identity')
         const audience = await readAudience(
           postgres,
           { organizationId, projectId },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { audienceProjectOf } from '../api/access/policy.ts'
 import type { Reader } from '../api/access/reader.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
@@ -7,7 +8,6 @@ import { untilClosed } from '../api/http/streaming.ts'
 import { type Caller, callerOf } from '../billing/caller.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { alikeMin } from '../events/query/freeAnswers.ts'
-import { projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { requestBuild } from './builds.ts'
 import type { AudiencesDeps } from './deps.ts'
@@ -79,7 +79,7 @@ export const downloadRoute =
       },
       async (request, reply): Promise<Static<typeof Download>> => {
         const { principal, params, query } = request
-        const projectId = await projectOf(postgres, request, 'identity')
+        const projectId = await audienceProjectOf(postgres, request, 'identity')
         const scope = { organizationId: principal.organizationId, projectId }
         const audience = await readAudience(postgres, scope, params.audience_id)
         const format = query.format ?? 'csv'

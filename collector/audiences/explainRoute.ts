@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { conflict } from '../api/http/errors.ts'
 import { exactly, Id, Nullable } from '../api/http/schemas.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
 import { readSubject } from '../identity/privacy/subject.ts'
-import { projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'
 import { parseDefinition } from './definition/parse.ts'
@@ -85,7 +85,7 @@ export const explainRoute =
         const { principal, params, query } = request
         const { organizationId } = principal
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
-        const projectId = await projectOf(postgres, request, 'identity')
+        const projectId = await audienceProjectOf(postgres, request, 'identity')
         const audience = await readAudience(
           postgres,
           { organizationId, projectId },

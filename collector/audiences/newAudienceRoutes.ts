@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../api/access/audit.ts'
+import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/policy.ts'
 import { writeAccess } from '../api/access/recordAccess.ts'
 import { sampleIdentity } from '../api/access/sampleView.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { projectOf, requireProject, scopeOf } from './access.ts'
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { requireTopicsOf } from './requireTopics.ts'
@@ -32,7 +32,7 @@ export const newAudienceRoutes =
       },
       async (request, reply) => {
         const { principal, body } = request
-        const projectId = await projectOf(postgres, request, 'write')
+        const projectId = await audienceProjectOf(postgres, request, 'write')
         await requireTopicsOf(openReader, body.definition, principal, reply)
         const audience = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
@@ -69,16 +69,15 @@ export const newAudienceRoutes =
       },
       async (request, reply) => {
         const { principal, params, body, query } = request
-        const target =
-          body.project_id &&
-          (await requireProject(postgres, principal, body.project_id.toLowerCase(), 'write'))
+        const ownWrite = (project: string) =>
+          projectFor(postgres, principal, 'audiences', project, 'write')
+        const target = body.project_id ? await ownWrite(body.project_id) : null
         const original = await readAudience(
           postgres,
-          await scopeOf(postgres, { principal, query }),
+          await audienceScopeOf(postgres, { principal, query }),
           params.audience_id,
         )
-        const projectId =
-          target ?? (await requireProject(postgres, principal, original.project_id, 'write'))
+        const { projectId } = target ?? (await ownWrite(original.project_id))
         const audience = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
           const name = body.name ?? `${original.name.slice(0, 190)} (copy)`

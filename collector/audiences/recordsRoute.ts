@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { chargedMeta } from '../billing/chargedMeta.ts'
 import { chargedRoute } from '../billing/chargedRoute.ts'
-import { projectOf } from './access.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { findMembersOf } from './findMembers.ts'
@@ -34,7 +34,7 @@ export const recordsRoute =
       chargedRoute(billing, describeRecords, async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
-        const projectId = await projectOf(postgres, request, 'identity')
+        const projectId = await audienceProjectOf(postgres, request, 'identity')
         const audience = await readAudience(
           postgres,
           { organizationId, projectId },

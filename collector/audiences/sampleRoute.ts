@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { conflict } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { projectOf } from './access.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'
 import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
@@ -37,7 +37,7 @@ export const sampleRoute =
       async (request, reply) => {
         const { principal, body } = request
         const { organizationId, mode } = principal
-        const projectId = await projectOf(postgres, request, 'identity')
+        const projectId = await audienceProjectOf(postgres, request, 'identity')
         const parsed = parseDefinition(body.definition)
         await checkReferences(postgres, { projectId, audienceId: null }, parsed)
         const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })

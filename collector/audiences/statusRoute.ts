@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Timestamp } from '../api/http/schemas.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
-import { scopeOf } from './access.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { ById, ProjectQuery, Status, tags } from './schemas.ts'
@@ -44,7 +44,7 @@ export const statusRoute =
       async (request) => {
         const { id } = await readAudience(
           postgres,
-          await scopeOf(postgres, request),
+          await audienceScopeOf(postgres, request),
           request.params.audience_id,
         )
         const { status, progress, error, updated_at } = await readNewestBuild(postgres, id)

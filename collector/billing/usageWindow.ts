@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
-import { projectFor, requireOrganizationAdmin } from '../api/access/permissions.ts'
+import { requireOrganizationAdmin } from '../api/access/permissions.ts'
+import { projectFor, requireOwnProject } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
-import { invalidParameter, projectMismatch } from '../api/http/errors.ts'
+import { invalidParameter } from '../api/http/errors.ts'
 import { exactly, Id } from '../api/http/schemas.ts'
 import type { BillingDeps } from './deps.ts'
 import type { UsageWindow } from './usageQuery.ts'
@@ -60,7 +61,7 @@ async function readProject(
   asked: string | undefined,
 ): Promise<string | null> {
   if (principal.projectId !== null) {
-    if (asked !== undefined && asked !== principal.projectId) throw projectMismatch()
+    requireOwnProject(principal, 'records', asked)
     return principal.projectId
   }
   if (asked === undefined) {
@@ -68,7 +69,7 @@ async function readProject(
     if (principal.caller.kind !== 'key') requireOrganizationAdmin(principal)
     return null
   }
-  return (await projectFor(postgres, principal, asked, 'read')).projectId
+  return (await projectFor(postgres, principal, 'records', asked, 'read')).projectId
 }
 
 function readDay(parameter: string, text: string | undefined): string | undefined {

@@ -63,7 +63,7 @@ export const eventsRoutes =
             cursors.read(principal.organizationId, cursor),
           )
           const format = negotiateFormat(request.headers.accept)
-          const scope = await deps.scopeOf(principal, asked, readKindOf(tier))
+          const scope = await deps.scopeOf(principal, asked, actionOf(tier))
           const complete = await completeUntil(principal)
           const readable = readableWindow(unscoped, complete)
           return {
@@ -149,7 +149,7 @@ export const eventsRoutes =
     )
   }
 
-const readKindOf = (tier: Tier) => (tier === 'web_event' ? 'events' : 'identity')
+const actionOf = (tier: Tier) => (tier === 'web_event' ? 'read' : 'identity')
 
 interface EventsAnswer {
   tier: Tier

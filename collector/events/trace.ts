@@ -1,7 +1,7 @@
 import { fieldNamed } from '../../schemas/fields.ts'
 import { isUuid } from '../../schemas/uuid.ts'
+import type { Scope } from '../api/access/policy.ts'
 import type { Reader } from '../api/access/reader.ts'
-import type { Scope } from '../api/access/scope.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { columnsFrom, selectList } from './query/columns.ts'

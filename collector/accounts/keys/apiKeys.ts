@@ -6,10 +6,10 @@ import { apiKeyPrefix, sha256 } from '../../api/access/authenticate.ts'
 import {
   coversRole,
   highestKeyRole,
-  projectFor,
   requireCurrentRole,
   requireOrganizationAdmin,
 } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { callerId, type KeyRole, type Principal } from '../../api/access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import {
@@ -135,7 +135,9 @@ export const keyRoutes =
         },
       },
       async ({ principal, query: { project_id } }) => {
-        const project = project_id && (await projectFor(postgres, principal, project_id, 'read'))
+        const project =
+          project_id &&
+          (await projectFor(postgres, principal, 'administration', project_id, 'read'))
         const { rows } = await postgres.query<KeyRow>(
           `${selectKeys} AND ${isVisibleProject('project_id', '$2', '$3')} ORDER BY created_at DESC, key_id`,
           [principal.organizationId, project ? project.projectId : null, plainMemberId(principal)],
@@ -172,7 +174,7 @@ export const keyRoutes =
       async ({ principal, body: { name, mode, project_id, role: asked, expires_at } }, reply) => {
         if (!project_id) requireOrganizationAdmin(principal)
         const project = project_id
-          ? await projectFor(postgres, principal, project_id, 'write')
+          ? await projectFor(postgres, principal, 'administration', project_id, 'write')
           : null
         const projectId = project?.projectId ?? null
         const most = highestKeyRole(principal, projectId)
@@ -237,7 +239,7 @@ export const keyRoutes =
         if (plainMemberId(principal) !== null) throw notFound.key()
         return
       }
-      await projectFor(postgres, principal, projectId, 'write').catch((error) => {
+      await projectFor(postgres, principal, 'administration', projectId, 'write').catch((error) => {
         throw error instanceof ApiError && error.status === 404 ? notFound.key() : error
       })
     }

@@ -1,11 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import {
-  coversRole,
-  highestKeyRole,
-  highestKeyRoleOf,
-  type ProjectGrant,
-} from '../../api/access/permissions.ts'
+import { coversRole, highestKeyRole, highestKeyRoleOf } from '../../api/access/permissions.ts'
+import type { ProjectGrant } from '../../api/access/policy.ts'
 import { callerId, type KeyRole, type Principal, type Role } from '../../api/access/principal.ts'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'

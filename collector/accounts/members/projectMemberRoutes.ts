@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { exactly, Id } from '../../api/http/schemas.ts'
 import type { AccountsDeps } from '../deps.ts'
@@ -70,7 +70,13 @@ export const projectMemberRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'administration',
+          query.project_id,
+          'read',
+        )
         const { rows, next } = await readPage<ProjectMemberRow>(deps, query, {
           list: 'project_members',
           owner: projectId,
@@ -97,7 +103,13 @@ export const projectMemberRoutes =
         },
       },
       async ({ principal, params, query }) => {
-        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'administration',
+          query.project_id,
+          'read',
+        )
         return { project_member: await readProjectMember(postgres, projectId, params.member_id) }
       },
     )

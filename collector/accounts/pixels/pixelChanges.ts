@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { exactly, Id, Name, SeenVersion } from '../../api/http/schemas.ts'
@@ -31,7 +31,13 @@ export async function createPixel(
 ): Promise<Pixel> {
   const { name, active = true, allowed_origins = [], settings = {} } = body
   requireParts(body)
-  const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
+  const { projectId } = await projectFor(
+    postgres,
+    principal,
+    'administration',
+    body.project_id,
+    'write',
+  )
   const id = randomUUID()
   return inTransaction(postgres, async (client) => {
     await client.query(

@@ -1,4 +1,4 @@
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -13,7 +13,9 @@ export async function pixelFor(
   { pixel_id, project_id }: { pixel_id: string; project_id?: string },
   needs: 'read' | 'write',
 ): Promise<{ pixelId: string; projectId: string }> {
-  const named = project_id && (await projectFor(postgres, principal, project_id, needs)).projectId
+  const named =
+    project_id &&
+    (await projectFor(postgres, principal, 'administration', project_id, needs)).projectId
   const { rows } = await postgres.query<{ pixelId: string; projectId: string }>(
     `SELECT pixel_id AS "pixelId", project_id AS "projectId" FROM pixels JOIN projects USING (project_id)
      WHERE pixel_id = $1 AND organization_id = $2`,
@@ -21,7 +23,7 @@ export async function pixelFor(
   )
   const pixel = rows[0]
   if (!pixel) throw notFound.pixel()
-  await projectFor(postgres, principal, pixel.projectId, needs).catch((error) => {
+  await projectFor(postgres, principal, 'administration', pixel.projectId, needs).catch((error) => {
     throw error instanceof ApiError && error.status === 404 ? notFound.pixel() : error
   })
   if (named && pixel.projectId !== named) throw notFound.pixel()

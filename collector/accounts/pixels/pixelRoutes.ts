@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { exactly, Id } from '../../api/http/schemas.ts'
@@ -58,7 +58,13 @@ export const pixelRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'administration',
+          query.project_id,
+          'read',
+        )
         const { rows, next } = await readPage<PixelRow>(deps, query, {
           list: 'pixels',
           owner: projectId,

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { ignoredTrafficSchema, ignoreSettings } from '../../../schemas/ignored.ts'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor, requireOrganizationAdmin } from '../../api/access/permissions.ts'
+import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
@@ -49,7 +50,13 @@ export async function changeProject(
   change: ProjectChange,
 ): Promise<Project> {
   requireIgnoredTraffic(change)
-  const { projectId: id } = await projectFor(postgres, principal, change.project_id, 'write')
+  const { projectId: id } = await projectFor(
+    postgres,
+    principal,
+    'administration',
+    change.project_id,
+    'write',
+  )
   return inTransaction(postgres, async (client) => {
     const before = await readProject(client, id, 'FOR NO KEY UPDATE')
     requireVersion('project', before, change.version)
@@ -93,7 +100,13 @@ export async function deleteProject(
   principal: Principal,
   { project_id, events = 'keep' }: Static<typeof ProjectDeletion>,
 ): Promise<'delete' | 'keep'> {
-  const { projectId: id } = await projectFor(postgres, principal, project_id, 'read')
+  const { projectId: id } = await projectFor(
+    postgres,
+    principal,
+    'administration',
+    project_id,
+    'read',
+  )
   requireOrganizationAdmin(principal)
   const { organizationId } = principal
   await inTransaction(postgres, async (client) => {

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
@@ -82,7 +82,13 @@ export const projectRoutes =
         },
       },
       async ({ principal, params }) => {
-        const { projectId } = await projectFor(postgres, principal, params.project_id, 'read')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'administration',
+          params.project_id,
+          'read',
+        )
         return { project: await readProject(postgres, projectId) }
       },
     )

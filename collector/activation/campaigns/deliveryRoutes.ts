@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor, requireOwnProject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { exactly, Nullable } from '../../api/http/schemas.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
@@ -70,11 +69,11 @@ export const deliveryRoutes =
         },
       },
       async ({ principal, query: { project_id }, body }) => {
-        requireKeyProject(principal, project_id)
+        requireOwnProject(principal, 'records', project_id)
         const named =
           project_id === undefined
             ? null
-            : await projectFor(deps.postgres, principal, project_id, 'write')
+            : await projectFor(deps.postgres, principal, 'records', project_id, 'write')
         const projectId = named?.projectId ?? principal.projectId
         return deliver(deps, { organizationId: principal.organizationId, projectId }, body.events)
       },

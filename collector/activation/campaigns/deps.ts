@@ -1,6 +1,5 @@
-import type { Principal } from '../../api/access/principal.ts'
+import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { OpenReader } from '../../api/access/reader.ts'
-import type { RecordScope } from '../../api/access/recordScope.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { OptOuts } from '../../ingest/beacon/optOuts.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
@@ -14,7 +13,7 @@ export interface CampaignsDeps {
   /** Signs where pages go on. */
   cursors: Cursors
   /** Whose campaigns a request is about. Throws 403 and 404. */
-  recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
+  recordScopeOf: RecordScopeOf
   /** Milliseconds since 1970. */
   now(): number
 }

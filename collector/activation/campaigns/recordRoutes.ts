@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import {
   bearerAccess as access,
   bearerWriteAccess as writeAccess,
 } from '../../api/access/recordAccess.ts'
-import { requireFiltersAllowed, requireKeyProject } from '../../api/access/recordScope.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
@@ -92,8 +91,7 @@ export const recordRoutes =
       },
       async ({ principal, body }, reply) => {
         const { project_id, ...settings } = body
-        requireKeyProject(principal, project_id)
-        const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+        const { projectId } = await projectFor(postgres, principal, 'records', project_id, 'write')
         const campaign = await inTransaction(postgres, async (client) => {
           const created = await createCampaign(client, projectId, settings)
           const { campaign_id: id, name } = created
@@ -123,7 +121,7 @@ export const recordRoutes =
         const scope = await recordScopeOf(principal, query.project_id)
         // Before the transaction: who holds a connection must not wait for another.
         const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)
-        await projectFor(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'records', project_id, 'write')
         return inTransaction(postgres, async (client) => {
           const campaign = await readCampaign(client, scope, campaign_id, true)
           const changed = await changeCampaign(client, campaign, body)

@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { lockAudiencesOf } from '../../audiences/audiences.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -23,8 +22,7 @@ export async function addExport(
 ): Promise<Export> {
   const { postgres } = deps
   const { organizationId } = principal
-  requireKeyProject(principal, body.project_id)
-  const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
+  const { projectId } = await projectFor(postgres, principal, 'records', body.project_id, 'write')
   const { audience_id = null, list_id = null, mapping = null } = body
   const parts = { ...body, audience_id, list_id, mapping }
   const wanted = await readWanted(postgres, organizationId, projectId, parts)
@@ -52,7 +50,7 @@ export async function updateExport(
   const scope = await deps.recordScopeOf(principal, asked)
   const found = await readExport(postgres, scope, export_id)
   const { id, project_id } = found
-  await projectFor(postgres, principal, project_id, 'write')
+  await projectFor(postgres, principal, 'records', project_id, 'write')
   const parts = { ...found, integration_type: undefined, ...body }
   const wanted = await readWanted(postgres, organizationId, project_id, parts)
   requirePossible(wanted)

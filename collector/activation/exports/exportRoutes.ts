@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
-import { requireFiltersAllowed } from '../../api/access/recordScope.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { ExportsDeps } from './deps.ts'
 import { addExport, updateExport } from './exportChanges.ts'
@@ -136,7 +135,7 @@ export const exportRoutes =
       async ({ principal, params, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id, name } = await readExport(postgres, scope, params.export_id)
-        await projectFor(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'records', project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await readExport(client, scope, id, true)
           await deleteExport(client, id)

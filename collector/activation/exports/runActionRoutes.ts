@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { writeAccess } from '../../api/access/recordAccess.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -41,7 +41,7 @@ export const runActionRoutes =
       const scope = await recordScopeOf(principal, asked)
       const { project_id } = await readExport(postgres, scope, export_id)
       // Before the transaction: who holds a connection must not wait for another.
-      await projectFor(postgres, principal, project_id, 'write')
+      await projectFor(postgres, principal, 'records', project_id, 'write')
       return inTransaction(postgres, async (client) => {
         const wanted = await readExport(client, scope, export_id, true)
         const run = run_id === undefined ? null : await readRun(client, export_id, run_id, true)

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { access } from '../../api/access/recordAccess.ts'
 import { recordLook } from '../../billing/looks.ts'
@@ -96,7 +96,7 @@ export const runRoutes =
         const { project_id: asked, ...page } = query
         const { id, project_id } = await readable(principal, params.export_id, asked)
         if (principal.caller.kind === 'member')
-          await projectFor(postgres, principal, project_id, 'identity')
+          await projectFor(postgres, principal, 'records', project_id, 'identity')
         const { run_id } = await readRun(postgres, id, params.run_id)
         const found = await listFailures(deps, run_id, page)
         const look = { meter: null, records: found.failures.length, projectId: project_id }

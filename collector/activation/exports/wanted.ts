@@ -1,4 +1,4 @@
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScope } from '../../api/access/policy.ts'
 import { ApiError, invalidParameter } from '../../api/http/errors.ts'
 import { readAudience } from '../../audiences/audiences.ts'
 import { entityOf } from '../../audiences/listAudience.ts'

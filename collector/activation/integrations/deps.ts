@@ -1,5 +1,4 @@
-import type { Principal } from '../../api/access/principal.ts'
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { Sealer } from '../../platform/outbound/sealer.ts'
@@ -20,5 +19,5 @@ export interface OpenDeps {
 export interface IntegrationsDeps extends OpenDeps {
   readonly cursors: Cursors
   /** Whose integrations a request is about. Throws 403 and 404. */
-  recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
+  recordScopeOf: RecordScopeOf
 }

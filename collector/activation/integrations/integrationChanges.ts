@@ -1,8 +1,7 @@
 import type { Static } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { IntegrationsDeps } from './deps.ts'
@@ -28,8 +27,7 @@ export async function addIntegration(
 ): Promise<Integration> {
   const { type, settings, secrets, name } = body
   const { organizationId } = principal
-  requireKeyProject(principal, body.project_id)
-  const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
+  const { projectId } = await projectFor(postgres, principal, 'records', body.project_id, 'write')
   requireValid(type, 'settings', settings)
   requireValid(type, 'secrets', secrets)
   await requireReachable(outbound, settings)
@@ -61,7 +59,7 @@ export async function updateIntegration(
   const scope = await recordScopeOf(principal, asked)
   const found = await readIntegration(postgres, scope, integration_id)
   const { type, project_id, id } = found
-  await projectFor(postgres, principal, project_id, 'write')
+  await projectFor(postgres, principal, 'records', project_id, 'write')
   if (body.settings) {
     requireValid(type, 'settings', body.settings)
     requireSecretsForNewAddress(found.settings, body.settings, body.secrets)

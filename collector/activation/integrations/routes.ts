@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
-import { requireFiltersAllowed } from '../../api/access/recordScope.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { checkIntegration } from './check.ts'
@@ -150,7 +149,7 @@ export const integrationsRoutes =
           scope,
           params.integration_id,
         )
-        await projectFor(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'records', project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await readIntegration(client, scope, id, true)
           await deleteIntegration(client, id)
@@ -186,7 +185,7 @@ export const integrationsRoutes =
       const scope = await recordScopeOf(principal, project_id)
       const integration = await readIntegration(postgres, scope, integration_id)
       if (principal.mode === 'test') return { check: sampleCheck(integration, deps.now()) }
-      await projectFor(postgres, principal, integration.project_id, 'write')
+      await projectFor(postgres, principal, 'records', integration.project_id, 'write')
       return { check: await checkIntegration(deps, integration) }
     }
 

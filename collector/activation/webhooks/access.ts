@@ -1,6 +1,5 @@
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor, requireOwnProject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { forbidden } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
@@ -13,9 +12,9 @@ export async function ownerOf(
   principal: Principal,
   asked: string | undefined,
 ): Promise<string | null> {
-  requireKeyProject(principal, asked)
+  requireOwnProject(principal, 'records', asked)
   if (asked !== undefined || principal.projectId !== null)
-    return (await projectFor(postgres, principal, asked, 'write')).projectId
+    return (await projectFor(postgres, principal, 'records', asked, 'write')).projectId
   requireWholeOrganization(principal)
   return null
 }
@@ -27,7 +26,7 @@ export async function requireWritable(
   projectId: string | null,
 ): Promise<void> {
   if (projectId === null) requireWholeOrganization(principal)
-  else await projectFor(postgres, principal, projectId, 'write')
+  else await projectFor(postgres, principal, 'records', projectId, 'write')
 }
 
 function requireWholeOrganization({ caller }: Principal): void {

@@ -1,5 +1,4 @@
-import type { Principal } from '../../api/access/principal.ts'
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { Sealer } from '../../platform/outbound/sealer.ts'
@@ -11,7 +10,7 @@ export interface WebhooksDeps {
   /** Signs where pages go on. */
   cursors: Cursors
   /** Whose webhooks a request is about. Throws 403 and 404. */
-  recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
+  recordScopeOf: RecordScopeOf
   /** Checks addresses. */
   outbound: Outbound
   /** Keeps the secrets that messages are signed with. */

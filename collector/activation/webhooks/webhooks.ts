@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { lockOrganization } from '../../api/access/organizationLock.ts'
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScope } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'

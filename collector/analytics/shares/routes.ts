@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
@@ -9,7 +9,7 @@ import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/schemas.t
 import type { ReadDeps } from '../../events/query/deps.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { mayRead } from '../access.ts'
+import { mayRead } from '../openFigures.ts'
 import { tags } from '../schemas.ts'
 import { createShare, listShares, readShare, revokeShare, type Share } from './shares.ts'
 
@@ -72,7 +72,7 @@ export const sharesRoutes =
     /** A share link that the caller administers. */
     const shareFor = async (principal: Principal, asked: NamedShare): Promise<Share> => {
       const share = await readShareOf(principal, asked)
-      await projectFor(postgres, principal, share.project_id, 'write').catch((error) => {
+      await projectFor(postgres, principal, 'events', share.project_id, 'write').catch((error) => {
         const isOther = error instanceof ApiError && [401, 404].includes(error.status)
         throw isOther ? notFound.shareLink() : error
       })
@@ -93,8 +93,13 @@ export const sharesRoutes =
         },
       },
       async ({ principal, query }) => {
-        await deps.scopeOf(principal, { projectId: query.project_id.toLowerCase() })
-        const { projectId } = await projectFor(postgres, principal, query.project_id, 'write')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'events',
+          query.project_id,
+          'write',
+        )
         return { share_links: (await listShares(postgres, projectId)).map(publicShare) }
       },
     )
@@ -143,7 +148,13 @@ export const sharesRoutes =
           projectId: body.project_id.toLowerCase(),
           ...(pixelId !== null && { pixelId }),
         })
-        const { projectId } = await projectFor(postgres, principal, body.project_id, 'write')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'events',
+          body.project_id,
+          'write',
+        )
         const { share, secret } = await inTransaction(postgres, (client) =>
           createShare(client, principal, { projectId, pixelId, name: body.name, expiresAt }),
         )

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { callerId } from '../../api/access/principal.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
@@ -51,7 +51,13 @@ export const summariesRoutes =
         },
       },
       async ({ principal, query }) => {
-        const { projectId } = await projectFor(postgres, principal, query.project_id, 'read')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'administration',
+          query.project_id,
+          'read',
+        )
         return {
           frequency: await readFrequency(postgres, projectId, callerId(principal)),
           by_mail: sendsMail,
@@ -75,7 +81,13 @@ export const summariesRoutes =
         },
       },
       async ({ principal, body: { project_id, frequency } }) => {
-        const { projectId } = await projectFor(postgres, principal, project_id, 'read')
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'administration',
+          project_id,
+          'read',
+        )
         if (frequency !== null && !sendsMail)
           throw new ApiError(503, 'not_configured', 'This service sends no mail.')
         await setFrequency(postgres, projectId, callerId(principal), frequency)

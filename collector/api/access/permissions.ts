@@ -1,22 +1,16 @@
-import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { forbidden, invalidParameter, notFound, unauthorized } from '../http/errors.ts'
-import { callerId, type KeyRole, keyRoles, type Principal, type Role } from './principal.ts'
-
-/** What a caller may do in one project. */
-export interface ProjectGrant {
-  projectId: string
-  role: 'admin' | 'member'
-}
-
-/** What a request needs of a project: to see it, to see who its people are, or to change what is in it. */
-export type ProjectNeed = 'read' | 'identity' | 'write'
+import { forbidden } from '../http/errors.ts'
+import {
+  callerId,
+  type KeyRole,
+  keyRoles,
+  type Principal,
+  type ProjectRole,
+  type Role,
+} from './principal.ts'
 
 /** For share links, which no route lets come here: what they open asks only for a scope. */
 const mayNothing = () => forbidden('A share link administers nothing.')
-
-export const identityIsForAdmins = () =>
-  forbidden('Who people are is for admins of the project to see.')
 
 /** Whether a key of one role may all that one of the other may. */
 export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
@@ -49,7 +43,7 @@ export const highestKeyRole = ({ caller }: Principal, projectId: string | null):
 export function highestKeyRoleOf(
   role: Role,
   projectId: string | null,
-  projectRole: ProjectGrant['role'] | null,
+  projectRole: ProjectRole | null,
 ): KeyRole | null {
   if (role !== 'member') return projectId === null ? role : 'admin'
   if (projectId === null || projectRole === null) return null
@@ -87,35 +81,4 @@ export async function requireCurrentRole(client: Queryable, { caller }: Principa
     [callerId({ caller }), caller.role],
   )
   if (rows.length === 0) throw forbidden('Your role has changed. Try again.')
-}
-
-/**
- * The project that an administration request acts on, which is the key's own when it names none. Throws 401 "Invalid
- * API key" when a project key names another (spec: Project key), 404 "project not found" for one that
- * is not the caller's to see, and 403 "forbidden" when a project member who is not its admin wants to write.
- */
-export async function projectFor(
-  postgres: Postgres,
-  principal: Principal,
-  projectId: string | undefined,
-  needs: ProjectNeed,
-): Promise<ProjectGrant> {
-  const { organizationId, caller } = principal
-  if (caller.kind === 'share') throw mayNothing()
-  const wanted = projectId?.toLowerCase() ?? principal.projectId
-  if (!wanted) throw invalidParameter('project_id', 'is missing')
-  if (principal.projectId !== null && wanted !== principal.projectId)
-    throw unauthorized.otherProject()
-  const { rows } = await postgres.query<{ role: 'admin' | 'member' | null }>(
-    `SELECT role FROM projects LEFT JOIN project_members
-       ON project_members.project_id = projects.project_id AND member_id = $3
-     WHERE projects.project_id = $1 AND organization_id = $2`,
-    [wanted, organizationId, caller.kind === 'member' ? caller.memberId : null],
-  )
-  if (!rows[0]) throw notFound.project()
-  const role = caller.kind === 'key' || caller.role !== 'member' ? 'admin' : rows[0].role
-  if (role === null) throw notFound.project()
-  if (needs === 'write' && role !== 'admin') throw forbidden('This takes an admin of the project.')
-  if (needs === 'identity' && role !== 'admin') throw identityIsForAdmins()
-  return { projectId: wanted, role }
 }

@@ -1,4 +1,6 @@
 export type Role = 'owner' | 'admin' | 'member'
+/** What a member may do in a project that they belong to. */
+export type ProjectRole = 'admin' | 'member'
 
 /**
  * What a key may do, from least to most; each may what those before it may. `write` changes records such as campaigns

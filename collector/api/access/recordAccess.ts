@@ -17,3 +17,6 @@ export const bearerAccess = { ...access, bearerKey: true } as const satisfies Ac
 
 /** The same for what changes them. */
 export const bearerWriteAccess = { ...writeAccess, bearerKey: true } as const satisfies Access
+
+/** Who may ask what is the same for everybody: the schema of audiences' definitions, the templates. */
+export const catalogAccess = { ...access, projectKeys: 'as organization' } as const satisfies Access

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { companyFields } from '../../../schemas/fields.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import type { ListCursors } from '../../api/http/cursors.ts'
 import { invalidParameter, notFound } from '../../api/http/errors.ts'
@@ -180,7 +180,7 @@ async function readAudienceBuild(
   )
   if (project_id !== undefined && audience.project_id !== project_id.toLowerCase())
     throw notFound.audience()
-  await projectFor(postgres, principal, audience.project_id, 'identity')
+  await projectFor(postgres, principal, 'audiences', audience.project_id, 'identity')
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)
   }

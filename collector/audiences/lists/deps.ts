@@ -1,5 +1,4 @@
-import type { Principal } from '../../api/access/principal.ts'
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -14,5 +13,5 @@ export interface ListsDeps {
   /** Signs where pages go on. */
   readonly cursors: Cursors
   /** Whose lists a request is about. Throws 403 and 404. */
-  recordScopeOf(principal: Principal, asked: string | undefined): Promise<RecordScope>
+  recordScopeOf: RecordScopeOf
 }

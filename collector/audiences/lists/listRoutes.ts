@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import {
   bearerAccess as access,
   bearerWriteAccess as writeAccess,
 } from '../../api/access/recordAccess.ts'
-import { requireFiltersAllowed } from '../../api/access/recordScope.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import type { ListsDeps } from './deps.ts'
@@ -83,7 +82,7 @@ export const listRoutes =
         const scope = await recordScopeOf(principal, query.project_id)
         // Before the transaction: who holds a connection must not wait for another.
         const { id, project_id } = await readList(postgres, scope, params.list_id)
-        await projectFor(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'records', project_id, 'write')
         return inTransaction(postgres, async (client) => {
           const before = await readList(client, scope, id, true)
           const list = await changeList(client, before, body)
@@ -117,7 +116,7 @@ export const listRoutes =
       async ({ principal, params, query }, reply) => {
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id, name } = await readList(postgres, scope, params.list_id)
-        await projectFor(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'records', project_id, 'write')
         await inTransaction(postgres, async (client) => {
           await readList(client, scope, id, true)
           await deleteList(client, id)

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScope } from '../../api/access/policy.ts'
 import { busy, conflict, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
 import type { ListsDeps } from './deps.ts'
@@ -39,7 +39,7 @@ export const removeRoute =
       async ({ principal, params, query, body }) => {
         const scope = await recordScopeOf(principal, query.project_id)
         const { id, project_id } = await readList(postgres, scope, params.list_id)
-        await projectFor(postgres, principal, project_id, 'write')
+        await projectFor(postgres, principal, 'records', project_id, 'write')
         return changeMembers(postgres, id, async (lease) => {
           const { kind } = await readList(postgres, scope, id)
           const notCompleted = await readNotCompleted(postgres, [id])

@@ -3,9 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/permissions.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
-import { requireKeyProject } from '../../api/access/recordScope.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { NoAnswer } from '../../api/http/errors.ts'
 import { withLongUpload } from '../../api/http/longUploads.ts'
@@ -104,8 +103,13 @@ export const uploadRoutes =
         const started = await withLongUpload(request, async () => {
           const { format, told, bytes } = await readBody(request)
           const { project_id, name, kind, column } = readNewList(told)
-          requireKeyProject(principal, project_id)
-          const { projectId } = await projectFor(postgres, principal, project_id, 'write')
+          const { projectId } = await projectFor(
+            postgres,
+            principal,
+            'records',
+            project_id,
+            'write',
+          )
           await requireFewWaiting(postgres, principal.organizationId)
           const [listId, importId] = [uuidV7(), uuidV7()]
           const saved = await save(request, importId, { format, kind, column, bytes })
@@ -154,7 +158,7 @@ export const uploadRoutes =
             kind,
             project_id: projectId,
           } = await readList(postgres, scope, params.list_id)
-          await projectFor(postgres, principal, projectId, 'write')
+          await projectFor(postgres, principal, 'records', projectId, 'write')
           await requireFewWaiting(postgres, principal.organizationId)
           const importId = uuidV7()
           const saved = await save(request, importId, { format, kind, column, bytes })

@@ -1,4 +1,4 @@
-import type { RecordScope } from '../../api/access/recordScope.ts'
+import type { RecordScope } from '../../api/access/policy.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Meter } from '../meters.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { OpenReader } from '../../api/access/reader.ts'
-import { createRecordScopeOf } from '../../api/access/recordScope.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -26,14 +26,14 @@ const apartMs = 3_600_000
 
 interface RequestsDeps extends BillingDeps {
   openReader: OpenReader
+  recordScopeOf: RecordScopeOf
   cursors: Cursors
 }
 
 /** GET /api/v1/requests: who asked what, how it ended, and what it was charged. */
 export const requestsRoutes =
-  ({ postgres, openReader, cursors, now }: RequestsDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openReader, recordScopeOf, cursors, now }: RequestsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const recordScopeOf = createRecordScopeOf(postgres)
     const places = cursors<Place>('requests')
     app.get(
       '/api/v1/requests',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { fieldsAt } from '../../../schemas/fields.ts'
-import type { RequestedScope } from '../../api/access/scope.ts'
+import type { RequestedScope } from '../../api/access/policy.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { exactly } from '../../api/http/schemas.ts'
 import { Distinct, FieldList, readFields } from '../query/fieldList.ts'

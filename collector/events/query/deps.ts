@@ -1,6 +1,5 @@
-import type { Principal } from '../../api/access/principal.ts'
+import type { ScopeOf } from '../../api/access/policy.ts'
 import type { OpenReader } from '../../api/access/reader.ts'
-import type { ReadKind, RequestedScope, Scope } from '../../api/access/scope.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Billing } from '../../billing/billing.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -10,7 +9,7 @@ export interface ReadDeps {
   /** What a request reads through: the events of real visitors, or for a test key the sample database. */
   openReader: OpenReader
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive"; see createScopeOf. */
-  scopeOf(principal: Principal, asked: RequestedScope, kind?: ReadKind): Promise<Scope>
+  scopeOf: ScopeOf
   /** What every response with records is charged through. */
   billing: Billing
   /** Where budgets, limits and usage stand. */

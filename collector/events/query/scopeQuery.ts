@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
-import type { RequestedScope } from '../../api/access/scope.ts'
+import type { RequestedScope } from '../../api/access/policy.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 
 const ProjectId = Type.String({

@@ -11,7 +11,7 @@
  * session sooner or fill the rest between two.
  */
 import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
-import type { Scope } from '../../api/access/scope.ts'
+import type { Scope } from '../../api/access/policy.ts'
 import type { Bind } from './bind.ts'
 import type { Column } from './columns.ts'
 import type { Filter } from './filter.ts'

@@ -5,7 +5,7 @@ import {
   hemNumber,
   isProfileField,
 } from '../../../schemas/fields.ts'
-import type { Scope } from '../../api/access/scope.ts'
+import type { Scope } from '../../api/access/policy.ts'
 import { isHem } from '../../identity/store/hem.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
 import type { Bind } from './bind.ts'

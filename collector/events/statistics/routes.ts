@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { requireKeyProject } from '../../api/access/recordScope.ts'
+import { requireOwnProject } from '../../api/access/policy.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { nameProjects } from '../query/projects.ts'
@@ -31,7 +31,7 @@ export const statisticsRoutes =
       async (request, reply) => {
         const { principal } = request
         const { asked, plan } = readStatisticsRequest(request, deps.now())
-        requireKeyProject(principal, asked.projectId)
+        requireOwnProject(principal, 'records', asked.projectId)
         const signal = untilClosed(reply)
         const reader = deps.openReader(principal, { effort: 'scan', signal, window: plan.window })
         const scoped = await nameProjects(reader, {

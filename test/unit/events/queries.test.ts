@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Scope } from '../../../collector/api/access/scope.ts'
+import type { Scope } from '../../../collector/api/access/policy.ts'
 import { CountsQuery, readCountsRequest } from '../../../collector/events/query/countsPlan.ts'
 import { countsQuery } from '../../../collector/events/query/countsQuery.ts'
 import { eventsQuery } from '../../../collector/events/query/eventsQuery.ts'

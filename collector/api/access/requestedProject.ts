@@ -2,6 +2,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { invalidParameter } from '../http/errors.ts'
+import type { Principal } from './principal.ts'
 
 /** The parts of a request that can name its project. */
 const parts = { params: 'params', querystring: 'query', body: 'body' } as const
@@ -45,4 +46,28 @@ export async function readProjectHeader(request: FastifyRequest): Promise<void> 
   // Anything but a text is refused here too: validation could turn it into another project's id.
   if (typeof values.project_id !== 'string' || values.project_id.toLowerCase() !== header)
     throw invalidParameter('project_id', 'differs from the X-Project-Id header')
+}
+
+/** The parts of a request that may name its project. */
+export interface ProjectRequest {
+  readonly principal: Principal
+  readonly query: unknown
+  readonly body?: unknown
+}
+
+/** The project that a request names in its query or its body, in lower case. Throws 400 when the two differ. */
+export function askedProject({
+  query,
+  body,
+}: Pick<ProjectRequest, 'query' | 'body'>): string | undefined {
+  const named = [projectIdIn(query), projectIdIn(body)].filter((id) => id !== undefined)
+  if (named.some((id) => id !== named[0]))
+    throw invalidParameter('project_id', 'is given twice and differs')
+  return named[0]
+}
+
+function projectIdIn(part: unknown): string | undefined {
+  const text = (part as { project_id?: string } | null)?.project_id
+  if (text !== undefined && !isUuid(text)) throw invalidParameter('project_id', 'must be a uuid')
+  return text?.toLowerCase()
 }

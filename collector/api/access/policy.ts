@@ -1,0 +1,267 @@
+/**
+ * The access policy: what of its organization a caller may see and change. Every route asks here, after authenticate.ts
+ * has found out who the caller is, and guard.ts that the route takes such callers.
+ *
+ * | Caller                  | Projects        | read | identity           | write                          |
+ * |-------------------------|-----------------|------|--------------------|--------------------------------|
+ * | owner, admin            | all             | yes  | yes                | yes                            |
+ * | member                  | those they are in | yes | as project's admin | as project's admin             |
+ * | key of the organization | all             | yes  | yes                | yes; guard.ts checks its role  |
+ * | key of a project        | its own         | yes  | yes                | yes; guard.ts checks its role  |
+ * | share link              | its own         | events, without identity | no | no                        |
+ */
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { ttlCache } from '../../platform/ttlCache.ts'
+import {
+  accessDenied,
+  forbidden,
+  invalidParameter,
+  notFound,
+  pixelInactive,
+  projectMismatch,
+  unauthorized,
+} from '../http/errors.ts'
+import type { Principal, ProjectRole } from './principal.ts'
+import { askedProject, type ProjectRequest } from './requestedProject.ts'
+import {
+  isProject,
+  projectsOfMember,
+  readCampaign,
+  readPixel,
+  readProjectRole,
+  readRoleInProject,
+} from './scopeLookups.ts'
+import { plainMemberId } from './visibility.ts'
+
+/** What a request needs of a project: to see it, to see who its people are, or to change what is in it. */
+export type Action = 'read' | 'identity' | 'write'
+
+/** How each kind of resource refuses a project key that names another project (spec: Project key). */
+const refusalOfOtherProject = {
+  /** Events, and the figures made of them. */
+  events: notFound.project,
+  /** Lists, exports, integrations, campaigns, webhooks, statistics and usage. */
+  records: projectMismatch,
+  audiences: accessDenied,
+  /** Projects, pixels, keys and members. */
+  administration: unauthorized.otherProject,
+}
+export type Resource = keyof typeof refusalOfOtherProject
+
+/** What a caller may do in one project. */
+export interface ProjectGrant {
+  readonly projectId: string
+  readonly role: ProjectRole
+}
+
+/** Throws what the contract says for a project key that names another project: 401, 403 or 404. */
+export function requireOwnProject(
+  { projectId }: Principal,
+  resource: Resource,
+  asked: string | undefined,
+): void {
+  if (projectId !== null && asked !== undefined && asked.toLowerCase() !== projectId)
+    throw refusalOfOtherProject[resource]()
+}
+
+/** Throws 403 for a project key that filters by campaign or audience (spec: Project key). */
+export function requireFiltersAllowed(
+  { projectId }: Principal,
+  filters: { campaign_id?: string | undefined; audience_id?: string | undefined },
+): void {
+  const isFiltered = filters.campaign_id !== undefined || filters.audience_id !== undefined
+  if (projectId !== null && isFiltered) {
+    throw forbidden(
+      'The filters campaign_id and audience_id are not available to a project-scoped API key.',
+    )
+  }
+}
+
+/**
+ * The project that a request acts on, which is the key's own when it names none. Throws 400 when there is none, what
+ * requireOwnProject throws, 404 "project not found" for one that is not the caller's to see, and 403 "forbidden" when
+ * a member of the project who is not its admin wants more than to read.
+ */
+export async function projectFor(
+  postgres: Postgres,
+  principal: Principal,
+  resource: Resource,
+  asked: string | undefined,
+  action: Action,
+): Promise<ProjectGrant> {
+  const { organizationId, caller } = principal
+  if (caller.kind === 'share') throw forbidden('A share link administers nothing.')
+  const projectId = asked?.toLowerCase() ?? principal.projectId
+  if (!projectId) throw invalidParameter('project_id', 'is missing')
+  requireOwnProject(principal, resource, projectId)
+  const memberId = plainMemberId(principal)
+  const role = await readRoleInProject(postgres, { organizationId, projectId, memberId })
+  if (role === null) throw notFound.project()
+  requireAction(role, action)
+  return { projectId, role }
+}
+
+/** Throws 403 "forbidden" where a role in a project does not suffice. */
+function requireAction(role: ProjectRole, action: Action): void {
+  if (role === 'admin' || action === 'read') return
+  throw action === 'identity'
+    ? identityIsForAdmins()
+    : forbidden('This takes an admin of the project.')
+}
+
+const identityIsForAdmins = () => forbidden('Who people are is for admins of the project to see.')
+
+/** Whose lists, exports, integrations and campaigns a request is about. */
+export interface RecordScope {
+  readonly organizationId: string
+  /** Null: of every project. */
+  readonly projectIds: readonly string[] | null
+}
+
+export type RecordScopeOf = (
+  principal: Principal,
+  asked: string | undefined,
+) => Promise<RecordScope>
+
+/**
+ * Makes the decision whose records a request may read (spec: Project key on lists, on campaigns): those of the project
+ * it names, else of the key's, else of all projects that the caller may see. It throws 403 "project_id does not match
+ * API key scope" and 404 "project not found".
+ */
+export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
+  return async (principal, asked) => {
+    const { organizationId } = principal
+    const memberId = plainMemberId(principal)
+    const projectIds =
+      asked !== undefined || principal.projectId !== null
+        ? [(await projectFor(postgres, principal, 'records', asked, 'read')).projectId]
+        : memberId !== null
+          ? await projectsOfMember(postgres, memberId)
+          : null
+    return { organizationId, projectIds }
+  }
+}
+
+/** Whose audiences a request is about. Every statement of the repository is bound to it. */
+export interface AudienceScope {
+  readonly organizationId: string
+  /** Null: of every project of the organization. */
+  readonly projectId: string | null
+}
+
+/**
+ * The project whose audiences a request is about, by X-Project-Id, ?project_id= or the body's project_id. Throws 400
+ * when two of them differ or it is missing, 403 "access denied" when it is another than the key's, 404 "project not
+ * found" for one that the caller may not see, and 403 "forbidden" for who may not change what is in it, or see who its
+ * people are.
+ */
+export async function audienceProjectOf(
+  postgres: Postgres,
+  request: ProjectRequest,
+  action: Action,
+): Promise<string> {
+  const asked = askedProject(request)
+  if (asked === undefined) {
+    throw invalidParameter(
+      'project_id',
+      'is missing: name the project by X-Project-Id or ?project_id=',
+    )
+  }
+  return (await projectFor(postgres, request.principal, 'audiences', asked, action)).projectId
+}
+
+/**
+ * Among which audiences one is looked for by its id. A key of one project has to name it (spec: Project key), and so
+ * has a plain member; anybody else who names none looks among all audiences of the organization.
+ */
+export async function audienceScopeOf(
+  postgres: Postgres,
+  request: ProjectRequest,
+): Promise<AudienceScope> {
+  const { principal } = request
+  const { organizationId } = principal
+  const seesAll = principal.projectId === null && plainMemberId(principal) === null
+  if (seesAll && askedProject(request) === undefined) return { organizationId, projectId: null }
+  return { organizationId, projectId: await audienceProjectOf(postgres, request, 'read') }
+}
+
+/** The scope parameters of a request, well-formed but not yet known to be the caller's. */
+export interface RequestedScope {
+  organizationId?: string | undefined
+  projectId?: string | undefined
+  pixelId?: string | undefined
+  campaignId?: string | undefined
+}
+
+/** The rows a read may touch: part of every query plan. */
+export interface Scope {
+  organizationId: string
+  projectId: string | null
+  pixelId: string | null
+  campaignId: string | null
+  /** Where projectId is null: the only projects there are. Absent while nobody has asked. */
+  projectIds?: readonly string[]
+}
+
+/** `action`: to read what events say themselves (the default), or who their visitors are too. */
+export type ScopeOf = (
+  principal: Principal,
+  asked: RequestedScope,
+  action?: Exclude<Action, 'write'>,
+) => Promise<Scope>
+
+/**
+ * Makes the decision which of the principal's events a request may see (spec: Project key). It throws 404
+ * "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
+ * principal's, and 403 "pixel inactive". A plain member reads one project that they belong to, and of its visitors who
+ * they are only as its admin: 400 and 403. A share link reads its own project or pixel, and nobody's identity.
+ */
+export function createScopeOf(postgres: Postgres): ScopeOf {
+  const projectIs = ttlCache((key) => isProject(postgres, key))
+  const pixelIs = ttlCache((key) => readPixel(postgres, key))
+  const campaignIs = ttlCache((key) => readCampaign(postgres, key))
+  const roleIn = ttlCache((key) => readProjectRole(postgres, key))
+
+  return async (principal, asked, action = 'read') => {
+    const { organizationId, caller } = principal
+    if (asked.organizationId && asked.organizationId !== organizationId)
+      throw notFound.organization()
+    if (caller.kind === 'share' && action === 'identity') throw identityIsForAdmins()
+    const sharedPixelId = caller.kind === 'share' ? caller.pixelId : null
+    if (sharedPixelId && asked.pixelId && asked.pixelId !== sharedPixelId) throw notFound.pixel()
+    requireOwnProject(principal, 'events', asked.projectId)
+    const own = { organizationId, projectId: principal.projectId }
+    if (asked.projectId && !(await projectIs(JSON.stringify({ ...own, asked: asked.projectId }))))
+      throw notFound.project()
+
+    const pixelId = sharedPixelId ?? asked.pixelId ?? null
+    const pixel = pixelId ? await pixelIs(JSON.stringify({ ...own, asked: pixelId })) : null
+    if (pixel === undefined || isElsewhere(pixel, asked)) throw notFound.pixel()
+    const campaignId = asked.campaignId?.toLowerCase() ?? null
+    const campaign = campaignId
+      ? await campaignIs(JSON.stringify({ ...own, asked: campaignId }))
+      : null
+    if (campaign === undefined || isElsewhere(campaign, asked)) throw notFound.campaign()
+
+    // The project leads the primary key, so it is named even where the pixel or the campaign alone would do.
+    const projectId =
+      principal.projectId ?? asked.projectId ?? pixel?.project_id ?? campaign?.project_id ?? null
+    const memberId = plainMemberId(principal)
+    if (memberId !== null) {
+      if (projectId === null)
+        throw invalidParameter('project_id', 'is missing: you read one project at a time')
+      const role = await roleIn(JSON.stringify({ memberId, projectId }))
+      if (!role)
+        throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()
+      requireAction(role, action)
+    }
+    if (pixel && !pixel.active) throw pixelInactive()
+    return { organizationId, projectId, pixelId, campaignId }
+  }
+}
+
+/** Whether a pixel or a campaign is of another project than the request names. */
+const isElsewhere = (
+  found: { project_id: string } | null,
+  { projectId }: RequestedScope,
+): boolean => found !== null && projectId !== undefined && found.project_id !== projectId

@@ -1,0 +1,94 @@
+/** What the access policy (policy.ts) reads of PostgreSQL. Its caches hand each look-up over as a text: JSON of `Lookup`. */
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { ProjectRole } from './principal.ts'
+
+/** What is looked for, and by whom; also what the answer is remembered by. */
+interface Lookup {
+  organizationId: string
+  /** The only project that the caller may see; null for all of the organization's. */
+  projectId: string | null
+  /** A project, a pixel or a campaign. */
+  asked: string
+}
+
+interface Membership {
+  memberId: string
+  projectId: string
+}
+
+export async function readProjectRole(
+  postgres: Postgres,
+  key: string,
+): Promise<ProjectRole | undefined> {
+  const { memberId, projectId } = JSON.parse(key) as Membership
+  const { rows } = await postgres.query<{ role: ProjectRole }>(
+    'SELECT role FROM project_members WHERE project_id = $1 AND member_id = $2',
+    [projectId, memberId],
+  )
+  return rows[0]?.role
+}
+
+export async function isProject(postgres: Postgres, key: string): Promise<boolean> {
+  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
+  const { rowCount } = await postgres.query(
+    `SELECT 1 FROM projects
+     WHERE project_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
+    [asked, organizationId, projectId],
+  )
+  return rowCount !== 0
+}
+
+export async function readPixel(
+  postgres: Postgres,
+  key: string,
+): Promise<{ active: boolean; project_id: string } | undefined> {
+  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
+  const { rows } = await postgres.query<{ active: boolean; project_id: string }>(
+    `SELECT active, project_id FROM pixels JOIN projects USING (project_id)
+     WHERE pixel_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
+    [asked, organizationId, projectId],
+  )
+  return rows[0]
+}
+
+export async function readCampaign(
+  postgres: Postgres,
+  key: string,
+): Promise<{ project_id: string } | undefined> {
+  const { organizationId, projectId, asked } = JSON.parse(key) as Lookup
+  if (!isUuid(asked)) return undefined
+  const { rows } = await postgres.query<{ project_id: string }>(
+    `SELECT project_id FROM campaigns JOIN projects USING (project_id)
+     WHERE campaign_id = $1 AND organization_id = $2 AND ($3::uuid IS NULL OR project_id = $3)`,
+    [asked, organizationId, projectId],
+  )
+  return rows[0]
+}
+
+/** The projects that a member belongs to. */
+export async function projectsOfMember(postgres: Postgres, memberId: string): Promise<string[]> {
+  const { rows } = await postgres.query<{ project_id: string }>(
+    'SELECT project_id FROM project_members WHERE member_id = $1',
+    [memberId],
+  )
+  return rows.map(({ project_id }) => project_id)
+}
+
+/**
+ * What somebody may do in a project of their organization: a plain member (`memberId`) what their membership says,
+ * anybody else (null) all that its admin may. Null for a project that is not theirs to see.
+ */
+export async function readRoleInProject(
+  postgres: Postgres,
+  of: { organizationId: string; projectId: string; memberId: string | null },
+): Promise<ProjectRole | null> {
+  const { rows } = await postgres.query<{ role: ProjectRole | null }>(
+    `SELECT CASE WHEN $3::uuid IS NULL THEN 'admin' ELSE role END AS role
+     FROM projects LEFT JOIN project_members
+       ON project_members.project_id = projects.project_id AND member_id = $3
+     WHERE projects.project_id = $1 AND organization_id = $2`,
+    [of.projectId, of.organizationId, of.memberId],
+  )
+  return rows[0]?.role ?? null
+}
