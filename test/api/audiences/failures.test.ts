@@ -107,7 +107,7 @@ const servedBuild = async (audienceId: string) =>
 
 describe.each(['before', 'after'] as const)(
   'killed %s each statement in turn',
-  { timeout: 240_000 },
+  { timeout: 600_000 },
   (when) => {
     test('a build is served only when it is done again, and then has everybody once', async () => {
       const audienceId = await it.create(definition)

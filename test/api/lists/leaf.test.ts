@@ -97,11 +97,24 @@ test('rows of an import that is not completed, and people who are hidden, are no
     "UPDATE list_imports SET status = 'completed' WHERE import_id = $1",
     [importId],
   )
-  await audiences.postgres.query('INSERT INTO erasures (organization_id, hem) VALUES ($1, $2)', [
-    organizationId,
-    ada,
-  ])
+  const erase = (by: string | null) =>
+    audiences.postgres.query('INSERT INTO erasures (organization_id, hem) VALUES ($1, $2)', [
+      by,
+      ada,
+    ])
+  await erase(null)
   expect(await membersOf({ entity: 'people', include: leaf(listId) })).toEqual([ben])
+  await audiences.postgres.query('DELETE FROM erasures')
+  // Whom only this organization erases stays in builds, whose counts are free, and is gone from what is read.
+  const id = await audiences.create({ entity: 'people', include: leaf(listId) })
+  await audiences.build(id)
+  await erase(organizationId)
+  const records = await audiences.app.inject({
+    method: 'GET',
+    url: `/api/v1/audiences/${id}/records`,
+    headers: { 'x-project-id': projectId },
+  })
+  expect(records.json().results.map(({ hem }: { hem: string }) => hem)).toEqual([ben])
   await audiences.postgres.query('DELETE FROM erasures')
 })
 
