@@ -1,9 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TSchema } from 'typebox'
+import type { Static } from 'typebox'
 import { Type } from 'typebox'
-import { untilClosed } from '../../api/http/streaming.ts'
-import type { Billing } from '../../billing/billing.ts'
-import { type ChargedRead, chargedRoute } from '../../billing/chargedRoute.ts'
 import type { Meter } from '../../billing/meters.ts'
 
 /** The member `dry_run` of a body. */
@@ -31,44 +27,8 @@ export const DryRunResult = Type.Object(
   { title: 'DryRunResult' },
 )
 
+/** The answer of a dry run. */
 export const dryRunAnswer = (meter: Meter, records_to_charge: number, exact = true): Buffer => {
   const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge, exact }
   return Buffer.from(JSON.stringify(result))
-}
-
-/** A route's schema whose body may ask for a dry run. */
-interface DryRunSchema {
-  body: TSchema
-}
-
-/** A read that may have a dry run. */
-export interface DryRunRead extends ChargedRead {
-  /** Most records that a run is charged, known without reading; null where the exact number may be free. */
-  readonly atMost: number | null
-}
-
-type RequestOf<S extends DryRunSchema> = FastifyRequest<{ Body: Static<S['body']> }>
-
-/**
- * The handler of a charged route whose body may have `dry_run`: then it reads the same records by the same queries,
- * charges none, and answers how many they are. Where that number is sold it reads nothing and answers an upper bound.
- */
-export function dryRunRoute<S extends DryRunSchema>(
-  billing: Billing,
-  schema: S,
-  ask: (request: RequestOf<S>, reply: FastifyReply) => DryRunRead | Promise<DryRunRead>,
-) {
-  const charged = chargedRoute(billing, schema, (request, reply) =>
-    ask(request as RequestOf<S>, reply),
-  )
-  return async (request: RequestOf<S>, reply: FastifyReply): Promise<never> => {
-    if ((request.body as { dry_run?: boolean }).dry_run !== true) {
-      return charged(request as Parameters<typeof charged>[0], reply)
-    }
-    const { meter, read, atMost } = await ask(request, reply)
-    reply.type('application/json; charset=utf-8')
-    if (atMost !== null) return dryRunAnswer(meter, atMost, false) as never
-    const { records } = await read({ signal: untilClosed(reply) })
-    return dryRunAnswer(meter, records) as never
-  }
 }

@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
+import type { Reader } from '../../api/access/reader.ts'
 import { Bytes } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import { hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { alikeMin } from '../../events/query/freeAnswers.ts'
 import { dateOf } from '../../events/query/window.ts'
 import { type Entity, entities } from '../definition/definition.ts'
@@ -11,7 +12,7 @@ import { maskRow } from '../sample/mask.ts'
 import { readRules } from '../signals/rules.ts'
 import { access, previewAccess } from './access.ts'
 import type { IntentDeps } from './deps.ts'
-import { DryRunResult, dryRunAnswer, dryRunRoute } from './dryRun.ts'
+import { DryRunResult, dryRunAnswer } from './dryRun.ts'
 import { readFields, readSubjects, topicsOf } from './records.ts'
 import {
   bodyOf,
@@ -91,49 +92,39 @@ export const topicRoutes =
         app.post(
           path,
           { schema, config: { access, charged: true, refusals } },
-          dryRunRoute(billing, schema, async (request, reply) => {
+          async (request, reply) => {
             const { principal } = request
-            const body: TopicBody & { select?: string } = request.body
+            const body: TopicBody & { select?: string; dry_run?: boolean } = request.body
             const fields = readFields(entity, body.select)
             const { organizationId } = principal
-            // Checked before anybody is asked whether it may be charged.
-            const { plan } = await open(principal, entity, body, untilClosed(reply))
-            const isFigureFree =
-              principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
-            return {
-              meter,
-              projectId: null,
-              atMost: isFigureFree ? null : plan.limit,
-              async read({ signal }) {
-                const reader = openReader(principal, { effort: 'page', signal })
-                const found = await reader.rows<TopicRow>(topicQuery(plan))
-                const rows = found.slice(0, plan.limit)
-                const last = found.length > plan.limit ? rows.at(-1)! : null
-                return {
-                  records: rows.length,
-                  hashes: () => hashesOf(rows.map(({ member }) => member)),
-                  async answer(charged) {
-                    const subjects = await readSubjects(
-                      reader,
-                      organizationId,
-                      entity,
-                      rows,
-                      fields,
-                    )
-                    const next = last && {
-                      next_cursor: cursors.write(organizationId, placeAfter(plan, body, last)),
-                    }
-                    reply.type(json)
-                    return answerOf(entity, rows, subjects, {
-                      count: rows.length,
-                      ...next,
-                      meta: { ...metaOf(plan), charged },
-                    })
-                  },
-                }
-              },
+            reply.type(json)
+            const { reader, plan } = await open(principal, entity, body, untilClosed(reply))
+
+            if (body.dry_run) {
+              const isFigureFree =
+                principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
+              if (!isFigureFree) return dryRunAnswer(meter, plan.limit, false)
+              const { rows } = await readTopicRows(reader, plan)
+              return dryRunAnswer(meter, rows.length)
             }
-          }),
+
+            const charge = await admit(billing, request, reply, { meter, projectId: null })
+
+            const { rows, last } = await readTopicRows(reader, plan)
+
+            const { charged } = await settle(charge, {
+              records: rows.length,
+              hashes: () => hashesOf(rows.map(({ member }) => member)),
+            })
+
+            const subjects = await readSubjects(reader, organizationId, entity, rows, fields)
+            const next = last && placeAfter(plan, body, last)
+            return answerOf(entity, rows, subjects, {
+              count: rows.length,
+              ...(next && { next_cursor: cursors.write(organizationId, next) }),
+              meta: { ...metaOf(plan), charged },
+            })
+          },
         )
 
         app.post(
@@ -188,6 +179,13 @@ export const topicRoutes =
       }
     }
   }
+
+/** The records of a page; `last` is the one after which the next page begins, null on the last page. */
+async function readTopicRows(reader: Reader, plan: TopicPlan) {
+  const found = await reader.rows<TopicRow>(topicQuery(plan))
+  const rows = found.slice(0, plan.limit)
+  return { rows, last: found.length > plan.limit ? rows.at(-1)! : null }
+}
 
 const json = 'application/json; charset=utf-8'
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../../api/access/reader.ts'
 import { alikeMin, isOfChosenPeople, sampleMembersMin } from '../../events/query/freeAnswers.ts'
-import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { readCompanies } from '../../identity/store/companies.ts'
 import { personFields, readPeople } from '../../identity/store/people.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'

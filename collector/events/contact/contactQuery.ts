@@ -1,7 +1,7 @@
 import { peopleWhere, personKey } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { condition } from '../query/where.ts'
+import { filterCondition } from '../query/filterSql.ts'
 import type { Addresses } from './business.ts'
 import type { ContactPlan } from './plan.ts'
 
@@ -22,7 +22,7 @@ export function contactQuery(
 ): Query {
   const { bind, params } = bindings()
   const where = [
-    ...filters.map((filter) => condition(filter, bind)),
+    ...filters.map((filter) => filterCondition(filter, bind)),
     ...(after === null ? [] : [`person_key > ${bind('String', after)}`]),
   ]
   const columns = [

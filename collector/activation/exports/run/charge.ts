@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../../api/http/errors.ts'
 import { findMembersOf } from '../../../audiences/findMembers.ts'
+import type { Caller } from '../../../billing/admission.ts'
 import type { Billing } from '../../../billing/billing.ts'
+import type { BuildPart } from '../../../billing/buildPart.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type { SendDeps } from '../deps.ts'
@@ -22,27 +24,23 @@ export async function chargeChunk(
 ): Promise<number> {
   if (keys.length === 0) return 0
   const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey } = task
-  const isWhole = keys.length === keys.at(-1)! - after
+  const upTo = keys.at(-1)!
+  const isWhole = keys.length === upTo - after
+  const caller: Caller = {
+    requestId: chargeId(task.runId, after),
+    organizationId,
+    projectId: isProjectKey ? projectId : null,
+    callerId: requestedBy,
+    mode: 'live',
+    repeatOf: null,
+  }
+  const build: BuildPart = {
+    buildId,
+    ...(isWhole && { keys: { after, upTo } }),
+    findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
+  }
   try {
-    const charge = await billing.admit(
-      {
-        requestId: chargeId(task.runId, after),
-        organizationId,
-        projectId: isProjectKey ? projectId : null,
-        callerId: requestedBy,
-        mode: 'live',
-        repeatOf: null,
-      },
-      {
-        meter,
-        projectId,
-        build: {
-          buildId,
-          ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }),
-          findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
-        },
-      },
-    )
+    const charge = await billing.admit(caller, { meter, projectId, build })
     return await charge.settle(keys.length, { hashes: keys.map(String) })
   } catch (error) {
     const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)

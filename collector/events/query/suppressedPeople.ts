@@ -9,7 +9,7 @@ import { chunked } from './chunked.ts'
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
  * opted out, or are to be erased (`erased`, hems).
  */
-export function hiddenPeople(
+export function suppressedPeople(
   organizationId: string,
   erased: readonly string[],
   bind: Bind,
@@ -22,7 +22,7 @@ export function hiddenPeople(
 }
 
 /** SQL: whether a person, known by one of their hem numbers, is hidden by any of their addresses. */
-export const isHidden = (hemNumber: string, hidden: string): string =>
+export const isSuppressed = (hemNumber: string, hidden: string): string =>
   `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
 
 /** Hems of the people who are to be erased, by the organization or everywhere, and of whom something may be left. */
