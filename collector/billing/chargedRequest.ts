@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** A request that may have at least one record. */
+/** A request that budgets and limits allow to have `usage.recordsMax` records. */
 export interface RequestCharge {
   /** Aborts when the caller leaves. */
   readonly signal: AbortSignal
@@ -36,8 +36,8 @@ export interface RequestCharge {
 }
 
 /**
- * Checks budgets and limits before the work. Throws 402 "budget_exceeded", 429 "platform_cap_exceeded", and 400 for an
- * invalid Idempotency-Key.
+ * Checks before the work that budgets and limits leave as many records as the answer may have. Throws 402
+ * "budget_exceeded", 429 "platform_cap_exceeded", and 400 for an invalid Idempotency-Key.
  */
 export async function admit(
   billing: Billing,
