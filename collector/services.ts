@@ -2,7 +2,12 @@ import { join } from 'node:path'
 import { type Authenticate, createAuthenticate } from './api/access/authenticate.ts'
 import type { GuardDeps } from './api/access/guard.ts'
 import { createRecordLastUsed } from './api/access/lastUsed.ts'
-import { createRecordScopeOf, createScopeOf, type RecordScopeOf, type ScopeOf } from './api/access/policy.ts'
+import {
+  createRecordScopeOf,
+  createScopeOf,
+  type RecordScopeOf,
+  type ScopeOf,
+} from './api/access/policy.ts'
 import { createTakeTokens } from './api/access/rateLimits.ts'
 import { createOpenReader, type OpenReader, readLimitsOf } from './api/access/reader.ts'
 import { createSampleView } from './api/access/sampleView.ts'

@@ -1,6 +1,6 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import { conditions } from '../events/query/where.ts'
+import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
@@ -39,7 +39,7 @@ export function breakdownsQuery(
 FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY dimension, value`
     }
-    const where = conditions(plan, bind).join('\n  AND ')
+    const where = selectionConditions(plan, bind).join('\n  AND ')
     const { declared, from } = eventsSource(plan, fields, bind)
     return `${declared}SELECT ${scanned.join(', ')},
   ${totalColumns}

@@ -1,7 +1,7 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import type { Filter } from '../events/query/filter.ts'
-import { conditions } from '../events/query/where.ts'
+import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { dimensionColumns, groupingSets } from './breakdownQuery.ts'
 import { metBy, namesOf } from './met.ts'
@@ -22,7 +22,7 @@ export function conversionsQuery(
   const { bind, params } = bindings()
   if (rolled) return { sql: rolledConversions(plan, goals, rolled, bind), params }
   const organization = bind('UUID', plan.scope.organizationId)
-  const where = conditions(plan, bind).join('\n  AND ')
+  const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf(goals), bind)
   const columns = goals.flatMap((filters, index) => {
     const met = metBy(filters, organization, bind)

@@ -1,6 +1,6 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import { conditions } from '../events/query/where.ts'
+import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
 import { metBy, namesOf } from './met.ts'
@@ -46,6 +46,6 @@ export function levelsSql(
     ${reached}) AS level`
   return `${declared}SELECT ${[level, ...more].join(', ')}
 FROM ${from}
-WHERE ${[...conditions(plan, bind), ...where].join('\n  AND ')}
+WHERE ${[...selectionConditions(plan, bind), ...where].join('\n  AND ')}
 GROUP BY cookie_id`
 }

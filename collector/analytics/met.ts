@@ -1,6 +1,6 @@
 import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
-import { filterConditions } from '../events/query/where.ts'
+import { filterConditions } from '../events/query/filterSql.ts'
 
 /** The fields that filters name, which decide what rows are selected from. */
 export const namesOf = (lists: readonly (readonly Filter[])[]): string[] =>

@@ -1,7 +1,7 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import type { Filter } from '../events/query/filter.ts'
-import { conditions } from '../events/query/where.ts'
+import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { metBy, namesOf } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
@@ -34,7 +34,7 @@ export function retentionQuery(
 ): Query {
   const { bind, params } = bindings()
   const organization = bind('UUID', plan.scope.organizationId)
-  const where = conditions(plan, bind).join('\n  AND ')
+  const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf([first, returning]), bind)
   const begins = metBy(first, organization, bind)
   return {

@@ -1,6 +1,6 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import { conditions } from '../events/query/where.ts'
+import { selectionConditions } from '../events/query/filterSql.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './plan.ts'
@@ -45,7 +45,7 @@ GROUP BY start_ms
 ${rolledSettings}`
     return { sql, params }
   }
-  const where = conditions(plan, bind).join('\n  AND ')
+  const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)
   return {
     sql: `${declared}SELECT ${startAt('ts_millis')}, ${totalColumns}

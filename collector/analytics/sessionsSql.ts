@@ -6,8 +6,8 @@
 
 import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
+import { filterCondition } from '../events/query/filterSql.ts'
 import { lookBackFrom, restMs, sessionId, visitorsOf } from '../events/query/sessions.ts'
-import { condition } from '../events/query/where.ts'
 import { dayMs } from '../events/query/window.ts'
 import { metBy } from './met.ts'
 import type { AnalyticsPlan } from './plan.ts'
@@ -98,7 +98,7 @@ GROUP BY project_id, cookie_id
 ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(arrayMap(event -> ${millis('event')}, _events))) AS _unrested
 )
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session
-WHERE ${[meets[entries](form), ...ofSessions.map((filter) => condition(filter, bind)), ...(closedOn ? [inSpans(`(${millis('_session[-1]')} + ${restMs})`, closedOn, bind)] : [])].join('\n  AND ')}`
+WHERE ${[meets[entries](form), ...ofSessions.map((filter) => filterCondition(filter, bind)), ...(closedOn ? [inSpans(`(${millis('_session[-1]')} + ${restMs})`, closedOn, bind)] : [])].join('\n  AND ')}`
   return { sql, form, meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}` }
 }
 

@@ -1,6 +1,6 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import { conditions } from '../events/query/where.ts'
+import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './plan.ts'
 import {
@@ -32,7 +32,7 @@ export function totalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = nul
       params,
     }
   }
-  const where = conditions(plan, bind).join('\n  AND ')
+  const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)
   return { sql: `${declared}SELECT ${totalColumns}\nFROM ${from}\nWHERE ${where}`, params }
 }

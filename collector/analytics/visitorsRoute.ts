@@ -5,7 +5,7 @@ import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { Choice, exactly, Nullable } from '../api/http/schemas.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
-import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
 import type { ReadDeps } from '../events/query/deps.ts'
 import type { Window } from '../events/query/window.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
@@ -83,40 +83,40 @@ export const visitorsRoute =
     app.post(
       '/api/v1/analytics/visitors',
       { schema: describe, config: { access: mayRead, charged: true } },
-      chargedRoute(deps.billing, describe, async (request, reply) => {
+      async (request, reply) => {
         const { principal, body } = request
         const { organizationId } = principal
         const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
         const asked = { ...readAsked(body), after: place?.after ?? null }
         const figures = readFiguresRequest({ query: body }, deps.now())
         const { reader, plan: opened } = await openFigures(deps, principal, figures, reply)
-        return {
+
+        const charge = await admit(deps.billing, request, reply, {
           meter: 'events',
           projectId: opened.scope.projectId,
           recordsMax: asked.limit,
-          async read({ window = place?.window ?? opened.window }) {
-            const plan = { ...opened, window }
-            const found = await reader.rows<VisitorRow>(visitorsQuery(plan, asked))
-            const visitors = found.slice(0, asked.limit)
-            const last = found.length > asked.limit ? visitors.at(-1)! : null
-            return {
-              records: visitors.length,
-              window,
-              hashes: () => hashesOf(visitors.map(({ cookie_id }) => cookie_id)),
-              answer: (charged) => ({
-                visitors,
-                ...(last && {
-                  next_cursor: cursors.write(organizationId, { after: last.cookie_id, window }),
-                }),
-                meta: {
-                  ...metaOf(request, plan),
-                  ...chargedMeta('events', visitors.length, charged),
-                },
-              }),
-            }
-          },
+        })
+
+        const { repeatedWindow: window = place?.window ?? opened.window } = charge
+        const plan = { ...opened, window }
+        const found = await reader.rows<VisitorRow>(visitorsQuery(plan, asked))
+        const visitors = found.slice(0, asked.limit)
+        const last = found.length > asked.limit ? visitors.at(-1)! : null
+
+        const { charged } = await settle(charge, {
+          records: visitors.length,
+          window,
+          hashes: () => hashesOf(visitors.map(({ cookie_id }) => cookie_id)),
+        })
+
+        return {
+          visitors,
+          ...(last && {
+            next_cursor: cursors.write(organizationId, { after: last.cookie_id, window }),
+          }),
+          meta: { ...metaOf(request, plan), ...chargedMeta('events', visitors.length, charged) },
         }
-      }),
+      },
     )
   }
 

@@ -1,6 +1,6 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../events/query/hiddenPeople.ts'
+import { isSuppressed, suppressedPeople } from '../events/query/suppressedPeople.ts'
 import { personOf } from '../identity/store/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 
@@ -36,7 +36,7 @@ export function changedMembersQuery(plan: ChangesPlan): Query {
     sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
 FROM audience_members
 WHERE build_id = ${build} AND key > ${after}
-  AND NOT ${isHidden('hem_number', hiddenPeople(plan.organizationId, plan.erased, bind))}${others}
+  AND NOT ${isSuppressed('hem_number', suppressedPeople(plan.organizationId, plan.erased, bind))}${others}
 ORDER BY key
 LIMIT ${bind('UInt32', plan.limit)}`,
     params,

@@ -4,8 +4,8 @@ import { access } from '../api/access/recordAccess.ts'
 import { notFound } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { chargedMeta } from '../billing/chargedMeta.ts'
-import { chargedRoute } from '../billing/chargedRoute.ts'
-import { erasedHems } from '../events/query/hiddenPeople.ts'
+import { admit, settle } from '../billing/chargedRequest.ts'
+import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { readAudience } from './audiences.ts'
 import { meterOf } from './builds.ts'
@@ -36,7 +36,7 @@ export const changesRoute =
         config: { access, charged: true, refusals: changesRefusals },
         schema: describeChanges,
       },
-      chargedRoute(billing, describeChanges, async (request, reply) => {
+      async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
         const projectId = await audienceProjectOf(postgres, request, 'identity')
@@ -51,57 +51,55 @@ export const changesRoute =
           query.cursor === undefined
             ? ({ change: 'entered', after: 0 } as const)
             : cursors.read(build.buildId, query.cursor)
-        const limit = query.page_size ?? pageSize.default
         const [of, other] = change === 'entered' ? [build, previous] : [previous!, build]
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
-        const previousId = previous?.buildId ?? null
-        // Who is in only one of two builds is told by both.
+        // The changes reveal the members of both builds.
         const meter = meterOf(build.isPredictive || previous?.isPredictive === true)
-        return {
+        const limit = query.page_size ?? pageSize.default
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+
+        const charge = await admit(billing, request, reply, {
           meter,
           projectId,
           recordsMax: limit,
           build: { buildId: of.buildId, findMembers: findMembersOf(reader, of.buildId) },
-          async read() {
-            const erased = await erasedHems(postgres, organizationId)
-            const members = await reader.rows<Member>(
-              changedMembersQuery({
-                organizationId,
-                erased,
-                after,
-                limit,
-                buildId: of.buildId,
-                otherId: other?.buildId ?? null,
-              }),
-            )
-            const rows = await readRows(reader, organizationId, members)
-            const next = placeAfter(change, members, {
-              // Whether one more follows is told by the next page: how many there are may be sold.
-              hasMore: members.length === limit,
-              hasLeft: previous !== null,
-            })
-            return {
-              records: members.length,
-              hashes: () => members.map(({ key }) => String(key)),
-              answer(charged) {
-                reply.type('application/json; charset=utf-8')
-                return pageOf(
-                  {
-                    audience_id: audience.id,
-                    build_id: build.buildId,
-                    previous_build_id: previousId,
-                  },
-                  rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
-                  {
-                    ...(next && { next_cursor: cursors.write(build.buildId, next) }),
-                    meta: chargedMeta(meter, members.length, charged),
-                  },
-                )
-              },
-            }
+        })
+
+        const members = await reader.rows<Member>(
+          changedMembersQuery({
+            organizationId,
+            erased: await erasedHems(postgres, organizationId),
+            after,
+            limit,
+            buildId: of.buildId,
+            otherId: other?.buildId ?? null,
+          }),
+        )
+        const rows = await readRows(reader, organizationId, members)
+
+        const { charged } = await settle(charge, {
+          records: members.length,
+          hashes: () => members.map(({ key }) => String(key)),
+        })
+
+        const next = placeAfter(change, members, {
+          // Whether one more follows is told by the next page: how many there are may be sold.
+          hasMore: members.length === limit,
+          hasLeft: previous !== null,
+        })
+        reply.type('application/json; charset=utf-8')
+        return pageOf(
+          {
+            audience_id: audience.id,
+            build_id: build.buildId,
+            previous_build_id: previous?.buildId ?? null,
           },
-        }
-      }),
+          rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
+          {
+            ...(next && { next_cursor: cursors.write(build.buildId, next) }),
+            meta: chargedMeta(meter, members.length, charged),
+          },
+        )
+      },
     )
   }
 

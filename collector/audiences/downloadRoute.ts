@@ -5,9 +5,12 @@ import type { Reader } from '../api/access/reader.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { type Caller, callerOf } from '../billing/caller.ts'
+import type { Caller } from '../billing/admission.ts'
+import type { Billing } from '../billing/billing.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
+import { callerOf } from '../billing/chargedRequest.ts'
 import { alikeMin } from '../events/query/freeAnswers.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { requestBuild } from './builds.ts'
 import type { AudiencesDeps } from './deps.ts'
@@ -95,7 +98,8 @@ export const downloadRoute =
           charged: 0,
           meta: chargedMeta(audience.meter, 0, 0),
         }
-        if (audience.build_id === null) return { ...answer, status: await statusBefore(audience) }
+        if (audience.build_id === null)
+          return { ...answer, status: await statusBefore(postgres, audience, now()) }
         const file = await readFile(postgres, audience.build_id, format)
         if (file?.status === 'ready' && file.is_doubtful) return { ...answer, status: 'unloading' }
         if (file?.status !== 'ready') {
@@ -103,14 +107,11 @@ export const downloadRoute =
           return { ...answer, status: file?.status ?? 'pending' }
         }
         const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const build = { id: file.build_id, rows }
         const charged = file.is_charged
           ? 0
-          : await chargeOnce(
-              callerOf(request),
-              audience,
-              openReader(principal, { effort: 'page', signal: untilClosed(reply) }),
-              { buildId: file.build_id, rows },
-            )
+          : await chargeBuild({ billing, postgres, reader }, callerOf(request), audience, build)
         reply.header('x-footfall-charged', charged)
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
@@ -130,47 +131,50 @@ export const downloadRoute =
         }
       },
     )
-
-    const chargeOnce = async (
-      caller: Caller,
-      { project_id, meter, count: toldCount }: Audience,
-      reader: Reader,
-      { buildId, rows }: { buildId: string; rows: number },
-    ) => {
-      const isNumberSold = toldCount === null
-      const { count } = (await readBuild(postgres, buildId))!
-      // A charge of one name is made once: this one bears the build's, should two calls come at once.
-      const charge = await billing.admit(
-        { ...caller, requestId: buildId, repeatOf: null },
-        {
-          meter,
-          projectId: project_id,
-          recordsMax: isNumberSold ? Math.max(count!, alikeMin) : count!,
-          build: {
-            buildId,
-            keys: { after: 0, upTo: count! },
-            ...(isNumberSold && { askedKeys: { after: 0, upTo: Number.MAX_SAFE_INTEGER } }),
-            findMembers: findMembersOf(reader, buildId),
-          },
-        },
-      )
-      const charged = await charge.settle(rows)
-      if (caller.mode === 'live') {
-        await postgres.query(
-          'UPDATE audience_builds SET download_charged_at = now() WHERE build_id = $1',
-          [buildId],
-        )
-      }
-      return charged
-    }
-
-    const statusBefore = async ({ id }: Audience) => {
-      const { status, updated_at } = await readNewestBuild(postgres, id)
-      if (status === 'failed' && now() - updated_at.getTime() > retryMs)
-        await requestBuild(postgres, id)
-      return status === 'completed' ? 'pending' : status
-    }
   }
+
+/** Charges all records of a build, once for all calls and formats. Returns the number of records charged. */
+async function chargeBuild(
+  { billing, postgres, reader }: { billing: Billing; postgres: Postgres; reader: Reader },
+  caller: Caller,
+  { project_id, meter, count: toldCount }: Audience,
+  build: { readonly id: string; readonly rows: number },
+): Promise<number> {
+  // The audience hides its count where that is billed, so the count comes from the build.
+  const isNumberSold = toldCount === null
+  const { count } = (await readBuild(postgres, build.id))!
+  // The ledger charges a request id once. With the build's id, two calls at the same time are charged once.
+  const charge = await billing.admit(
+    { ...caller, requestId: build.id, repeatOf: null },
+    {
+      meter,
+      projectId: project_id,
+      recordsMax: isNumberSold ? Math.max(count!, alikeMin) : count!,
+      build: {
+        buildId: build.id,
+        keys: { after: 0, upTo: count! },
+        ...(isNumberSold && { askedKeys: { after: 0, upTo: Number.MAX_SAFE_INTEGER } }),
+        findMembers: findMembersOf(reader, build.id),
+      },
+    },
+  )
+  const charged = await charge.settle(build.rows)
+  if (caller.mode === 'live') {
+    await postgres.query(
+      'UPDATE audience_builds SET download_charged_at = now() WHERE build_id = $1',
+      [build.id],
+    )
+  }
+  return charged
+}
+
+/** The status before the first build. Requests a new build some time after one has failed. */
+async function statusBefore(postgres: Postgres, { id }: Audience, nowMs: number) {
+  const { status, updated_at } = await readNewestBuild(postgres, id)
+  if (status === 'failed' && nowMs - updated_at.getTime() > retryMs)
+    await requestBuild(postgres, id)
+  return status === 'completed' ? 'pending' : status
+}
 
 const isUnderWay = (file: AudienceFile | undefined): boolean =>
   file?.status === 'pending' || file?.status === 'unloading'

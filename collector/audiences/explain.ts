@@ -1,5 +1,5 @@
 import type { Reader } from '../api/access/reader.ts'
-import { erasedHems } from '../events/query/hiddenPeople.ts'
+import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Audience } from './audiences.ts'
 import { leafIdsOf } from './builder/plan.ts'

@@ -1,6 +1,6 @@
 import { hemAsNumber } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../events/query/hiddenPeople.ts'
+import { isSuppressed, suppressedPeople } from '../events/query/suppressedPeople.ts'
 import { personOf } from '../identity/store/personSql.ts'
 import { profilesWhere } from '../identity/store/profileSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
@@ -39,7 +39,7 @@ export function explainQuery(plan: ExplainPlan): Query {
 ${metSelect(withCounts(plan), bind)}
 ))) AS met,
   (SELECT toBool(count() > 0) FROM audience_members WHERE build_id = ${build} AND ${personOf('hem_number')} = ${personOf(member)}) AS is_in_build,
-  toBool(${isHidden(member, hiddenPeople(plan.organizationId, plan.erased, bind))}) AS is_hidden,
+  toBool(${isSuppressed(member, suppressedPeople(plan.organizationId, plan.erased, bind))}) AS is_hidden,
   (${profilesWhere(['toBool(count() > 0)'], [`hem IN (${hemsOf(member, 'system.one')})`])}) AS has_profile`,
     params,
   }

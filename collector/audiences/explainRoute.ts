@@ -5,7 +5,7 @@ import { access } from '../api/access/recordAccess.ts'
 import { conflict } from '../api/http/errors.ts'
 import { exactly, Id, Nullable } from '../api/http/schemas.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
-import { chargedRoute, hashesOf } from '../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
 import { readSubject } from '../identity/privacy/subject.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'
@@ -81,7 +81,7 @@ export const explainRoute =
         config: { access, charged: true, refusals },
         schema: describeExplain,
       },
-      chargedRoute(billing, describeExplain, async (request) => {
+      async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
@@ -92,34 +92,30 @@ export const explainRoute =
           params.audience_id,
         )
         requirePeople(audience)
-        return {
+
+        const charge = await admit(billing, request, reply, {
           meter: 'lookup',
           projectId,
           recordsMax: 1,
-          async read({ signal }) {
-            const reader = openReader(principal, { effort: 'page', signal })
-            const found = await explain(
-              { reader, postgres, nowMs: now() },
-              { organizationId, projectId },
-              audience,
-              parseDefinition(audience.definition),
-              hem,
-            ).catch((error: unknown) => {
-              throw error instanceof AudienceNotBuilt
-                ? conflict('invalid_state', error.message)
-                : error
-            })
-            return {
-              records: found.isKnown ? 1 : 0,
-              hashes: () => hashesOf([hem]),
-              answer: (charged) => ({
-                ...answerOf(audience, found),
-                meta: chargedMeta('lookup', found.isKnown ? 1 : 0, charged),
-              }),
-            }
-          },
-        }
-      }),
+        })
+
+        const { signal } = charge
+        const reader = openReader(principal, { effort: 'page', signal })
+        const found = await explain(
+          { reader, postgres, nowMs: now() },
+          { organizationId, projectId },
+          audience,
+          parseDefinition(audience.definition),
+          hem,
+        ).catch((error: unknown) => {
+          throw error instanceof AudienceNotBuilt ? conflict('invalid_state', error.message) : error
+        })
+        const records = found.isKnown ? 1 : 0
+
+        const { charged } = await settle(charge, { records, hashes: () => hashesOf([hem]) })
+
+        return { ...answerOf(audience, found), meta: chargedMeta('lookup', records, charged) }
+      },
     )
   }
 

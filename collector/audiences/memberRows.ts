@@ -1,7 +1,7 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import type { Reader } from '../api/access/reader.ts'
 import { bindings } from '../events/query/bind.ts'
-import { erasedHems, hiddenPeople, isHidden } from '../events/query/hiddenPeople.ts'
+import { erasedHems, isSuppressed, suppressedPeople } from '../events/query/suppressedPeople.ts'
 import { personFields, readPeople } from '../identity/store/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
@@ -37,7 +37,7 @@ function membersQuery(
     sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
 FROM audience_members
 WHERE build_id = ${bind('UUID', buildId)} AND key > ${bind('Int64', after)} AND key <= ${bind('Int64', upTo)}
-  AND NOT ${isHidden('hem_number', hiddenPeople(organizationId, erased, bind))}
+  AND NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))}
 ORDER BY key`,
     params,
   }

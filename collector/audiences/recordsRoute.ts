@@ -4,7 +4,7 @@ import { access } from '../api/access/recordAccess.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { chargedMeta } from '../billing/chargedMeta.ts'
-import { chargedRoute } from '../billing/chargedRoute.ts'
+import { admit, settle } from '../billing/chargedRequest.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './deps.ts'
 import { findMembersOf } from './findMembers.ts'
@@ -31,7 +31,7 @@ export const recordsRoute =
         config: { access, charged: true, refusals: recordsRefusals },
         schema: describeRecords,
       },
-      chargedRoute(billing, describeRecords, async (request, reply) => {
+      async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
         const projectId = await audienceProjectOf(postgres, request, 'identity')
@@ -41,18 +41,20 @@ export const recordsRoute =
           params.audience_id,
         )
         requirePeople(audience)
+        const { meter } = audience
         const place = query.cursor === undefined ? null : cursors.read(audience.id, query.cursor)
         const { buildId, count } = await readServedBuild(postgres, audience)
         if (place && place.buildId !== buildId) throw cursorStale()
         const after = place?.after ?? 0
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
         const limit = query.page_size ?? pageSize.default
         const upTo = Math.min(after + limit, count)
         // Where the number of members is sold, only a page that is not full may tell that it is the last.
         const isNumberFree = audience.count !== null
         const isLast = isNumberFree ? upTo === count : upTo < after + limit
-        return {
-          meter: audience.meter,
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+
+        const charge = await admit(billing, request, reply, {
+          meter,
           projectId,
           recordsMax: isNumberFree ? upTo - after : limit,
           build: {
@@ -61,27 +63,25 @@ export const recordsRoute =
             ...(!isNumberFree && { askedKeys: { after, upTo: after + limit } }),
             findMembers: findMembersOf(reader, buildId),
           },
-          async read() {
-            const range = { organizationId, buildId, after, upTo }
-            const members = await readMembers({ reader, postgres }, range)
-            // Whole before its first byte: a page that fails part-way is not charged.
-            const rows = await readRows(reader, organizationId, members)
-            return {
-              records: members.length,
-              hashes: () => members.map(({ key }) => String(key)),
-              answer(charged) {
-                const next = isLast
-                  ? {}
-                  : { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }
-                const total = isNumberFree || isLast ? { count, total: count } : {}
-                reply.type('application/json; charset=utf-8')
-                const meta = chargedMeta(audience.meter, members.length, charged)
-                return pageOf({ audience_id: audience.id, ...total }, rows, { ...next, meta })
-              },
-            }
-          },
-        }
-      }),
+        })
+
+        const range = { organizationId, buildId, after, upTo }
+        const members = await readMembers({ reader, postgres }, range)
+        // All rows are read before the charge: a page that fails half-way costs nothing.
+        const rows = await readRows(reader, organizationId, members)
+
+        const { charged } = await settle(charge, {
+          records: members.length,
+          hashes: () => members.map(({ key }) => String(key)),
+        })
+
+        reply.type('application/json; charset=utf-8')
+        const total = isNumberFree || isLast ? { count, total: count } : {}
+        return pageOf({ audience_id: audience.id, ...total }, rows, {
+          ...(!isLast && { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }),
+          meta: chargedMeta(meter, members.length, charged),
+        })
+      },
     )
   }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
-import { exactly, Id, Nullable } from '../api/http/schemas.ts'
+import { Bytes, exactly, Id, Nullable } from '../api/http/schemas.ts'
 import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { Person } from '../identity/store/personSchemas.ts'
 import { ById, projectParameter, tags } from './schemas.ts'
@@ -59,7 +59,7 @@ export const describeRecords = {
     'record is charged once on a UTC day, however often it is read, and not at all after the build was downloaded.',
   params: ById,
   querystring: PageQuery,
-  response: { 200: RecordPage },
+  response: { 200: Bytes(RecordPage) },
 }
 
 const change = Type.Union([Type.Literal('entered'), Type.Literal('left')], {
@@ -95,5 +95,5 @@ export const describeChanges = {
     'left as records of the one before, on the meter audience_predictive where intent decided who is in either.',
   params: exactly({ audience_id: Type.String(), build_id: Id }),
   querystring: PageQuery,
-  response: { 200: ChangesPage },
+  response: { 200: Bytes(ChangesPage) },
 }

@@ -1,8 +1,24 @@
+import { createHash } from 'node:crypto'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { noteUsedUpBudget } from './budgetNotices.ts'
 import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
 import { type Refusal, refusalError } from './refusals.ts'
+
+/** Who is charged for records: the caller of a request, as `callerOf` reads it, or a job. */
+export interface Caller {
+  /** Names the charge: the same id is charged once, however often it is given. A uuid. */
+  readonly requestId: string
+  readonly organizationId: string
+  /** Of a caller bound to one project, that project: its budget holds too. Null: the organization's. */
+  readonly projectId: string | null
+  /** The key, member or job that asks. A uuid. */
+  readonly callerId: string
+  /** Test keys are never charged. */
+  readonly mode: 'live' | 'test'
+  /** An Idempotency-Key together with all that decides which records it is about; null: a repeat is charged anew. */
+  readonly repeatOf: readonly unknown[] | null
+}
 
 /** From when to when a read looks, in milliseconds since 1970. */
 export interface Window {
@@ -58,6 +74,19 @@ export async function admitRecords(
     await noteUsedUpBudget(postgres, asked.organizationId, ofProject, atMs)
   }
   throw refusalError(refusal, { ...asked, atMs })
+}
+
+/**
+ * What makes a caller a repeat of another, who read the same project: PostgreSQL's hex form of a sha256. Null where
+ * nothing does.
+ */
+export function idempotencyOf(
+  { repeatOf }: Pick<Caller, 'repeatOf'>,
+  projectId: string | null,
+): string | null {
+  if (!repeatOf) return null
+  const text = JSON.stringify([...repeatOf, projectId])
+  return `\\x${createHash('sha256').update(text).digest('hex')}`
 }
 
 /** What was charged for the same request with the same Idempotency-Key in the last 24 hours; null when nothing. */

@@ -6,12 +6,13 @@ import {
   type Admission,
   type Asked,
   admitRecords,
+  type Caller,
+  idempotencyOf,
   type Repeated,
   readRepeated,
   type Window,
 } from './admission.ts'
 import { type BuildPart, carryKeys, isFree, keysOf } from './buildPart.ts'
-import { type Caller, idempotencyOf } from './caller.ts'
 import { type LedgerCharge, openLedger } from './ledger.ts'
 import { type Look, recordLook } from './looks.ts'
 import type { Meter } from './meters.ts'
@@ -34,11 +35,11 @@ export interface Usage {
 }
 
 /**
- * Metering, of whatever is given out: an answer of HTTP (chargedRoute.ts), or what a job makes. A response is charged when its head is sent: its records are counted and in the ledger just before the
- * first byte. Errors, empty answers and test keys are never charged. A download that the caller breaks off stays
- * charged; of what the service breaks off, what was never handed over is refunded. When the connection breaks before any
- * answer has come, the same request with the same Idempotency-Key is free for 24 hours, whatever had happened: for the
- * records that were charged, on the meter they were charged on.
+ * Charges records before they leave: those of an HTTP answer (chargedRequest.ts), or those of a job. The ledger has the
+ * exact number of records before the first byte is sent. Errors, empty answers and test keys are free. A caller who
+ * breaks off stays charged; if the service breaks off, it refunds the records that it did not hand over. If the
+ * connection breaks before any answer, the same request with the same Idempotency-Key is free for 24 hours, for the
+ * records and the meter of the first charge.
  */
 export interface Billing {
   /**

@@ -8,7 +8,7 @@ import { Bytes, Choice, exactly, Nullable, Timestamp } from '../api/http/schemas
 import { meters } from '../billing/meters.ts'
 import { CountsQuery } from './query/countsPlan.ts'
 import { orders } from './query/order.ts'
-import { EventsQuery } from './query/plan.ts'
+import { EventsQuery } from './query/parseEventsRequest.ts'
 import { scopeQuery } from './query/scopeQuery.ts'
 import { SourceName, sources } from './query/source.ts'
 import { eventRows, tierNames } from './rowSchemas.ts'

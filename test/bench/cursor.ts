@@ -1,5 +1,5 @@
 import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, readEventsRequest } from '../../collector/events/query/plan.ts'
+import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 import { makeEvents } from './events.ts'
 import { hourMs, readStore } from './pages.ts'
@@ -53,7 +53,7 @@ export function cursor({ repeats, sizes, log }: Bench): Promise<Row> {
     }
 
     const asked = { query: checkedQuery(EventsQuery, query) }
-    const { plan } = readEventsRequest(asked, 'web_event', newestMs, JSON.parse)
+    const { plan } = parseEventsRequest(asked, 'web_event', newestMs, JSON.parse)
     const scope = {
       organizationId: organization_id,
       projectId: project_id,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, readEventsRequest } from '../../collector/events/query/plan.ts'
+import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
 import type { Demo } from '../../collector/ops/demo/demo.ts'
 import type { Tier } from '../../schemas/fields.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
@@ -57,7 +57,7 @@ export async function pageDirectly(
   endMs: number,
 ): Promise<Timed> {
   const asked = { query: checkedQuery(EventsQuery, queryOf(demo, endMs)) }
-  const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
+  const { plan } = parseEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
     organizationId: demo.organization_id,
     projectId: demo.project_id,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { eventsQuery } from '../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, readEventsRequest } from '../../collector/events/query/plan.ts'
+import { EventsQuery, parseEventsRequest } from '../../collector/events/query/parseEventsRequest.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openDatabase } from '../../collector/platform/clickhouse/cluster.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
@@ -89,7 +89,7 @@ async function readPage(clickhouse: ClickHouse, place: Place, endMs: number): Pr
     end_ms: String(Math.floor(endMs)),
   }
   const asked = { query: checkedQuery(EventsQuery, { ...window, limit: String(pageRows) }) }
-  const { plan } = readEventsRequest(asked, 'web_event', endMs, JSON.parse)
+  const { plan } = parseEventsRequest(asked, 'web_event', endMs, JSON.parse)
   const scope = {
     organizationId: place.organization_id,
     projectId: place.project_id,

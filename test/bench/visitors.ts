@@ -1,4 +1,4 @@
-import { outputOf, rowForm } from '../../collector/events/query/rowForm.ts'
+import { outputFormat, rowEncoding } from '../../collector/events/query/rowEncoding.ts'
 import {
   readVisitorsRequest,
   VisitorsQuery,
@@ -71,9 +71,12 @@ async function measure(
     pixelId: null,
     campaignId: null,
   }
-  const form = rowForm(plan, 'json', false)
+  const encoding = rowEncoding(plan, 'json', { leadsWithNext: false })
   const request = await record(url, database, (clickhouse) =>
-    clickhouse.stream(visitorsQuery({ ...plan, scope }, form), outputOf(plan, 'json', form)),
+    clickhouse.stream(
+      visitorsQuery({ ...plan, scope }, encoding),
+      outputFormat(plan.columns, encoding),
+    ),
   )
   const address = new URL(
     `/api/v3/events/${tier}/visitors?${new URLSearchParams(query)}`,

@@ -1,8 +1,8 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { hourOfEvent } from '../../events/query/fingerprints.ts'
+import { hourOfEvent } from '../../events/query/dayFingerprints.ts'
+import { selectionConditions } from '../../events/query/filterSql.ts'
 import type { Bots } from '../../events/query/selection.ts'
 import { restMs } from '../../events/query/sessions.ts'
-import { conditions } from '../../events/query/where.ts'
 import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
@@ -86,7 +86,7 @@ async function countEvents(
   const numbering = await numberVisitors(clickhouse, project, plan.window, settings)
   const { bind, params } = bindings()
   const spans = inSpans('ts_millis', joinSpans(counted).map(inMillis), bind)
-  const where = [...conditions(plan, bind), spans].join('\n  AND ')
+  const where = [...selectionConditions(plan, bind), spans].join('\n  AND ')
   const projectId = bind('UUID', project.projectId)
   await clickhouse.command({
     sql: `INSERT INTO analytics_days (project_id, date, run_id, is_bot, dimension, value, events, page_views, visitors)
@@ -159,7 +159,7 @@ function sessionPagesInsert(
   const lastMs = form.millis('_session[-1]')
   const projectId = bind('UUID', plan.scope.projectId!)
   const pages = Object.entries(sessionPages).map(([page, event]) => `('${page}', ${pathOf(event)})`)
-  const cookies = `SELECT cookie_id FROM events WHERE ${conditions(lately, bind).join(' AND ')}`
+  const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
   return {
     sql: `INSERT INTO analytics_session_days (project_id, date, run_id, dimension, since, value, sessions, visitors)
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(lastMs), day, counted, bind)} AS run, page.1,

@@ -1,6 +1,6 @@
 import { bindings } from '../../events/query/bind.ts'
-import { readFingerprints } from '../../events/query/fingerprints.ts'
-import { conditions } from '../../events/query/where.ts'
+import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
+import { selectionConditions } from '../../events/query/filterSql.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
@@ -42,7 +42,7 @@ export async function countDays(
 ): Promise<void> {
   const today = Math.floor(nowMs / dayMs)
   const [fingerprints, runs] = await Promise.all([
-    readFingerprints(clickhouse, [projectId], 0, today, today - daysOfHours - 1),
+    readDayFingerprints(clickhouse, [projectId], 0, today, today - daysOfHours - 1),
     readRuns(clickhouse, projectId, 0, today),
   ])
   const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
@@ -99,7 +99,7 @@ async function readOrganization(clickhouse: ClickHouse, projectId: string): Prom
 async function readPixels(clickhouse: ClickHouse, plan: AnalyticsPlan): Promise<string[]> {
   const { bind, params } = bindings()
   const rows = await clickhouse.rows<{ pixel_id: string }>({
-    sql: `SELECT DISTINCT pixel_id FROM events WHERE ${conditions(plan, bind).join(' AND ')}`,
+    sql: `SELECT DISTINCT pixel_id FROM events WHERE ${selectionConditions(plan, bind).join(' AND ')}`,
     params,
   })
   return rows.map(({ pixel_id }) => pixel_id)

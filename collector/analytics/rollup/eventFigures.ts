@@ -1,5 +1,5 @@
 import type { Bind } from '../../events/query/bind.ts'
-import { botsCondition, conditions } from '../../events/query/where.ts'
+import { botsCondition, selectionConditions } from '../../events/query/filterSql.ts'
 import type { AnalyticsPlan } from '../plan.ts'
 import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'
@@ -49,9 +49,10 @@ export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS v
  * rolledTotalColumns.
  */
 export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, bind: Bind): string {
-  const where = [...conditions(plan, bind), inSpans('ts_millis', rolled.scanned, bind)].join(
-    '\n  AND ',
-  )
+  const where = [
+    ...selectionConditions(plan, bind),
+    inSpans('ts_millis', rolled.scanned, bind),
+  ].join('\n  AND ')
   // Names within are not those outside: sum(events) AS events would be taken for its own argument.
   return `(
 SELECT ${[...by.rolled, 'events', 'page_views', rolledVisitors].join(', ')}

@@ -1,6 +1,6 @@
 import type { Reader } from '../../api/access/reader.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { readFingerprints } from '../../events/query/fingerprints.ts'
+import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { restMs } from '../../events/query/sessions.ts'
 import { dayMs, hourMs } from '../../events/query/window.ts'
 import type { AnalyticsPlan } from '../plan.ts'
@@ -53,7 +53,13 @@ export async function readRollup(
     return { events: null, sessions: null }
   const [firstDay, lastDay] = [startMs / dayMs, Math.floor(endMs / dayMs)]
   const [fingerprints, runs] = await Promise.all([
-    readFingerprints(reader, [projectId], firstDay - daysBeforeMax, lastDay, lastDay - daysByHour),
+    readDayFingerprints(
+      reader,
+      [projectId],
+      firstDay - daysBeforeMax,
+      lastDay,
+      lastDay - daysByHour,
+    ),
     readRuns(reader, projectId, firstDay, lastDay),
   ])
   const isValid = (run: Run) =>

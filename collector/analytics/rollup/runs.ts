@@ -1,9 +1,9 @@
 import {
-  type Fingerprints,
+  type DayFingerprints,
   fingerprintColumns,
   fingerprintOfRows,
   hourOfEvent,
-} from '../../events/query/fingerprints.ts'
+} from '../../events/query/dayFingerprints.ts'
 import { dateOf, hourMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Span } from './spans.ts'
@@ -54,7 +54,7 @@ export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 export function fingerprintOf(
   of: CountedThing,
   span: Span,
-  { days, hours, hoursFromDay }: Fingerprints,
+  { days, hours, hoursFromDay }: DayFingerprints,
 ): string {
   const day = dayOf(span)
   if (!days.has(day)) return ''
@@ -76,7 +76,7 @@ export function fingerprintOf(
  * Whether visitors may have gone since a run. Late events only add to an hour, and hours are counted often; of a day
  * they are too rare to tell them apart.
  */
-export function mayHaveLostVisitors(run: Run, fingerprints: Fingerprints): boolean {
+export function mayHaveLostVisitors(run: Run, fingerprints: DayFingerprints): boolean {
   const now = fingerprintOf(run.of, run, fingerprints)
   if (isWholeDay(run)) return now !== run.fingerprint
   return run.of === 'events' && eventsOf(now) < eventsOf(run.fingerprint)

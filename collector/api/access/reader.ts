@@ -109,6 +109,7 @@ function openReader(
     query: Query | ListQuery,
     format: OutputFormat,
   ): Promise<ResultStream> => {
+    if (signal.aborted) throw callerGone()
     if (!(await gate.enter(owner, signal))) {
       if (signal.aborted) throw callerGone()
       throw busy('This organization has too many requests under way.', busyRetrySeconds)

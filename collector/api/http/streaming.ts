@@ -1,9 +1,10 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborts when the answer is complete, or its connection closed before: what is still being read is let go of. */
+/** Aborts when the answer is complete or its connection is closed, also if it was closed before this call. */
 export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
+  if (reply.raw.destroyed) controller.abort()
+  else reply.raw.once('close', () => controller.abort())
   return controller.signal
 }
 

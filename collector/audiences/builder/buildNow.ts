@@ -1,5 +1,5 @@
 import { clickhouseOf, type EventStores } from '../../events/query/eventStores.ts'
-import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'

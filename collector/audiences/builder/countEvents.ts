@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { readFingerprints } from '../../events/query/fingerprints.ts'
+import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { Build } from '../builds.ts'
@@ -43,7 +43,7 @@ export async function countEvents(
   if (leaves.length === 0) return
   const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
   // Read before the events: what arrives in between is counted once more at the next build, and never missed.
-  const { days: fingerprints } = await readFingerprints(
+  const { days: fingerprints } = await readDayFingerprints(
     clickhouse,
     [build.projectId],
     firstDay,

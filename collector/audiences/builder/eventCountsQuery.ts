@@ -1,6 +1,6 @@
 import type { Bind } from '../../events/query/bind.ts'
 import { eventsSource } from '../../events/query/eventsSource.ts'
-import { filterConditions } from '../../events/query/where.ts'
+import { filterConditions } from '../../events/query/filterSql.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { EventLeaf } from '../definition/definition.ts'
 

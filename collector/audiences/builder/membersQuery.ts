@@ -1,6 +1,6 @@
 import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Tree } from '../definition/definition.ts'
 import { companyHits } from './companyHits.ts'
@@ -59,7 +59,7 @@ function memberConditions(
   }
   return [
     'one != 0',
-    `NOT ${isHidden('one', hiddenPeople(hiddenFrom, erased, bind))}`,
+    `NOT ${isSuppressed('one', suppressedPeople(hiddenFrom, erased, bind))}`,
     ...(below === null ? [] : [`${shareOfHem('one')} < ${bind('UInt32', below)}`]),
     ...(hem === undefined ? [] : [`one = ${personOf(hemAsNumber(bind('String', hem)))}`]),
     ...(among === undefined ? [] : [`one IN (${among(bind)})`]),

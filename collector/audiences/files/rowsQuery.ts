@@ -1,6 +1,6 @@
 import { companyFields, hemAsNumber, numberAsHem, profileFields } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
@@ -34,7 +34,7 @@ function shownWhere(members: ShownMembers, bind: Bind): string {
   return [
     ...membersWhere(members, bind),
     ...(entity === 'people'
-      ? [`NOT ${isHidden('hem_number', hiddenPeople(organizationId, erased, bind))}`]
+      ? [`NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))}`]
       : []),
   ].join(' AND ')
 }
@@ -45,7 +45,7 @@ export function memberIdsQuery(members: ShownMembers): Query {
   const { organizationId, entity, erased } = members
   const columns =
     entity === 'people'
-      ? `${numberAsHem('hem_number')} AS id, ${isHidden('hem_number', hiddenPeople(organizationId, erased, bind))} AS is_hidden`
+      ? `${numberAsHem('hem_number')} AS id, ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))} AS is_hidden`
       : 'company_domain AS id, 0 AS is_hidden'
   return {
     sql: `SELECT key, ${columns} FROM audience_members

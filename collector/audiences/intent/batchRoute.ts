@@ -7,7 +7,7 @@ import { ItemError, itemErrorOf } from '../../api/http/itemErrors.ts'
 import { Bytes, exactly, Nullable } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
-import { hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import {
   countAskable,
   hemsOf,
@@ -15,17 +15,19 @@ import {
   itemsMax,
   readItems,
 } from '../../events/lookup/batchItems.ts'
-import { erasedHems } from '../../events/query/hiddenPeople.ts'
+import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
 import { requireTopics } from '../signals/topics.ts'
 import { access } from './access.ts'
 import { batchQuery } from './batchQuery.ts'
 import type { IntentDeps } from './deps.ts'
-import { DryRun, DryRunResult, dryRunRoute } from './dryRun.ts'
+import { DryRun, DryRunResult, dryRunAnswer } from './dryRun.ts'
 import { topicsOf } from './records.ts'
 import { IntentWindowDays, TopicIds, TopicInterest, tags } from './schemas.ts'
 import type { TopicTuple } from './topicQuery.ts'
+
+const meter = 'intent' as const
 
 /** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
 const batchBytesMax = 8 * 1024 * 1024
@@ -86,67 +88,65 @@ export const batchRoute =
     app.post(
       '/api/v1/intent/batch',
       { schema: describeBatch, config: { access, charged: true }, bodyLimit: batchBytesMax },
-      dryRunRoute(billing, describeBatch, async (request, reply) => {
+      async (request, reply) => {
         const { principal, body } = request
         const { organizationId } = principal
         const items = readItems(body.items, { requiresId: true })
-        if (body.topics) {
-          const { clickhouse } = openReader(principal, {
-            effort: 'page',
-            signal: untilClosed(reply),
-          })
-          await requireTopics(clickhouse, 'topics', body.topics)
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        if (body.topics) await requireTopics(reader.clickhouse, 'topics', body.topics)
+        reply.type('application/json; charset=utf-8')
+
+        const recordsMax = countAskable(items)
+        // The caller chose these people, so the exact number is billed. The data of test keys is generated.
+        if (body.dry_run && principal.mode === 'live') {
+          return dryRunAnswer(meter, recordsMax, false)
         }
-        return {
-          meter: 'intent',
-          projectId: null,
-          recordsMax: countAskable(items),
-          // The caller names these people. What test keys read is made up.
-          isNumberFree: principal.mode === 'test',
-          isExact: true,
-          async read({ signal }) {
-            const reader = openReader(principal, { effort: 'page', signal })
-            const plan: InterestPlan = {
-              organizationId,
-              hiddenFrom: organizationId,
-              topics: body.topics ?? null,
-              today: Math.floor(now() / dayMs),
-              windowDays: body.intent_window_days ?? windowDaysDefault,
-              erased: await erasedHems(postgres, organizationId),
-            }
-            const found = await readInterest(reader, plan, items)
-            const matched = items.filter(
-              ({ asked }) => !(asked instanceof ApiError) && found.has(asked),
-            )
-            return {
-              records: matched.length,
-              hashes: () => hashesOf(matched.map(({ index }) => String(index))),
-              answer(charged) {
-                reply.type('application/json; charset=utf-8')
-                const counts = {
-                  count: items.length,
-                  matched: matched.length,
-                  charged,
-                  meta: chargedMeta('intent', matched.length, charged),
-                }
-                return Buffer.from(
-                  `{"results":[${resultsOf(items, found).join(',')}],${JSON.stringify(counts).slice(1)}`,
-                )
-              },
-            }
-          },
+        const plan: InterestPlan = {
+          organizationId,
+          hiddenFrom: organizationId,
+          topics: body.topics ?? null,
+          today: Math.floor(now() / dayMs),
+          windowDays: body.intent_window_days ?? windowDaysDefault,
+          erased: await erasedHems(postgres, organizationId),
         }
-      }),
+        if (body.dry_run) {
+          const { matched } = await readMatches(reader, plan, items)
+          return dryRunAnswer(meter, matched.length)
+        }
+
+        const charge = await admit(billing, request, reply, { meter, projectId: null, recordsMax })
+
+        const { interest, matched } = await readMatches(reader, plan, items)
+
+        const { charged } = await settle(charge, {
+          records: matched.length,
+          hashes: () => hashesOf(matched.map(({ index }) => String(index))),
+        })
+
+        const counts = {
+          count: items.length,
+          matched: matched.length,
+          charged,
+          meta: chargedMeta(meter, matched.length, charged),
+        }
+        const results = resultsOf(items, interest).join(',')
+        return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)
+      },
     )
   }
 
-/** The topics of the people whom items ask for, by the hem that was asked. */
+/** The topics of the people whom items name, by the hem of the item; and the items that have topics. */
+async function readMatches(reader: Reader, plan: InterestPlan, items: readonly Item[]) {
+  const interest = await readInterest(reader, plan, hemsOf(items))
+  const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && interest.has(asked))
+  return { interest, matched }
+}
+
 async function readInterest(
   reader: Reader,
   plan: InterestPlan,
-  items: readonly Item[],
+  hems: readonly string[],
 ): Promise<ReadonlyMap<string, readonly TopicTuple[]>> {
-  const hems = hemsOf(items)
   if (hems.length === 0) return new Map()
   const { body } = await reader.stream(batchQuery(plan, hems), 'JSONEachRow')
   const rows = (await text(body)).split('\n').filter(Boolean)

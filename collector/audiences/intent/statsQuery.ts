@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { everywhere, hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { everywhere, isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQuery.ts'
@@ -18,7 +18,7 @@ export interface StatsPlan extends SignalSpan {
 export function statsQuery(plan: StatsPlan): Query {
   const { bind, params } = bindings()
   const columns = plan.isPerTopic ? ['date', 'topic'] : ['date']
-  const hidden = hiddenPeople(everywhere, plan.erased, bind)
+  const hidden = suppressedPeople(everywhere, plan.erased, bind)
   const sql = `SELECT ${columns.map((name) => `toString(${name}) AS ${name}`).join(', ')}, sum(times) AS signals,
   uniqExactIf(member, hem_number != 0) AS people, uniqExactIf(company_domain, company_domain != '') AS companies${plan.isPerTopic ? '' : ', uniqExact(topic) AS topics'}
 FROM (
@@ -26,7 +26,7 @@ SELECT ${personOf('hem_number')} AS member, hem_number, company_domain, topic, d
 FROM (
 ${loadedSignals(plan, bind)}
 )
-WHERE NOT ${isHidden('hem_number', hidden)}
+WHERE NOT ${isSuppressed('hem_number', hidden)}
 UNION ALL
 SELECT toUInt256(0) AS member, toUInt256(0) AS hem_number, company_domain, topic, date, times
 FROM (

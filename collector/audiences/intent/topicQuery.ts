@@ -1,6 +1,6 @@
 import { hemAsNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { type Bind, bindings } from '../../events/query/bind.ts'
-import { condition } from '../../events/query/where.ts'
+import { filterCondition } from '../../events/query/filterSql.ts'
 import { companiesWhere } from '../../identity/store/companySql.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
@@ -35,7 +35,7 @@ export function topicQuery(plan: TopicPlan, counted = false): Query {
   const isOfPeople = plan.entity === 'people'
   const interest = isOfPeople ? peopleInterest(plan, bind) : companyInterest(plan, bind)
   const chosen = [
-    ...(plan.filters.length > 0 ? [filterCondition(plan, bind)] : []),
+    ...(plan.filters.length > 0 ? [filteredMembers(plan, bind)] : []),
     ...(plan.buildId === null ? [] : [audienceCondition(plan.buildId, isOfPeople, bind)]),
   ]
   const ofTopics = plan.match === 'all' ? 'min' : 'max'
@@ -66,8 +66,8 @@ LIMIT ${bind('UInt32', plan.limit + 1)}`
 }
 
 /** People one of whose profiles meets the filters; companies that do. */
-function filterCondition({ filters, entity }: TopicPlan, bind: Bind): string {
-  const conditions = filters.map((filter) => condition(filter, bind))
+function filteredMembers({ filters, entity }: TopicPlan, bind: Bind): string {
+  const conditions = filters.map((filter) => filterCondition(filter, bind))
   return entity === 'people'
     ? `member IN (SELECT ${personOf('hem_number')} FROM (${profilesWhere([`${hemAsNumber('hem')} AS hem_number`], conditions)}))`
     : `member IN (${companiesWhere(conditions)})`

@@ -1,18 +1,19 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
+import type { Reader } from '../../api/access/reader.ts'
 import { Bytes } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import { hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { alikeMin } from '../../events/query/freeAnswers.ts'
-import { erasedHems, everywhere, hidesPeople } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere, hidesPeople } from '../../events/query/suppressedPeople.ts'
 import { dateOf } from '../../events/query/window.ts'
 import { type Entity, entities } from '../definition/definition.ts'
 import { maskRow } from '../sample/mask.ts'
 import { readRules } from '../signals/rules.ts'
 import { access, previewAccess } from './access.ts'
 import type { IntentDeps } from './deps.ts'
-import { DryRunResult, dryRunAnswer, dryRunRoute } from './dryRun.ts'
+import { DryRunResult, dryRunAnswer } from './dryRun.ts'
 import { readFields, readSubjects, topicsOf } from './records.ts'
 import {
   bodyOf,
@@ -99,58 +100,45 @@ export const topicRoutes =
         app.post(
           path,
           { schema, config: { access, charged: true, refusals } },
-          dryRunRoute(billing, schema, async (request, reply) => {
+          async (request, reply) => {
             const { principal } = request
-            const body: TopicBody & { select?: string } = request.body
+            const body: TopicBody & { select?: string; dry_run?: boolean } = request.body
             const fields = readFields(entity, body.select)
             const { organizationId } = principal
-            // Checked before anybody is asked whether it may be charged.
-            const { plan } = await open(principal, entity, body, untilClosed(reply))
+            reply.type(json)
+            const { reader, plan } = await open(principal, entity, body, untilClosed(reply))
             const isNumberFree =
               principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
-            // A dry run does not leave out people who opted out of the organization: then its number is not exact.
-            const isDryRun = (request.body as { dry_run?: boolean }).dry_run === true
-            const asked = isDryRun ? await countedPlan(plan) : plan
-            return {
+
+            if (body.dry_run) {
+              if (!isNumberFree) return dryRunAnswer(meter, plan.limit, false)
+              // A free number includes people who opted out of the organization; then it is not exact.
+              const isExact = !(await hidesPeople(postgres, organizationId))
+              const { rows } = await readTopicRows(reader, await countedPlan(plan), isNumberFree)
+              return dryRunAnswer(meter, rows.length, isExact)
+            }
+
+            const charge = await admit(billing, request, reply, {
               meter,
               projectId: null,
               recordsMax: plan.limit,
-              isNumberFree,
-              isExact: !isDryRun || !(await hidesPeople(postgres, organizationId)),
-              async read({ signal }) {
-                const reader = openReader(principal, { effort: 'page', signal })
-                const found = await reader.rows<TopicRow>(topicQuery(asked))
-                const rows = found.slice(0, plan.limit)
-                // Whether one more follows is told by the next page where their number is sold.
-                const hasMore = isNumberFree
-                  ? found.length > plan.limit
-                  : rows.length === plan.limit
-                const last = hasMore ? rows.at(-1)! : null
-                return {
-                  records: rows.length,
-                  hashes: () => hashesOf(rows.map(({ member }) => member)),
-                  async answer(charged) {
-                    const subjects = await readSubjects(
-                      reader,
-                      organizationId,
-                      entity,
-                      rows,
-                      fields,
-                    )
-                    const next = last && {
-                      next_cursor: cursors.write(organizationId, placeAfter(plan, body, last)),
-                    }
-                    reply.type(json)
-                    return answerOf(entity, rows, subjects, {
-                      count: rows.length,
-                      ...next,
-                      meta: { ...metaOf(plan), charged },
-                    })
-                  },
-                }
-              },
-            }
-          }),
+            })
+
+            const { rows, last } = await readTopicRows(reader, plan, isNumberFree)
+
+            const { charged } = await settle(charge, {
+              records: rows.length,
+              hashes: () => hashesOf(rows.map(({ member }) => member)),
+            })
+
+            const subjects = await readSubjects(reader, organizationId, entity, rows, fields)
+            const next = last && placeAfter(plan, body, last)
+            return answerOf(entity, rows, subjects, {
+              count: rows.length,
+              ...(next && { next_cursor: cursors.write(organizationId, next) }),
+              meta: { ...metaOf(plan), charged },
+            })
+          },
         )
 
         app.post(
@@ -210,6 +198,15 @@ export const topicRoutes =
       }
     }
   }
+
+/** The records of a page; `last` is the one after which the next page begins, null on the last page. */
+async function readTopicRows(reader: Reader, plan: TopicPlan, isNumberFree: boolean) {
+  const found = await reader.rows<TopicRow>(topicQuery(plan))
+  const rows = found.slice(0, plan.limit)
+  // Where the number of records is billed, only the next page reveals whether more records follow.
+  const hasMore = isNumberFree ? found.length > plan.limit : rows.length === plan.limit
+  return { rows, last: hasMore ? rows.at(-1)! : null }
+}
 
 const json = 'application/json; charset=utf-8'
 

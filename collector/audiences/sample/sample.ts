@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Reader } from '../../api/access/reader.ts'
 import { alikeMin, isOfChosenPeople, sampleMembersMin } from '../../events/query/freeAnswers.ts'
-import { erasedHems, everywhere } from '../../events/query/hiddenPeople.ts'
+import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
 import { readCompanies } from '../../identity/store/companies.ts'
 import { personFields, readPeople } from '../../identity/store/people.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'

@@ -1,5 +1,5 @@
 import { bindings } from '../../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
@@ -30,7 +30,7 @@ export function sampleQuery(plan: SamplePlan): Query {
   const { unseen, organizationId } = plan
   const isShown =
     plan.parsed.entity === 'people'
-      ? `NOT ${isHidden('member', hiddenPeople(organizationId, unseen.erased, bind))}`
+      ? `NOT ${isSuppressed('member', suppressedPeople(organizationId, unseen.erased, bind))}`
       : 'true'
   const text =
     plan.parsed.entity === 'people' ? 'lower(hex(reinterpretAsFixedString(member)))' : 'member'

@@ -1,5 +1,5 @@
 import type { Bind } from '../../events/query/bind.ts'
-import { hiddenPeople, isHidden } from '../../events/query/hiddenPeople.ts'
+import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { dateOf } from '../../events/query/window.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
@@ -55,12 +55,12 @@ HAVING signals > 0
 
 /** The signals of people, with `member` and the `hem_number` that each is of. */
 function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
-  const hidden = hiddenPeople(plan.hiddenFrom, plan.erased, bind)
+  const hidden = suppressedPeople(plan.hiddenFrom, plan.erased, bind)
   return `SELECT ${personOf('hem_number')} AS member, hem_number, topic, date, strength, times
 FROM (
 ${[loadedSignals(spanOf(plan), bind, hems), ...(plan.loadedOnly ? [] : [ownSignals(spanOf(plan), bind, hems)])].join('\nUNION ALL\n')}
 )
-WHERE hem_number != 0 AND NOT ${isHidden('hem_number', hidden)}`
+WHERE hem_number != 0 AND NOT ${isSuppressed('hem_number', hidden)}`
 }
 
 /** The window and the twelve weeks before it. */

@@ -32,7 +32,13 @@ interface RequestsDeps extends BillingDeps {
 
 /** GET /api/v1/requests: who asked what, how it ended, and what it was charged. */
 export const requestsRoutes =
-  ({ postgres, openReader, recordScopeOf, cursors, now }: RequestsDeps): FastifyPluginAsyncTypebox =>
+  ({
+    postgres,
+    openReader,
+    recordScopeOf,
+    cursors,
+    now,
+  }: RequestsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const places = cursors<Place>('requests')
     app.get(

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Reader } from '../../api/access/reader.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
-import { chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { readPeople } from '../../identity/store/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { type ContactRow, contactQuery } from './contactQuery.ts'
@@ -23,37 +23,37 @@ export const contactRoutes =
           charged: true,
         },
       },
-      chargedRoute(deps.billing, describeContact, ({ principal, body }, reply) => {
+      async (request, reply) => {
+        const { principal, body } = request
         const { organizationId } = principal
         const plan = readContactBody(body, (cursor) => cursors.read(organizationId, cursor))
-        return {
+
+        const charge = await admit(deps.billing, request, reply, {
           meter: 'contact',
           projectId: null,
           recordsMax: plan.limit,
-          async read({ signal }) {
-            const reader = deps.openReader(principal, { effort: 'scan', signal })
-            const { known, people, last } = await readContacts(reader, organizationId, plan)
-            return {
-              records: known.length,
-              hashes: () => hashesOf(known.map(({ person_key }) => person_key)),
-              answer(charged) {
-                const results = known
-                  .map(({ hem_text }) => people.get(hem_text)!.toString())
-                  .join(',')
-                const counts = {
-                  count: known.length,
-                  with_business_email: known.length,
-                  charged,
-                  meta: chargedMeta('contact', known.length, charged),
-                  ...(last && { next_cursor: cursors.write(organizationId, last) }),
-                }
-                reply.type('application/json; charset=utf-8')
-                return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)
-              },
-            }
-          },
+        })
+
+        const { signal } = charge
+        const reader = deps.openReader(principal, { effort: 'scan', signal })
+        const { known, people, last } = await readContacts(reader, organizationId, plan)
+
+        const { charged } = await settle(charge, {
+          records: known.length,
+          hashes: () => hashesOf(known.map(({ person_key }) => person_key)),
+        })
+
+        const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
+        const counts = {
+          count: known.length,
+          with_business_email: known.length,
+          charged,
+          meta: chargedMeta('contact', known.length, charged),
+          ...(last && { next_cursor: cursors.write(organizationId, last) }),
         }
-      }),
+        reply.type('application/json; charset=utf-8')
+        return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)
+      },
     )
   }
 

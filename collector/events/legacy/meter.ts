@@ -33,7 +33,7 @@ export function meterOfRows(
 export const decidingFields = ({
   filters,
   distinct,
-}: Pick<EventsPlan, 'filters' | 'distinct'>): readonly Field[] => [
+}: Pick<EventsPlan, 'filters' | 'distinct'>): Field[] => [
   ...filters.flatMap(({ field }) => field ?? []),
   ...distinct,
 ]

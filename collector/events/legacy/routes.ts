@@ -7,23 +7,17 @@ import type { Effort, Reader } from '../../api/access/reader.ts'
 import { contentTypeOf } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import { type ChargedRead, chargedRoute } from '../../billing/chargedRoute.ts'
+import { admit, settle } from '../../billing/chargedRequest.ts'
 import { countsAnswer, indexOf, readCounts } from '../query/counts.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
 import { requireFreeFilters } from '../query/freeAnswers.ts'
-import type { Asked } from '../query/plan.ts'
+import type { Asked } from '../query/parseEventsRequest.ts'
 import { nameProjects } from '../query/projects.ts'
-import { pageKeysQuery } from '../query/readPage.ts'
-import { readRecordHashes } from '../query/recordHashes.ts'
-import { outputOf, rowForm } from '../query/rowForm.ts'
+import { readEventHashes } from '../query/readPage.ts'
+import { outputFormat, type RowEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import type { EventsPlan, Selection } from '../query/selection.ts'
-import {
-  type LegacyEventsQuery,
-  type LegacyVersion,
-  readLegacyEvents,
-  readNarrowestScope,
-} from './legacy.ts'
+import { readLegacyEvents, readNarrowestScope } from './legacy.ts'
 import { decidingFields, meterOf, meterOfRows } from './meter.ts'
 import { estimateScan } from './scanEstimate.ts'
 import {
@@ -63,69 +57,60 @@ export const legacyRoutes =
       scope: await deps.scopeOf(principal, asked),
     })
 
-    const readPage =
-      (version: LegacyVersion) =>
-      async (
-        request: FastifyRequest<{ Querystring: LegacyEventsQuery }>,
-        reply: FastifyReply,
-      ): Promise<ChargedRead> => {
-        const legacy = readLegacyEvents(request, version)
-        const asking = await scoped(request, legacy)
-        // Without select the rows tell the meter: who may not even have the lowest it can be is refused before the work.
-        const named = [...decidingFields(asking), ...(legacy.isSelected ? asking.columns : [])]
-        const asked = meterOf(named)
-        return {
-          meter: asked,
-          projectId: asking.scope.projectId,
-          recordsMax: asking.limit,
-          async read({ signal, window = asking.window }) {
-            const reader = deps.openReader(request.principal, {
-              effort: 'page',
-              signal,
-              window: asking.window,
-            })
-            const plan = await nameProjects(reader, { ...asking, window })
-            const found = await readRows(reader, plan)
-            const rows = found.slice(0, plan.limit)
-            const meter = legacy.isSelected
-              ? asked
-              : meterOfRows(rows, { fields: plan.columns, named })
-            const records = rows.length
-            return {
-              records,
-              meter,
-              window,
-              hashes: () => readRecordHashes(reader, pageKeysQuery(plan)),
-              answer(charged) {
-                const meta = {
-                  meter,
-                  records,
-                  charged,
-                  start_ms: window.startMs,
-                  end_ms: window.endMs - (version.includesEnd ? 1 : 0),
-                  offset: plan.offset,
-                  limit: plan.limit,
-                  has_more: found.length > plan.limit,
-                  request_id: request.id,
-                }
-                reply.type(contentTypeOf('json'))
-                return `{"rows":[${rows.join(',')}],"meta":${JSON.stringify(meta)}}`
-              },
-            }
-          },
-        }
-      }
-
     for (const [path, version] of [
       ['/api/v1/events', v1],
       ['/api/v2/events', v2],
     ] as const) {
-      const config = { ...shared.config, charged: true } as const
-      const schema = describeLegacyEvents(version)
       app.get(
         path,
-        { ...shared, schema, config },
-        chargedRoute(deps.billing, schema, readPage(version)),
+        { schema: describeLegacyEvents(version), config: { access, charged: true } },
+        async (request, reply) => {
+          const { principal } = request
+          const legacy = readLegacyEvents(request, version)
+          const unnamed = await scoped(request, legacy)
+          const { isSelected } = legacy
+          const named = decidingFields(unnamed)
+          if (isSelected) named.push(...unnamed.columns)
+
+          // Without select the rows decide the meter. `admit` checks the lowest one that they can have.
+          const charge = await admit(deps.billing, request, reply, {
+            meter: meterOf(named),
+            projectId: unnamed.scope.projectId,
+            recordsMax: unnamed.limit,
+          })
+
+          const { signal, repeatedWindow: window = unnamed.window } = charge
+          const by = { effort: 'page', signal, window: unnamed.window } as const
+          const reader = deps.openReader(principal, by)
+          const plan = await nameProjects(reader, { ...unnamed, window })
+          const found = await readRows(reader, plan)
+          const rows = found.slice(0, plan.limit)
+          const records = rows.length
+          const meter = isSelected
+            ? meterOf(named)
+            : meterOfRows(rows, { fields: plan.columns, named })
+
+          const { charged } = await settle(charge, {
+            records,
+            meter,
+            window,
+            hashes: () => readEventHashes(reader, plan),
+          })
+
+          const meta = {
+            meter,
+            records,
+            charged,
+            start_ms: window.startMs,
+            end_ms: window.endMs - (version.includesEnd ? 1 : 0),
+            offset: plan.offset,
+            limit: plan.limit,
+            has_more: found.length > plan.limit,
+            request_id: request.id,
+          }
+          reply.type(contentTypeOf('json'))
+          return Buffer.from(`{"rows":[${rows.join(',')}],"meta":${JSON.stringify(meta)}}`)
+        },
       )
     }
 
@@ -180,8 +165,14 @@ export const legacyRoutes =
  * here needs their values but the meter.
  */
 async function readRows(reader: Reader, plan: EventsPlan): Promise<string[]> {
-  const ready = rowForm(plan, 'json', false, reader.clickhouse.shards.length === 1)
-  const form = { ...ready, membersOfNobody: 'null' } as const
-  const { body } = await reader.stream(eventsQuery(plan, form), outputOf(plan, 'json', form))
+  const encoding: RowEncoding = {
+    ...rowEncoding(plan, 'json', {
+      leadsWithNext: false,
+      isOfOneServer: reader.clickhouse.shards.length === 1,
+    }),
+    membersOfNobody: 'null',
+  }
+  const output = outputFormat(plan.columns, encoding)
+  const { body } = await reader.stream(eventsQuery(plan, encoding), output)
   return (await text(body)).split('\n').filter(Boolean)
 }

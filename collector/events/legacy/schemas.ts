@@ -1,9 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
-import { Choice, exactly } from '../../api/http/schemas.ts'
+import { Bytes, Choice, exactly } from '../../api/http/schemas.ts'
 import { meters } from '../../billing/meters.ts'
 import { FreeFilterText } from '../query/filter.ts'
-import { everyTier } from '../query/plan.ts'
+import { everyTier } from '../query/parseEventsRequest.ts'
 import { SourceName } from '../query/source.ts'
 import { eventRows } from '../rowSchemas.ts'
 import { EventCount, EventType } from '../schemas.ts'
@@ -60,7 +60,14 @@ export const describeLegacyEvents = (version: LegacyVersion) => ({
     ' Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without ' +
     'select those count, too, that have a value in a row. resolved is a field of events.',
   querystring: version.includesEnd ? InclusiveEventsQuery : LegacyEventsQuery,
-  response: answer('A page of events.', { rows: Type.Array(eventRows[everyTier]), meta: Meta }),
+  response: {
+    200: Bytes(
+      Type.Object(
+        { rows: Type.Array(eventRows[everyTier]), meta: Meta },
+        { description: 'A page of events.' },
+      ),
+    ),
+  },
 })
 
 /** GET /api/v1/events/scan_estimate. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/http/errors.ts'
 import { itemErrorOf } from '../../api/http/itemErrors.ts'
-import type { Rows } from '../query/rows.ts'
+import type { Delivery } from '../../billing/billing.ts'
 import type { Item } from './batchItems.ts'
 
 /** A piece has so many bytes: each costs a turn of the event loop, and the compressor's. */
@@ -10,7 +10,7 @@ const pieceBytes = 64 * 1024
 export async function* resultsOf(
   items: readonly Item[],
   people: ReadonlyMap<string, Buffer>,
-): AsyncGenerator<Rows> {
+): AsyncGenerator<Delivery> {
   let parts: Buffer[] = []
   let length = 0
   let records = 0

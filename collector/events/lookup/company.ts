@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
-import { chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { type CompanyKey, companyQuery } from '../../identity/store/companySql.ts'
 import { isEmail } from '../../identity/store/hem.ts'
 import type { ReadDeps } from '../query/deps.ts'
@@ -28,29 +28,33 @@ export const companyLookupRoute =
           charged: true,
         },
       },
-      chargedRoute(deps.billing, describeCompany, ({ principal, query }) => {
+      async (request, reply) => {
+        const { principal, query } = request
         const key = readCompanyKey(query)
+
+        const charge = await admit(deps.billing, request, reply, usage)
+
+        const { signal } = charge
+        const reader = deps.openReader(principal, { effort: 'page', signal })
+        const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))
+        const records = company ? 1 : 0
+
+        const { charged } = await settle(charge, {
+          records,
+          hashes: () => hashesOf([JSON.stringify(key)]),
+        })
+
         return {
-          meter: 'lookup',
-          projectId: null,
-          recordsMax: 1,
-          async read({ signal }) {
-            const reader = deps.openReader(principal, { effort: 'page', signal })
-            const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))
-            return {
-              records: company ? 1 : 0,
-              hashes: () => hashesOf([JSON.stringify(key)]),
-              answer: (charged) => ({
-                matched: company !== undefined,
-                company: company ?? null,
-                meta: chargedMeta('lookup', company ? 1 : 0, charged),
-              }),
-            }
-          },
+          matched: company !== undefined,
+          company: company ?? null,
+          meta: chargedMeta(usage.meter, records, charged),
         }
-      }),
+      },
     )
   }
+
+/** The organization is charged: the lookup reads no project. */
+const usage = { meter: 'lookup', projectId: null, recordsMax: 1 } as const
 
 /** Exactly one of the three. Throws 400, which names what is wrong. */
 function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {

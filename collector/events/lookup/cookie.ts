@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { hem as hemField } from '../../../schemas/fields.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
-import { chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { ReadDeps } from '../query/deps.ts'
 import { readScope } from '../query/scopeQuery.ts'
@@ -28,37 +28,41 @@ export const cookieLookupRoute =
           charged: true,
         },
       },
-      chargedRoute(deps.billing, describeCookie, async (request) => {
+      async (request, reply) => {
         const { principal, query } = request
         const scope = await deps.scopeOf(principal, readScope(request), 'identity')
         const cookieId = query.cookie_id.toLowerCase()
-        return {
+
+        const charge = await admit(deps.billing, request, reply, {
           meter: 'lookup',
           projectId: scope.projectId,
           recordsMax: 1,
-          async read({ signal }) {
-            const reader = deps.openReader(principal, { effort: 'page', signal })
-            // Only of browsers that were seen here: the graph is no one's to go through.
-            const [seen] = await reader.rows<object>(seenQuery(scope, cookieId))
-            const found = seen
-              ? await reader.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
-              : []
-            const links = toLinks(found)
-            const counting = links.find(({ counts }) => counts)
-            return {
-              records: counting ? 1 : 0,
-              hashes: () => hashesOf(counting ? [cookieId] : []),
-              answer: (charged) => ({
-                cookie_id: cookieId,
-                matched: counting !== undefined,
-                hem: counting?.hem ?? null,
-                links: counting ? links : [],
-                meta: chargedMeta('lookup', counting ? 1 : 0, charged),
-              }),
-            }
-          },
+        })
+
+        const { signal } = charge
+        const reader = deps.openReader(principal, { effort: 'page', signal })
+        // The graph answers only for browsers that this organization has events of.
+        const [seen] = await reader.rows<object>(seenQuery(scope, cookieId))
+        const found = seen
+          ? await reader.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
+          : []
+        const links = toLinks(found)
+        const counting = links.find(({ counts }) => counts)
+        const records = counting ? 1 : 0
+
+        const { charged } = await settle(charge, {
+          records,
+          hashes: () => hashesOf(counting ? [cookieId] : []),
+        })
+
+        return {
+          cookie_id: cookieId,
+          matched: counting !== undefined,
+          hem: counting?.hem ?? null,
+          links: counting ? links : [],
+          meta: chargedMeta('lookup', records, charged),
         }
-      }),
+      },
     )
   }
 

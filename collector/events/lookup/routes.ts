@@ -5,9 +5,10 @@ import type { Field } from '../../../schemas/fields.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { streamOf } from '../../api/http/streamOf.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
-import { type ChargedRead, chargedRoute, hashesOf } from '../../billing/chargedRoute.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { readPeople, readPersonFields } from '../../identity/store/people.ts'
 import type { ReadDeps } from '../query/deps.ts'
+import { jsonRows } from '../query/sendRows.ts'
 import { resultsOf } from './batch.ts'
 import { countAskable, hemsOf, readItems } from './batchItems.ts'
 import { hemOfNamedPerson } from './namedPerson.ts'
@@ -45,48 +46,37 @@ export const lookupRoutes =
         fields,
       )
 
-    const lookUp = (
+    const lookUp = async (
       request: FastifyRequest,
       reply: FastifyReply,
       { select, ...subject }: Asked,
-    ): ChargedRead => {
+    ): Promise<Buffer> => {
       const hem = hemOfNamedPerson(subject)
       if (hem instanceof ApiError) throw hem
       const fields = readPersonFields(select)
-      return {
-        ...usage,
-        recordsMax: 1,
-        async read({ signal }) {
-          const people = await read(request, [hem], fields, signal)
-          return {
-            records: people.size,
-            hashes: () => hashesOf([...people.keys()]),
-            answer(charged) {
-              reply.type(json)
-              const person = people.get(hem)
-              const meta = JSON.stringify(chargedMeta(usage.meter, people.size, charged))
-              return Buffer.from(
-                `{"matched":${person !== undefined},"person":${person ?? null},"meta":${meta}}`,
-              )
-            },
-          }
-        },
-      }
+
+      const charge = await admit(deps.billing, request, reply, { ...usage, recordsMax: 1 })
+
+      const people = await read(request, [hem], fields, charge.signal)
+
+      const { charged } = await settle(charge, {
+        records: people.size,
+        hashes: () => hashesOf([...people.keys()]),
+      })
+
+      reply.type(json)
+      const person = people.get(hem)
+      const meta = JSON.stringify(chargedMeta(usage.meter, people.size, charged))
+      return Buffer.from(
+        `{"matched":${person !== undefined},"person":${person ?? null},"meta":${meta}}`,
+      )
     }
 
-    app.get(
-      '/api/v1/lookup',
-      { schema: describeGet, ...single },
-      chargedRoute(deps.billing, describeGet, (request, reply) =>
-        lookUp(request, reply, request.query),
-      ),
+    app.get('/api/v1/lookup', { schema: describeGet, ...single }, (request, reply) =>
+      lookUp(request, reply, request.query),
     )
-    app.post(
-      '/api/v1/lookup',
-      { schema: describePost, ...single },
-      chargedRoute(deps.billing, describePost, (request, reply) =>
-        lookUp(request, reply, request.body),
-      ),
+    app.post('/api/v1/lookup', { schema: describePost, ...single }, (request, reply) =>
+      lookUp(request, reply, request.body),
     )
 
     app.post(
@@ -96,47 +86,39 @@ export const lookupRoutes =
         config: { access: { ...access, limit: 'batch_lookup' }, charged: true },
         bodyLimit: batchBytesMax,
       },
-      chargedRoute(deps.billing, describeBatch, (request, reply) => {
+      async (request, reply) => {
         const items = readItems(request.body.items, { requiresId: false })
         const fields = readPersonFields(request.body.select)
-        return {
+
+        const charge = await admit(deps.billing, request, reply, {
           ...usage,
           recordsMax: countAskable(items),
-          async read({ signal }) {
-            const people = await read(request, hemsOf(items), fields, signal)
-            const matched = items.filter(
-              ({ asked }) => !(asked instanceof ApiError) && people.has(asked),
-            )
-            return {
-              records: matched.length,
-              hashes: () => hashesOf(matched.map(({ index }) => String(index))),
-              rows: resultsOf(items, people),
-              answer(charged, rows) {
-                reply.type(json)
-                const counts = {
-                  count: items.length,
-                  matched: matched.length,
-                  charged,
-                  meta: chargedMeta(usage.meter, matched.length, charged),
-                }
-                return streamOf(
-                  enclosed('{"results":[', rows, `],${JSON.stringify(counts).slice(1)}`),
-                )
-              },
-            }
-          },
+        })
+
+        const people = await read(request, hemsOf(items), fields, charge.signal)
+        const matched = items.filter(
+          ({ asked }) => !(asked instanceof ApiError) && people.has(asked),
+        )
+
+        const { charged, rows } = await settle(charge, {
+          records: matched.length,
+          hashes: () => hashesOf(matched.map(({ index }) => String(index))),
+          rows: resultsOf(items, people),
+        })
+
+        reply.type(json)
+        const counts = {
+          count: items.length,
+          matched: matched.length,
+          charged,
+          meta: chargedMeta(usage.meter, matched.length, charged),
         }
-      }),
+        return streamOf(jsonRows('results', rows, () => counts))
+      },
     )
   }
 
-/** Lookups are charged to the organization: they read no project. */
+/** The organization is charged: lookups read no project. */
 const usage = { meter: 'lookup', projectId: null } as const
-
-async function* enclosed(start: string, rows: AsyncIterable<Buffer>, end: string) {
-  yield start
-  yield* rows
-  yield end
-}
 
 const json = 'application/json; charset=utf-8'

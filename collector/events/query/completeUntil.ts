@@ -3,7 +3,7 @@ import { busy } from '../../api/http/errors.ts'
 import { readCompleteUntil } from '../../ingest/spool/collectors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
-import type { RowKey } from './cursor.ts'
+import type { Cursor, RowKey } from './cursor.ts'
 import type { EventsPlan } from './selection.ts'
 import type { Window } from './window.ts'
 
@@ -33,11 +33,22 @@ export function readableWindow(
 
 const firstId = '00000000-0000-0000-0000-000000000000'
 
-/** Where a feed goes on that has been read to the end of what is complete; null when that was all that was asked for. */
-export function feedEnd({ cursor }: EventsPlan, asked: Window, read: Window): RowKey | null {
-  if (read.endMs >= asked.endMs) return null
-  // What is complete may have become less, when ClickHouse lost something in a crash.
-  return cursor && cursor.from.millis >= read.endMs
+/**
+ * Where the page after this one begins; null after the last page. `next` is the key of the first row that is not on this
+ * page, `asked` the window of the request, of which a feed reads only the part that is complete.
+ */
+export function cursorAfter(plan: EventsPlan, asked: Window, next: RowKey | null): Cursor | null {
+  const { order, window } = plan
+  const isFeed = order === 'received'
+  const from = next ?? (isFeed ? feedEnd(plan, asked) : null)
+  return from && { order, from, window: isFeed ? asked : window }
+}
+
+/** Where a feed continues after everything that is complete; null at the end of the window. */
+function feedEnd({ cursor, window }: EventsPlan, asked: Window): RowKey | null {
+  if (window.endMs >= asked.endMs) return null
+  // The complete part may have become shorter, if ClickHouse lost rows in a crash.
+  return cursor && cursor.from.millis >= window.endMs
     ? cursor.from
-    : { millis: read.endMs, eventId: firstId }
+    : { millis: window.endMs, eventId: firstId }
 }

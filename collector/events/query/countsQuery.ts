@@ -2,8 +2,8 @@ import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from './bind.ts'
 import { columnsFrom, selectList } from './columns.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
+import { selectionConditions } from './filterSql.ts'
 import type { CountsPlan } from './selection.ts'
-import { conditions } from './where.ts'
 
 /** The column of countsQuery that holds the count of all groups together, the same in every row. */
 export const totalColumn = '_total'
@@ -24,7 +24,7 @@ function orderOf({ groups }: CountsPlan): readonly string[] {
  */
 export function countsQuery(plan: CountsPlan): Query {
   const { bind, params } = bindings()
-  const where = conditions(plan, bind).join('\n  AND ')
+  const where = selectionConditions(plan, bind).join('\n  AND ')
   const names = plan.groups.map(({ name }) => name)
   const distinct = plan.distinct.map(({ name }) => name).join(', ')
   const columns = [

@@ -1,12 +1,15 @@
 import { type Field, hemNumber, isProfileField } from '../../../schemas/fields.ts'
+import { isTable } from '../../api/http/negotiateFormat.ts'
 import { profileMembers, profileValues, withPerson } from '../../identity/store/profileSql.ts'
-import { profileTexts } from '../../identity/store/profileTexts.ts'
+import { profileTexts, runsOf } from '../../identity/store/profileTexts.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from './bind.ts'
 import { type Column, columnsFrom, selectList } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsPlace, eventsSource } from './eventsSource.ts'
+import { selectionConditions } from './filterSql.ts'
+import { multiProjectBound } from './multiProjectBound.ts'
 import {
   beforeHere,
   fromHereBack,
@@ -19,15 +22,11 @@ import {
   timeColumn,
   timeOf,
 } from './order.ts'
-import { limitMax } from './plan.ts'
-import { projectsBound } from './projectsBound.ts'
-import { nextColumn, type RowForm, runsOf } from './rowForm.ts'
+import { limitMax } from './parseEventsRequest.ts'
+import { nextColumn, plainEncoding, type RowEncoding } from './rowEncoding.ts'
 import type { EventsPlan } from './selection.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
-import { typedValues, type ValueSql } from './typedValues.ts'
-import { conditions } from './where.ts'
-
-const plainRows: RowForm = { leadsWithNext: false, profiles: 'columns' }
+import { typedColumns, type ValueSql } from './typedColumns.ts'
 
 /** True when the rows of a plan show their own place, so that a cursor can be read from any of them. */
 export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
@@ -37,7 +36,7 @@ export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
  * The rows of a page, in its order, and one more, by which the caller knows that there are more. Profiles are looked
  * up for these rows alone.
  */
-export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query {
+export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncoding): Query {
   const { bind, params } = bindings()
   const { columns } = plan
   const { events, asked } = eventsPlace(
@@ -50,12 +49,12 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
       events,
       ...(declared && { declared }),
     })
-  const isOfOneServer = form.isOfOneServer || asked.pixelId !== undefined
-  const sql = isOneSelect(plan, { ...form, isOfOneServer })
-    ? pageWithProfiles(columns, form, page)
-    : withProfilesOf(columns, form, page, {
+  const isOfOneServer = encoding.isOfOneServer || asked.pixelId !== undefined
+  const sql = isOneSelect(plan, { ...encoding, isOfOneServer })
+    ? pageWithProfiles(columns, encoding, page)
+    : withProfilesOf(columns, encoding, page, {
         order: plan.order,
-        ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }),
+        ...(isTable(encoding.format) && { typed: typedColumns(plan.sampleNames, bind) }),
       })
   return { ...asked, sql: sql + boundSettings(plan), params: { ...params, ...asked.params } }
 }
@@ -65,21 +64,23 @@ export function eventsQuery(plan: EventsPlan, form: RowForm = plainRows): Query 
  * alone, and plans one query instead of two. Not where something is said over all rows, or where rows are left out or
  * joined after they were found; nor over the table of all shards, where ClickHouse 26.7 crashes on it.
  */
-function isOneSelect({ columns, filters, distinct }: EventsPlan, form: RowForm): boolean {
-  if (form.leadsWithNext || form.isTyped) return false
+function isOneSelect({ columns, filters, distinct }: EventsPlan, encoding: RowEncoding): boolean {
+  if (encoding.leadsWithNext || isTable(encoding.format)) return false
   if (!columns.some(isProfileField)) return true
   const names = columns.map(({ name }) => name)
-  return form.isOfOneServer === true && distinct.length === 0 && !isAboutSessions(filters, names)
+  return (
+    encoding.isOfOneServer === true && distinct.length === 0 && !isAboutSessions(filters, names)
+  )
 }
 
 /** SQL of a page as one SELECT; see isOneSelect. */
 function pageWithProfiles(
   columns: readonly Field[],
-  form: RowForm,
+  encoding: RowEncoding,
   page: (selected: readonly Column[], declared?: string) => string,
 ): string {
   if (!columns.some(isProfileField)) return page(columns.map(({ name }) => bare(name)))
-  const { declared, selected } = withProfile(columns, form, (_field, sql) => sql)
+  const { declared, selected } = withProfile(columns, encoding, (_field, sql) => sql)
   return page(selected, `WITH ${[`${hemNumber} AS _hem_number`, ...declared].join(', ')}\n`)
 }
 
@@ -89,12 +90,13 @@ function pageWithProfiles(
  */
 export function withProfilesOf(
   columns: readonly Field[],
-  form: RowForm,
+  encoding: RowEncoding,
   page: (inside: readonly Column[]) => string,
   { order, typed }: { order: Order; typed?: ValueSql },
 ): string {
-  const shown: ValueSql = typed ?? (form.escapesFormulas ? escapedFormula : (_field, sql) => sql)
-  const { declared, selected } = withProfile(columns, form, shown)
+  const shown: ValueSql =
+    typed ?? (encoding.escapesFormulas ? escapedFormula : (_field, sql) => sql)
+  const { declared, selected } = withProfile(columns, encoding, shown)
   const hasProfiles = declared.length > 0
   const ofEvent = columns.filter(
     (field) => !isProfileField(field) && !(hasProfiles && isOfHem(field)),
@@ -103,7 +105,7 @@ export function withProfilesOf(
   if (hasProfiles) inside.push({ name: '_hem_number', sql: hemNumber })
   const next = { name: nextColumn, sql: lastKey(order) }
   return `${hasProfiles ? `WITH ${declared.join(', ')}\n` : ''}SELECT ${selectList([
-    ...(form.leadsWithNext ? [next] : []),
+    ...(encoding.leadsWithNext ? [next] : []),
     ...selected,
   ])}
 FROM (
@@ -118,7 +120,7 @@ ${typed ? orderBy(order, 'page') : orderBy(order)}`
  */
 function withProfile(
   columns: readonly Field[],
-  { profiles, membersOfNobody, escapesFormulas }: RowForm,
+  { profiles, membersOfNobody, escapesFormulas }: RowEncoding,
   shown: ValueSql,
 ): { declared: readonly string[]; selected: readonly Column[] } {
   const ofProfile = columns.filter(isProfileField)
@@ -192,7 +194,7 @@ function pageSql(
   }
   const { declared, from } = eventsSource(plan, [], bind, events)
   const selected = selectList(columns)
-  const all = conditions(plan, bind)
+  const all = selectionConditions(plan, bind)
   const after = [...cursorConditions(plan, bind), ...untilConditions(plan, bind)]
   const offset = plan.offset > 0 ? ` OFFSET ${bind('UInt32', plan.offset)}` : ''
   const limit = `LIMIT ${bind('UInt32', plan.limit + 1)}${offset}`
@@ -228,7 +230,7 @@ const boundOf = (
   events: string,
 ): readonly string[] => [
   ...receivedBound(plan, where, bind, events),
-  ...projectsBound(plan, { where, rows: rowsAsked(plan), events }, bind),
+  ...multiProjectBound(plan, { where, rows: rowsAsked(plan), events }, bind),
 ]
 
 /** How many rows the query of a page asks for, those that are left out at its begin included. */

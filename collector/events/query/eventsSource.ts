@@ -59,5 +59,5 @@ export function eventsPlace(
     : { events: 'events', asked: { params: {} } }
 }
 
-/** Filters of them ask other tables, too (where.ts). */
+/** Filters of them ask other tables, too (filterSql.ts). */
 const isOfPeople: ReadonlySet<Field> = new Set([hem, hasProfile])

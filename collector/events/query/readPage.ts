@@ -2,27 +2,23 @@ import { fieldNamed } from '../../../schemas/fields.ts'
 import type { Reader } from '../../api/access/reader.ts'
 import { busy } from '../../api/http/errors.ts'
 import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
+import type { ReadRecords } from '../../billing/chargedRequest.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
 import { eventsQuery, rowsShowTheirKey } from './eventsQuery.ts'
 import { keyColumns } from './order.ts'
-import { type Page, pageOf } from './page.ts'
-import { spanOf } from './pageSpans.ts'
+import { estimateSpan } from './pageSpanEstimator.ts'
 import { nameProjects } from './projects.ts'
-import { recordKey } from './recordHashes.ts'
-import { outputOf, rowForm } from './rowForm.ts'
+import { outputFormat, type Page, pageOf, rowEncoding } from './rowEncoding.ts'
 import type { EventsPlan } from './selection.ts'
 
-/** A page of events, and what asks for the keys of its rows. */
-interface EventsPage extends Page {
-  /** For readRecordHashes. */
-  keysQuery(): Query
-}
+/** A page of events, as `settle` charges it. */
+export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
 
 /**
- * Asks for the page of a plan. Where the next page begins is the key of the one row too many that was asked for. A
- * JSON answer says it last, so when its columns hold the key it is read from that row, and the query stays plain. As
- * other lines ClickHouse puts the key in front of every row, and it is cut off again. A table is asked for twice.
+ * Reads the page of a plan. The query returns one row more than the page has: its key is where the next page begins.
+ * A JSON answer tells the key last. If its columns contain the key, `readPage` takes it from that row, and the query
+ * stays plain. For NDJSON and CSV, ClickHouse writes the key before every row, and `pageOf` cuts it off again.
  */
 export async function readPage(
   reader: Reader,
@@ -31,69 +27,67 @@ export async function readPage(
 ): Promise<EventsPage> {
   const plan = await nameProjects(reader, unnamed)
   if (isTable(format)) return readTablePage(reader, plan, format)
-  const leadsWithNext = format !== 'json' || !rowsShowTheirKey(plan)
-  const form = rowForm(plan, format, leadsWithNext, reader.clickhouse.shards.length === 1)
-  const ask = (asked: EventsPlan) =>
-    reader.stream(eventsQuery(asked, form), outputOf(asked, format, form))
-  const span = spanOf(reader, plan)
-  let stream = await ask({ ...plan, spanMs: span.spanMs })
-  if (span.spanMs !== undefined && stream.rows <= plan.limit) {
+  const encoding = rowEncoding(plan, format, {
+    leadsWithNext: format !== 'json' || !rowsShowTheirKey(plan),
+    isOfOneServer: reader.clickhouse.shards.length === 1,
+  })
+  const output = outputFormat(plan.columns, encoding)
+  const { spanMs, learn, forget } = estimateSpan(reader, plan)
+  let stream = await reader.stream(eventsQuery({ ...plan, spanMs }, encoding), output)
+  if (spanMs !== undefined && stream.rows <= plan.limit) {
     stream.body.destroy()
-    span.forget()
-    stream = await ask(plan)
+    forget()
+    stream = await reader.stream(eventsQuery(plan, encoding), output)
   }
-  const page = await pageOf(stream, plan, format, form.leadsWithNext)
+  const page = await pageOf(stream, plan, encoding)
   return {
     ...page,
+    window: plan.window,
+    hashes: () => readEventHashes(reader, plan),
     next() {
       const next = page.next()
-      if (next) span.learn(next)
+      if (next) learn(next)
       return next
     },
-    keysQuery: () => pageKeysQuery(plan),
   }
 }
 
-/** The keys of the rows of a plan's page. */
-export const pageKeysQuery = (plan: EventsPlan): Query =>
-  // A page is asked for with one row more than its limit.
-  eventsQuery({ ...plan, columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 })
-
-/** How often a table is asked for, and when to come again after. */
+/** How often a table is read, and when the client may retry after that. */
 const triesMax = 6
 const retrySeconds = 1
 
 /**
- * A page as a table, of which no row and no column can be cut off: so ClickHouse is asked first where the next page
- * begins, and then for all before it. When more have arrived meanwhile than a page may have, the next try ends sooner:
- * so the page has fewer rows, and none is passed over.
+ * Reads a page as a table, of which no row and no column can be cut off. The first query finds the key of the next
+ * page, the second reads everything before it. If too many events arrive in between, the next try takes half the rows:
+ * the page is shorter then, and loses none.
  */
 async function readTablePage(
   reader: Reader,
   plan: EventsPlan,
   format: TableFormat,
 ): Promise<EventsPage> {
-  const form = rowForm(plan, format, false)
+  const encoding = rowEncoding(plan, format, { leadsWithNext: false })
+  const output = outputFormat(plan.columns, encoding)
   for (let tries = 0, rows = plan.limit; tries < triesMax; tries++, rows = Math.ceil(rows / 2)) {
     const next = await readKeyAfter(reader, plan, rows)
     const bounded = next ? { ...plan, until: next } : plan
-    const stream = await reader.stream(eventsQuery(bounded, form), outputOf(plan, format, form))
+    const stream = await reader.stream(eventsQuery(bounded, encoding), output)
     if (stream.rows > plan.limit) {
       stream.body.destroy()
       continue
     }
-    const page = await pageOf(stream, plan, format, false)
     return {
-      ...page,
+      ...(await pageOf(stream, plan, encoding)),
+      window: plan.window,
+      hashes: () => readEventHashes(reader, bounded),
       hasMore: next !== null,
       next: () => next,
-      keysQuery: () => pageKeysQuery(bounded),
     }
   }
   throw busy('More events are arriving in this window than a page may have.', retrySeconds)
 }
 
-/** The key of what follows the first `rows` rows of a plan; null when nothing does. */
+/** The key of the row that follows the first `rows` rows of a plan; null when there is none. */
 async function readKeyAfter(
   reader: Reader,
   plan: EventsPlan,
@@ -107,4 +101,28 @@ async function readKeyAfter(
   if (!row) return null
   const millis = plan.order === 'received' ? Date.parse(String(row[time])) : Number(row[time])
   return { millis, eventId: String(row[id]) }
+}
+
+/** The fields that identify an event. */
+export const recordKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
+
+/** The hashes of the events of a plan's page, in its order. */
+export const readEventHashes = (reader: Reader, plan: EventsPlan): Promise<readonly string[]> =>
+  // The query of a page asks for one row more than its limit.
+  readHashes(
+    reader,
+    eventsQuery({ ...plan, columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 }),
+  )
+
+/** The hashes of events; `keys` selects recordKey of these, in the order of the answer. */
+export async function readHashes(
+  reader: Reader,
+  { sql, params }: Query,
+): Promise<readonly string[]> {
+  const key = recordKey.map(({ name }) => name).join(', ')
+  const [found] = await reader.rows<{ hashes: string[] }>({
+    sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${key})))) AS hashes FROM (\n${sql}\n)`,
+    params,
+  })
+  return found!.hashes
 }

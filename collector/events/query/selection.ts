@@ -40,7 +40,7 @@ export interface EventsPlan extends Selection {
   readonly cursor: Cursor | null
   /** The first row that is not of the page, where it is known. */
   readonly until?: RowKey
-  /** Rows that are further than so many milliseconds from where the page begins are left out: see spanOf. */
+  /** Rows that are further than so many milliseconds from where the page begins are left out: see estimateSpan. */
   readonly spanMs?: number | undefined
   /** Up to when the answer will say that all that was received is in it, epoch milliseconds; null when nobody knows. */
   readonly completeUntil?: number | null

@@ -15,9 +15,9 @@ import type { Scope } from '../../api/access/policy.ts'
 import type { Bind } from './bind.ts'
 import type { Column } from './columns.ts'
 import type { Filter } from './filter.ts'
+import { botsCondition, projectCondition } from './filterSql.ts'
 import { type Order, orderBy } from './order.ts'
 import type { Selection } from './selection.ts'
-import { botsCondition, projectCondition } from './where.ts'
 
 export const restMs = 30 * 60_000
 const dayMs = 86_400_000

@@ -1,17 +1,19 @@
 import type { Readable } from 'node:stream'
 import type { TableFormat } from '../../api/http/negotiateFormat.ts'
-import { ArrowRowCounter } from './arrowStream.ts'
-import type { Rows } from './rows.ts'
+import type { Delivery } from '../../billing/billing.ts'
 
-/** The bytes of a table with `records` rows, as they come. Throws when they end before its last row. */
+/** Passes on the bytes of a table with `records` rows. Throws when they end before its last row. */
 export const tableRows = (
   body: Readable,
   format: TableFormat,
   records: number,
-): AsyncGenerator<Rows> =>
+): AsyncGenerator<Delivery> =>
   format === 'arrow' ? arrowRows(body, records) : parquetRows(body, records)
 
-async function* arrowRows(chunks: AsyncIterable<Buffer>, records: number): AsyncGenerator<Rows> {
+async function* arrowRows(
+  chunks: AsyncIterable<Buffer>,
+  records: number,
+): AsyncGenerator<Delivery> {
   const counter = new ArrowRowCounter()
   let missing = records
   for await (const bytes of chunks) {
@@ -22,12 +24,82 @@ async function* arrowRows(chunks: AsyncIterable<Buffer>, records: number): Async
   if (missing !== 0) throw new Error('The answer of ClickHouse ended before its last row')
 }
 
-/** Where rows lie in a Parquet file is written at its end: before that has come, nobody has any of them. */
-async function* parquetRows(chunks: AsyncIterable<Buffer>, records: number): AsyncGenerator<Rows> {
+/** A Parquet file says at its end where its rows are. No client has any of them before that. */
+async function* parquetRows(
+  chunks: AsyncIterable<Buffer>,
+  records: number,
+): AsyncGenerator<Delivery> {
   let held: Buffer = Buffer.alloc(0)
   for await (const bytes of chunks) {
     if (held.length > 0) yield { bytes: held, records: 0 }
     held = bytes
   }
   yield { bytes: held, records }
+}
+
+const none = Buffer.alloc(0)
+
+/** What begins each message of an Arrow stream: a marker, and how long its description is; none is the stream's end. */
+const prefixBytes = 8
+
+/** MessageHeader of Arrow's Message.fbs. */
+const recordBatch = 3
+
+/**
+ * Counts the rows of an Arrow stream (IPC streaming format) while its bytes go by: those of a record batch when the
+ * last byte of it has, for before no reader can make rows of it. Values are not looked at.
+ */
+export class ArrowRowCounter {
+  /** The begin of a description whose end has not come. */
+  #begun: Buffer = none
+  #bodyLeft = 0
+  #rowsInBody = 0
+
+  /** How many rows end in these bytes, which follow those of the call before. */
+  count(chunk: Buffer): number {
+    let bytes = this.#begun.length > 0 ? Buffer.concat([this.#begun, chunk]) : chunk
+    let rows = 0
+    for (;;) {
+      const ofBody = Math.min(this.#bodyLeft, bytes.length)
+      this.#bodyLeft -= ofBody
+      bytes = bytes.subarray(ofBody)
+      if (this.#bodyLeft > 0) break
+      rows += this.#rowsInBody
+      this.#rowsInBody = 0
+      if (bytes.length < prefixBytes) break
+      const end = prefixBytes + bytes.readInt32LE(4)
+      if (bytes.length < end) break
+      if (end > prefixBytes) {
+        const { bodyBytes, rows: rowsInBody } = readMessage(bytes.subarray(prefixBytes, end))
+        this.#bodyLeft = bodyBytes
+        this.#rowsInBody = rowsInBody
+      }
+      bytes = bytes.subarray(end)
+    }
+    this.#begun = bytes
+    return rows
+  }
+}
+
+/** What a message's description, a FlatBuffer, says of what follows it. */
+function readMessage(bytes: Buffer): { bodyBytes: number; rows: number } {
+  const message = tableAt(bytes, 0)
+  const [kind, header, bodyLength] = [message(1), message(2), message(3)]
+  const rows =
+    kind && header && bytes.readUInt8(kind) === recordBatch ? tableAt(bytes, header)(0) : null
+  return {
+    bodyBytes: bodyLength ? Number(bytes.readBigInt64LE(bodyLength)) : 0,
+    rows: rows ? Number(bytes.readBigInt64LE(rows)) : 0,
+  }
+}
+
+/** The table that the offset at a place leads to: where its fields are by their numbers, null for those that it has not. */
+function tableAt(bytes: Buffer, place: number): (field: number) => number | null {
+  const table = place + bytes.readUInt32LE(place)
+  const fields = table - bytes.readInt32LE(table)
+  return (field) => {
+    const at = 4 + 2 * field
+    const offset = at < bytes.readUInt16LE(fields) ? bytes.readUInt16LE(fields + at) : 0
+    return offset > 0 ? table + offset : null
+  }
 }

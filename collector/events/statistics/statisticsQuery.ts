@@ -1,7 +1,7 @@
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
-import { conditions } from '../query/where.ts'
+import { selectionConditions } from '../query/filterSql.ts'
 import type { Grouping, StatisticsPlan } from './plan.ts'
 
 /** A row of statisticsQuery. Absent groups are those that were not asked for. */
@@ -30,7 +30,7 @@ const columns: Record<Grouping, { name: string; sql: string }> = {
  */
 export function statisticsQuery(plan: StatisticsPlan, limit: number): Query {
   const { bind, params } = bindings()
-  const where = conditions(plan, bind).join('\n  AND ')
+  const where = selectionConditions(plan, bind).join('\n  AND ')
   const groups = plan.groups.map((group) => columns[group])
   const names = groups.map(({ name }) => name)
   const [first] = names

@@ -1,18 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
-import type { Static } from 'typebox'
-import { contentTypeOf, type Format, negotiateFormat } from '../../api/http/negotiateFormat.ts'
+import { negotiateFormat } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
-import { streamOf } from '../../api/http/streamOf.ts'
-import { type ChargedMeta, chargedMeta } from '../../billing/chargedMeta.ts'
-import { chargedRoute } from '../../billing/chargedRoute.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, settle } from '../../billing/chargedRequest.ts'
 import { meterOfTier } from '../../billing/meters.ts'
 import type { ReadDeps } from '../query/deps.ts'
-import { readRecordHashes } from '../query/recordHashes.ts'
-import { rowsAlone } from '../routes.ts'
-import { readVisitorsRequest, type VisitorsPlan, visitorTiers } from './plan.ts'
+import { sendRows } from '../query/sendRows.ts'
+import { readVisitorsRequest, visitorTiers } from './plan.ts'
 import { describeVisitors } from './schemas.ts'
-import { readVisitors, type Visitors } from './visitors.ts'
+import { readVisitors } from './visitors.ts'
 
 /** GET /api/v3/events/{tier}/visitors: one row for each identified visitor, charged once a request. */
 export const visitorsRoutes =
@@ -33,65 +29,48 @@ export const visitorsRoutes =
     } as const
 
     for (const tier of visitorTiers) {
-      const schema = describeVisitors(tier)
+      const meter = meterOfTier[tier]
       app.get(
         `/api/v3/events/${tier}/visitors`,
-        { schema, ...shared },
-        chargedRoute(deps.billing, schema, async (request, reply) => {
-          const { principal } = request
+        { schema: describeVisitors(tier), ...shared },
+        async (request, reply) => {
+          const { principal, sampleNames } = request
           const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, asked, 'identity')
-          const plan = { ...unscoped, scope, sampleNames: request.sampleNames }
-          return {
-            meter: meterOfTier[tier],
-            projectId: plan.scope.projectId,
+          const plan = { ...unscoped, scope, sampleNames }
+
+          const charge = await admit(deps.billing, request, reply, {
+            meter,
+            projectId: scope.projectId,
             recordsMax: plan.limit,
-            async read({ signal }) {
-              const { window } = plan
-              const reader = deps.openReader(principal, { effort: 'page', signal, window })
-              const visitors = await readVisitors(reader, plan, format)
-              return {
-                records: visitors.records,
-                rows: visitors.rows,
-                window,
-                hashes: async () => readRecordHashes(reader, await visitors.keysQuery()),
-                answer: (charged, rows) =>
-                  answer(reply, {
-                    plan,
-                    visitors,
-                    rows,
-                    format,
-                    meta: chargedMeta(meterOfTier[tier], visitors.records, charged),
-                  }),
-              }
-            },
-          }
-        }),
+          })
+
+          const { signal } = charge
+          const { window } = plan
+          const reader = deps.openReader(principal, { effort: 'page', signal, window })
+          const visitors = await readVisitors(reader, plan, format)
+
+          const { charged, rows } = await settle(charge, visitors)
+
+          const { records, hasPartialData } = visitors
+          return sendRows(reply, {
+            format,
+            columns: plan.columns,
+            records,
+            rows,
+            member: 'visitors',
+            after: () => ({
+              count: records,
+              has_partial_data: hasPartialData,
+              meta: chargedMeta(meter, records, charged),
+            }),
+            headers: () => ({
+              'x-footfall-records': records,
+              'x-footfall-has-partial-data': String(hasPartialData),
+            }),
+          })
+        },
       )
     }
   }
-
-interface VisitorsAnswer {
-  plan: VisitorsPlan
-  visitors: Omit<Visitors, 'rows' | 'keysQuery'>
-  rows: AsyncIterable<Buffer>
-  format: Format
-  meta: Static<typeof ChargedMeta>
-}
-
-function answer(reply: FastifyReply, { plan, visitors, rows, format, meta }: VisitorsAnswer) {
-  const { records, hasPartialData } = visitors
-  reply.header('content-type', contentTypeOf(format)).header('vary', 'accept')
-  if (format === 'json') return reply.send(streamOf(jsonBody()))
-  reply
-    .header('x-footfall-records', records)
-    .header('x-footfall-has-partial-data', String(hasPartialData))
-  return reply.send(streamOf(rowsAlone(plan.columns, records, rows, format)))
-
-  async function* jsonBody() {
-    yield '{"visitors":['
-    yield* rows
-    yield `],"count":${records},"has_partial_data":${hasPartialData},"meta":${JSON.stringify(meta)}}`
-  }
-}

@@ -1,25 +1,22 @@
 import type { Reader } from '../../api/access/reader.ts'
 import type { Format } from '../../api/http/negotiateFormat.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import { type Page, pageOf } from '../query/page.ts'
 import { nameProjects } from '../query/projects.ts'
-import { recordKey } from '../query/recordHashes.ts'
-import { outputOf, rowForm } from '../query/rowForm.ts'
+import { type EventsPage, readHashes, recordKey } from '../query/readPage.ts'
+import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import type { VisitorsPlan } from './plan.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
 
-/** Visitors on their way from ClickHouse. */
-export interface Visitors extends Pick<Page, 'records' | 'rows'> {
-  /** Selects the keys of their events, for readRecordHashes. */
-  keysQuery(): Query
+/** A page of visitors, as `settle` charges it. */
+export interface Visitors extends Pick<EventsPage, 'records' | 'rows' | 'window' | 'hashes'> {
   /** True when a part of the window could not be read. */
   readonly hasPartialData: boolean
 }
 
 /**
- * Asks for the visitors of a plan. What cannot be read is looked for and left out; an error that is none of the data's
- * is thrown as it came.
+ * Reads the visitors of a plan. Parts of the window that are damaged, and shards that do not answer, are left out. Every
+ * other error is thrown unchanged.
  */
 export async function readVisitors(
   reader: Reader,
@@ -27,20 +24,15 @@ export async function readVisitors(
   format: Format,
 ): Promise<Visitors> {
   const plan = await withProjects(reader, unnamed)
-  // By its first column a row of CSV is told from a line of a value.
-  const form = rowForm(plan, format, format === 'csv')
+  // The first column tells a row of CSV from a line of a value.
+  const encoding = rowEncoding(plan, format, { leadsWithNext: format === 'csv' })
+  const output = outputFormat(plan.columns, encoding)
   const read = async (readable: VisitorsPlan) => {
-    const stream = await reader.stream(visitorsQuery(readable, form), outputOf(plan, format, form))
-    const page = await pageOf(
-      stream,
-      { limit: plan.limit, order: 'desc' },
-      format,
-      form.leadsWithNext,
-    )
-    const columns = { columns: recordKey, hasAllColumns: false }
-    const keysQuery = () =>
-      visitorsQuery({ ...readable, ...columns }, { leadsWithNext: false, profiles: 'columns' })
-    return { ...page, keysQuery }
+    const stream = await reader.stream(visitorsQuery(readable, encoding), output)
+    const { records, rows } = await pageOf(stream, { limit: plan.limit, order: 'desc' }, encoding)
+    const keys = { ...readable, columns: recordKey, hasAllColumns: false }
+    const hashes = () => readHashes(reader, visitorsQuery(keys, plainEncoding))
+    return { records, rows, window: plan.window, hashes }
   }
   try {
     const [page, hasPartialData] = await Promise.all([
@@ -57,7 +49,7 @@ export async function readVisitors(
     const gaps = await findDamagedRanges(plan.window, (window) =>
       isReadable(
         reader,
-        visitorsQuery({ ...plan, window }, { leadsWithNext: false, profiles: 'members' }),
+        visitorsQuery({ ...plan, window }, { ...plainEncoding, profiles: 'members' }),
       ),
     )
     return { ...(await read({ ...plan, gaps })), hasPartialData: true }

@@ -1,15 +1,16 @@
 import { hemNumber } from '../../../schemas/fields.ts'
+import { isTable } from '../../api/http/negotiateFormat.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../query/bind.ts'
 import { type Column, columnsFrom, selectList } from '../query/columns.ts'
 import { withProfilesOf } from '../query/eventsQuery.ts'
 import { eventsSource } from '../query/eventsSource.ts'
+import { selectionConditions } from '../query/filterSql.ts'
 import { newestFirst } from '../query/order.ts'
-import type { RowForm } from '../query/rowForm.ts'
+import type { RowEncoding } from '../query/rowEncoding.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
-import { typedValues } from '../query/typedValues.ts'
-import { conditions } from '../query/where.ts'
+import { typedColumns } from '../query/typedColumns.ts'
 import type { VisitorsPlan } from './plan.ts'
 
 /**
@@ -17,7 +18,7 @@ import type { VisitorsPlan } from './plan.ts'
  * end of the primary key on, so that it stops where the limit is full; all other columns are read for these events
  * alone.
  */
-export function visitorsQuery(plan: VisitorsPlan, form: RowForm): Query {
+export function visitorsQuery(plan: VisitorsPlan, encoding: RowEncoding): Query {
   const { bind, params } = bindings()
   const where = conditionsOf(plan, bind).join('\n  AND ')
   const limit = bind('UInt32', plan.limit)
@@ -32,12 +33,15 @@ ${newestOf(plan, source, where, limit)}
 )`
   const sql = withProfilesOf(
     plan.columns,
-    form,
+    encoding,
     (columns) =>
       hasSessionColumns(columns) && !isAboutSessions(plan.filters)
         ? withSessionsOf(columns, { scope: plan.scope, order: 'desc' }, bind, page)
         : page(columns),
-    { order: 'desc', ...(form.isTyped && { typed: typedValues(plan.sampleNames, bind) }) },
+    {
+      order: 'desc',
+      ...(isTable(encoding.format) && { typed: typedColumns(plan.sampleNames, bind) }),
+    },
   )
   return {
     sql: sql + (plan.skipsLostShards ? '\nSETTINGS skip_unavailable_shards = 1' : ''),
@@ -73,7 +77,7 @@ function conditionsOf(plan: VisitorsPlan, bind: Bind): readonly string[] {
   // Events of campaigns have no pixel.
   const isOfPixelOrCampaign = includesDsp && scope.pixelId !== null
   return [
-    ...conditions(
+    ...selectionConditions(
       isOfPixelOrCampaign ? { ...plan, scope: { ...scope, pixelId: null } } : plan,
       bind,
     ),

@@ -1,9 +1,32 @@
-import { type Field, profileFields } from '../../../schemas/fields.ts'
+import { type Field, isProfileField, profileFields } from '../../../schemas/fields.ts'
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
 import { jsonOf, readyMembers } from './profileSql.ts'
 
 /** How fields stand in a text: as members of a JSON object, or as values of CSV. */
 export type TextForm = 'json' | 'csv'
+
+/** Fields of profiles that follow one another. The column `name` has their text. */
+export interface Run {
+  readonly name: string
+  /** The index of the first of them, among the fields of profiles. */
+  readonly from: number
+  readonly length: number
+}
+
+/** Columns, in which fields of profiles that follow one another form one run. */
+export function runsOf(columns: readonly Field[]): readonly (Field | Run)[] {
+  const pieces: (Field | Run)[] = []
+  let from = 0
+  for (const field of columns) {
+    const last = pieces.at(-1)
+    if (!isProfileField(field)) pieces.push(field)
+    else if (last && 'length' in last)
+      pieces[pieces.length - 1] = { ...last, length: last.length + 1 }
+    else pieces.push({ name: `_run_${from}`, from, length: 1 })
+    if (isProfileField(field)) from += 1
+  }
+  return pieces
+}
 
 /**
  * Many fields of a profile as text, for rows that have _person: made of the ready JSON by a few expressions for all

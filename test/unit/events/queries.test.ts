@@ -3,7 +3,11 @@ import type { Scope } from '../../../collector/api/access/policy.ts'
 import { CountsQuery, readCountsRequest } from '../../../collector/events/query/countsPlan.ts'
 import { countsQuery } from '../../../collector/events/query/countsQuery.ts'
 import { eventsQuery } from '../../../collector/events/query/eventsQuery.ts'
-import { EventsQuery, readEventsRequest } from '../../../collector/events/query/plan.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../../collector/events/query/parseEventsRequest.ts'
+import { plainEncoding } from '../../../collector/events/query/rowEncoding.ts'
 import { fieldsAt, hemNumber, isProfileField, type Tier } from '../../../schemas/fields.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
@@ -24,7 +28,7 @@ const eventsPlan = (
   scope: Scope = wide,
   tier: Tier = 'web_event',
 ) => ({
-  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
+  ...parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, tier, now, JSON.parse).plan,
   ...(query.source === undefined && { source: null }),
   scope,
 })
@@ -201,7 +205,7 @@ LIMIT {p5:UInt32}`,
 
   test('can carry the place of its last row in front of every row', () => {
     expect(
-      eventsQuery(eventsPlan({ select: 'page_url' }), { leadsWithNext: true, profiles: 'columns' })
+      eventsQuery(eventsPlan({ select: 'page_url' }), { ...plainEncoding, leadsWithNext: true })
         .sql,
     ).toBe(
       `SELECT toString(min((ts_millis, event_id)) OVER ()) AS _next, page_url
@@ -238,7 +242,7 @@ describe('projects', () => {
 
 describe('the source', () => {
   const sourceOf = (query: Record<string, string>) =>
-    readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
+    parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
       .plan.source
   const countedSource = (query: Record<string, string>) =>
     readCountsRequest({ query: checkedQuery(CountsQuery, query) }, now).plan.source
@@ -348,7 +352,7 @@ WHERE organization_id = {p0:UUID}
 ORDER BY ts_millis DESC, event_id DESC
 LIMIT {p3:UInt32}`
 
-  const oneServer = { leadsWithNext: false, profiles: 'columns' as const, isOfOneServer: true }
+  const oneServer = { ...plainEncoding, isOfOneServer: true }
 
   test('are looked up in the SELECT that finds the rows', () => {
     expect(

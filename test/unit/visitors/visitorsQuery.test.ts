@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { plainEncoding } from '../../../collector/events/query/rowEncoding.ts'
 import { readVisitorsRequest, VisitorsQuery } from '../../../collector/events/visitors/plan.ts'
 import { visitorsQuery } from '../../../collector/events/visitors/visitorsQuery.ts'
 import { hemNumber } from '../../../schemas/fields.ts'
@@ -17,7 +18,7 @@ function queryOf(query: Record<string, string>, more = {}) {
     tier,
   )
   const scope = { organizationId, projectId, pixelId: asked.pixelId ?? null, campaignId: null }
-  return visitorsQuery({ ...plan, scope, ...more }, { leadsWithNext: false, profiles: 'columns' })
+  return visitorsQuery({ ...plan, scope, ...more }, plainEncoding)
 }
 
 test('visitors are found on narrow columns, and only their events are read', () => {

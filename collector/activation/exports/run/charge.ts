@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../../api/http/errors.ts'
 import { findMembersOf } from '../../../audiences/findMembers.ts'
+import type { Caller } from '../../../billing/admission.ts'
 import type { Billing } from '../../../billing/billing.ts'
+import type { BuildPart } from '../../../billing/buildPart.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import { alikeMin } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
@@ -25,28 +27,24 @@ export async function chargeChunk(
     task
   // A refusal must not depend on how many records would be charged where that is sold, so none is asked about either.
   if (keys.length === 0 && !isNumberSold) return 0
-  const isWhole = keys.length > 0 && keys.length === keys.at(-1)! - after
+  const upTo = keys.at(-1) ?? after
+  const isWhole = keys.length > 0 && keys.length === upTo - after
+  const recordsMax = isNumberSold ? Math.max(keys.length, alikeMin) : keys.length
+  const caller: Caller = {
+    requestId: chargeId(task.runId, after),
+    organizationId,
+    projectId: isProjectKey ? projectId : null,
+    callerId: requestedBy,
+    mode: 'live',
+    repeatOf: null,
+  }
+  const build: BuildPart = {
+    buildId,
+    ...(isWhole && { keys: { after, upTo } }),
+    findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
+  }
   try {
-    const charge = await billing.admit(
-      {
-        requestId: chargeId(task.runId, after),
-        organizationId,
-        projectId: isProjectKey ? projectId : null,
-        callerId: requestedBy,
-        mode: 'live',
-        repeatOf: null,
-      },
-      {
-        meter,
-        projectId,
-        recordsMax: isNumberSold ? Math.max(keys.length, alikeMin) : keys.length,
-        build: {
-          buildId,
-          ...(isWhole && { keys: { after, upTo: keys.at(-1)! } }),
-          findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
-        },
-      },
-    )
+    const charge = await billing.admit(caller, { meter, projectId, recordsMax, build })
     return await charge.settle(keys.length, { hashes: keys.map(String) })
   } catch (error) {
     const isRefusal = error instanceof ApiError && (error.status === 402 || error.status === 429)

@@ -1,6 +1,6 @@
 import { type Keys, memberIdsQuery, type ShownMembers } from '../../../audiences/files/rowsQuery.ts'
 import { clickhouseOf, type EventStores } from '../../../events/query/eventStores.ts'
-import { erasedHems } from '../../../events/query/hiddenPeople.ts'
+import { erasedHems } from '../../../events/query/suppressedPeople.ts'
 import type { Task } from './task.ts'
 
 /** A member of the build that is sent. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { bindings } from '../../../events/query/bind.ts'
-import { readFingerprints } from '../../../events/query/fingerprints.ts'
+import { readDayFingerprints } from '../../../events/query/dayFingerprints.ts'
 import { dayMs } from '../../../events/query/window.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../../platform/clickhouse/deleteRows.ts'
@@ -79,7 +79,7 @@ async function findStaleRuns(
   const ofRules = createHash('sha256').update(JSON.stringify(rules)).digest('hex').slice(0, 32)
   const events =
     projectIds.length > 0
-      ? (await readFingerprints(clickhouse, projectIds, fromDay, today)).days
+      ? (await readDayFingerprints(clickhouse, projectIds, fromDay, today)).days
       : new Map<number, string>()
   const known = new Map(
     (await readRuns(clickhouse, organizationId, fromDay)).map(({ day, fingerprint }) => [

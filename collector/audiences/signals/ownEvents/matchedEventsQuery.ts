@@ -1,5 +1,5 @@
 import type { Bind } from '../../../events/query/bind.ts'
-import { likePattern } from '../../../events/query/where.ts'
+import { likePattern } from '../../../events/query/filterSql.ts'
 import { dayMs } from '../../../events/query/window.ts'
 import type { Rule } from '../rules.ts'
 

@@ -59,7 +59,7 @@ export type EventsQuery = Static<typeof EventsQuery>
  * Reads a request for a page of events at `tier`; `readCursor` reads what its cursor holds. Throws 400 that names the
  * parameter.
  */
-export function readEventsRequest(
+export function parseEventsRequest(
   request: ScopedRequest<EventsQuery>,
   tier: Tier,
   nowMs: number,

@@ -30,7 +30,7 @@ export function timeOfLastIsAsked({
  * order of one project's time, so each is asked, from its end, for the times of as many rows as the page may have; all
  * columns are then read for what lies before the last of these. Where the plan has a span, its end is taken instead.
  */
-export function projectsBound(
+export function multiProjectBound(
   plan: EventsPlan,
   { where, rows, events }: { where: readonly string[]; rows: number; events: string },
   bind: Bind,

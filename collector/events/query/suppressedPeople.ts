@@ -15,7 +15,7 @@ export const everywhere = '00000000-0000-0000-0000-000000000000'
  * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
  * opted out, or are to be erased (`erased`, hems).
  */
-export function hiddenPeople(
+export function suppressedPeople(
   organizationId: string,
   erased: readonly string[],
   bind: Bind,
@@ -28,7 +28,7 @@ export function hiddenPeople(
 }
 
 /** SQL: whether a person, known by one of their hem numbers, is hidden by any of their addresses. */
-export const isHidden = (hemNumber: string, hidden: string): string =>
+export const isSuppressed = (hemNumber: string, hidden: string): string =>
   `${personOf(hemNumber)} IN (SELECT ${personOf('hem_number')} FROM (${hidden}))`
 
 /** Whether people have opted out of an organization, or are to be erased by it. */

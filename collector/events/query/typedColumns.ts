@@ -19,7 +19,7 @@ export type ValueSql = (field: Field, sql: string) => string
  * Makes SQL of values in the types that schema routes tell, whatever they are stored as. `names` are the ids that rows
  * show in the place of others: nobody can put them into the bytes of a table later.
  */
-export function typedValues(names: SampleNames | null | undefined, bind: Bind): ValueSql {
+export function typedColumns(names: SampleNames | null | undefined, bind: Bind): ValueSql {
   const renamed =
     names && names.size > 0
       ? `${bind('Array(String)', [...names.keys()])}, ${bind('Array(String)', [...names.values()])}`

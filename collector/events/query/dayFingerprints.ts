@@ -11,7 +11,7 @@ export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(eve
 export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
 
 /** The fingerprints of events by day or hour since 1970 (UTC): their number, and their ids combined. Those without events have none. */
-export interface Fingerprints {
+export interface DayFingerprints {
   readonly days: ReadonlyMap<number, string>
   readonly hours: ReadonlyMap<number, string>
   /** Hours of days before this one are not told, whether they have events or not. */
@@ -22,13 +22,13 @@ export interface Fingerprints {
  * The fingerprints of the events of some projects: of days from `fromDay` to `toDay`, both inclusive, and of the hours
  * of those from `hoursFromDay` on. No event is read.
  */
-export async function readFingerprints(
+export async function readDayFingerprints(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectIds: readonly string[],
   fromDay: number,
   toDay: number,
   hoursFromDay = toDay + 1,
-): Promise<Fingerprints> {
+): Promise<DayFingerprints> {
   const rows = await clickhouse.rows<{ of: 'day' | 'hour'; number: number; fingerprint: string }>({
     sql: `SELECT part.1 AS of, toUInt32(part.2) AS number, ${fingerprintOfRows} AS fingerprint
           FROM (

@@ -1,7 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Reader } from '../../../collector/api/access/reader.ts'
-import { spanOf } from '../../../collector/events/query/pageSpans.ts'
-import { EventsQuery, readEventsRequest } from '../../../collector/events/query/plan.ts'
+import { estimateSpan } from '../../../collector/events/query/pageSpanEstimator.ts'
+import {
+  EventsQuery,
+  parseEventsRequest,
+} from '../../../collector/events/query/parseEventsRequest.ts'
 import type { EventsPlan } from '../../../collector/events/query/selection.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 
@@ -26,32 +29,34 @@ const planOf = (
   query: Record<string, string> = {},
   scope: EventsPlan['scope'] = two,
 ): EventsPlan => ({
-  ...readEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
+  ...parseEventsRequest({ query: checkedQuery(EventsQuery, query) }, 'web_event', now, JSON.parse)
     .plan,
   scope,
 })
 const learn = (plan: EventsPlan, millis: number) =>
-  spanOf(reader, plan).learn({ millis, eventId: one })
+  estimateSpan(reader, plan).learn({ millis, eventId: one })
 
 test('is what twice as many rows took in the page before, and a little more', () => {
-  expect(spanOf(reader, planOf()).spanMs).toBeUndefined()
+  expect(estimateSpan(reader, planOf()).spanMs).toBeUndefined()
   learn(planOf(), now - 1_000)
-  expect(spanOf(reader, planOf()).spanMs).toBe(3_000)
-  expect(spanOf(reader, planOf({ order: 'asc', limit: '10' })).spanMs).toBe(1_200)
+  expect(estimateSpan(reader, planOf()).spanMs).toBe(3_000)
+  expect(estimateSpan(reader, planOf({ order: 'asc', limit: '10' })).spanMs).toBe(1_200)
 })
 
 test('stays for who reads where rows lie far apart, and goes when it was too little', () => {
   learn(planOf(), now - 1_000)
   learn(planOf(), now - 100)
-  expect(spanOf(reader, planOf()).spanMs).toBe(1_500)
-  spanOf(reader, planOf()).forget()
-  expect(spanOf(reader, planOf()).spanMs).toBeUndefined()
+  expect(estimateSpan(reader, planOf()).spanMs).toBe(1_500)
+  estimateSpan(reader, planOf()).forget()
+  expect(estimateSpan(reader, planOf()).spanMs).toBeUndefined()
 })
 
 test('is not guessed from others, nor where no time is asked for', () => {
   learn(planOf(), now - 1_000)
-  expect(spanOf(reader, planOf({}, { ...two, organizationId: another })).spanMs).toBeUndefined()
-  expect(spanOf({ clickhouse: {} } as Reader, planOf()).spanMs).toBeUndefined()
+  expect(
+    estimateSpan(reader, planOf({}, { ...two, organizationId: another })).spanMs,
+  ).toBeUndefined()
+  expect(estimateSpan({ clickhouse: {} } as Reader, planOf()).spanMs).toBeUndefined()
   for (const plan of [
     planOf({}, { ...two, projectIds: [one] }),
     planOf({ order: 'received' }),
@@ -60,5 +65,5 @@ test('is not guessed from others, nor where no time is asked for', () => {
     // The rest of the window is not longer.
     planOf({ start_ms: String(now - 3_000) }),
   ])
-    expect(spanOf(reader, plan).spanMs).toBeUndefined()
+    expect(estimateSpan(reader, plan).spanMs).toBeUndefined()
 })

@@ -19,7 +19,7 @@ import { isUuidField } from './uuid.ts'
  * The conditions of a selection. The scope comes first and is never left out; project_id and ts_millis are the
  * table's primary key, so they are compared bare.
  */
-export function conditions(
+export function selectionConditions(
   { scope, source, window, filters, bots, order = 'desc' }: Selection & { order?: Order },
   bind: Bind,
 ): readonly string[] {
@@ -78,7 +78,7 @@ function eventConditions(
     return [`(${meets.filter((_, index) => isWanted.includes(index === 0)).join(' OR ')})`]
   }
   const isOfHem = filter.field?.name === 'hem' && (filter.op === 'eq' || filter.op === 'ne')
-  if (!isOfHem || !isHem(String(filter.value))) return [condition(filter, bind, payload)]
+  if (!isOfHem || !isHem(String(filter.value))) return [filterCondition(filter, bind, payload)]
   const hem = bind('String', String(filter.value))
   if (filter.op === 'ne') return [`${hemNumber} != ${hemAsNumber(hem)}`]
   return [cookiesOf(organizationId, hem), `${hemNumber} = ${hemAsNumber(hem)}`]
@@ -86,10 +86,12 @@ function eventConditions(
 
 /** All that asks for a value is one question to the profiles; all that rules one out is another. */
 function profileConditions(filters: readonly Filter[], bind: Bind): readonly string[] {
-  const wanted = filters.filter(({ op }) => op !== 'ne').map((filter) => condition(filter, bind))
+  const wanted = filters
+    .filter(({ op }) => op !== 'ne')
+    .map((filter) => filterCondition(filter, bind))
   const unwanted = filters
     .filter(({ op }) => op === 'ne')
-    .map((filter) => condition({ ...filter, op: 'eq' } as Filter, bind))
+    .map((filter) => filterCondition({ ...filter, op: 'eq' } as Filter, bind))
   return [
     ...(wanted.length > 0 ? [profileMeets(wanted)] : []),
     ...(unwanted.length > 0 ? [profileMeetsNone(unwanted)] : []),
@@ -118,7 +120,7 @@ const sqlOperators = {
 } as const
 
 /** A filter as a condition over the rows whose columns it names. */
-export function condition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
+export function filterCondition(filter: Filter, bind: Bind, payload = payloadOf([], bind)): string {
   const left = leftSide(filter, payload)
   if (filter.op === 'in') {
     return `${left} IN ${rightSides(filter, bind)}`

@@ -1,0 +1,125 @@
+/**
+ * The way of a charged request: `admit` before the work, the route's own read, `settle` before the first byte, and the
+ * answer. The error handler refunds `request.charge` when the service fails after `settle`.
+ */
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerId } from '../api/access/principal.ts'
+import { invalidParameter } from '../api/http/errors.ts'
+import { underWay, untilClosed } from '../api/http/streaming.ts'
+import type { Caller, Window } from './admission.ts'
+import type { Billing, Charge, Delivery, Usage } from './billing.ts'
+import type { Meter } from './meters.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What this request was charged; an answer with an error refunds it first. */
+    charge?: Charge
+  }
+  interface FastifyContextConfig {
+    /** The records of this route are charged; the API document says so. */
+    charged?: true
+  }
+}
+
+/** A request that budgets and limits allow to have `usage.recordsMax` records. */
+export interface RequestCharge {
+  /** Aborts when the caller leaves. */
+  readonly signal: AbortSignal
+  /** The window that the same request was charged for before; a repeat reads it again. */
+  readonly repeatedWindow: Window | undefined
+  readonly billing: Billing
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly usage: Omit<Usage, 'signal'>
+  readonly charge: Charge
+}
+
+/**
+ * Checks before the work that budgets and limits leave as many records as the answer may have. Throws 402
+ * "budget_exceeded", 429 "platform_cap_exceeded", and 400 for an invalid Idempotency-Key.
+ */
+export async function admit(
+  billing: Billing,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  usage: Omit<Usage, 'signal'>,
+): Promise<RequestCharge> {
+  const signal = untilClosed(reply)
+  const charge = await billing.admit(callerOf(request), { ...usage, signal })
+  request.charge = charge
+  const repeatedWindow = charge.repeats?.window ?? undefined
+  return { signal, repeatedWindow, billing, request, reply, usage, charge }
+}
+
+/** The records of an answer, before its first byte. */
+export interface ReadRecords {
+  /** How many records the meter counts. */
+  readonly records: number
+  /** The meter, if only the rows decide it; default: the one that `admit` was given. */
+  readonly meter?: Meter
+  /** The window that was read, if the read has one. */
+  readonly window?: Window
+  /**
+   * One hash for each record, in the order of the answer. `settle` calls it only for a request with Idempotency-Key
+   * and for a page of a build. Absent when the answer has all records of a build.
+   */
+  hashes?(): readonly string[] | Promise<readonly string[]>
+  /** The rows of a streamed answer. */
+  readonly rows?: AsyncIterable<Delivery>
+}
+
+/** What the ledger charged, and the rows that may be sent now. */
+export interface Settled {
+  readonly charged: number
+  /** The bytes of `rows`; `settle` refunds the records that the service fails to hand over. */
+  readonly rows: AsyncIterable<Buffer>
+}
+
+/**
+ * Charges the records that are about to be sent, and says so in X-Footfall-Charged and X-Footfall-Request-Id. Throws
+ * like `admit`: here budgets and limits are exact. A caller who has left is not charged.
+ */
+export async function settle(
+  { billing, request, reply, usage, charge }: RequestCharge,
+  page: ReadRecords,
+): Promise<Settled> {
+  const { records, meter = usage.meter, window } = page
+  // ClickHouse sends the first rows while PostgreSQL writes the charge. None of them leaves before that.
+  const rows = page.rows ? underWay(page.rows) : none()
+  const charged = await charge.settle(records, {
+    meter,
+    ...(window && { window }),
+    ...(charge.isRepeatable && page.hashes && { hashes: await page.hashes() }),
+  })
+  await billing.recordLook(request, { meter, records, projectId: usage.projectId })
+  reply.header('x-footfall-request-id', request.id).header('x-footfall-charged', charged)
+  return { charged, rows: charge.deliver(rows) }
+}
+
+async function* none(): AsyncGenerator<Delivery> {}
+
+/** The hashes of records that have these keys. */
+export const hashesOf = (keys: readonly string[]): readonly string[] =>
+  keys.map((key) => hash('sha256', key, 'buffer').readBigInt64BE().toString())
+
+/** The parts of an HTTP request that decide who is charged. */
+type ChargeableRequest = Pick<FastifyRequest, 'id' | 'method' | 'url' | 'headers' | 'principal'> & {
+  readonly body?: unknown
+}
+
+/** Who is charged for the answer to a request. Throws 400 for an invalid Idempotency-Key. */
+export function callerOf({ id, method, url, headers, body, principal }: ChargeableRequest): Caller {
+  const key = headers['idempotency-key']
+  if (key !== undefined && (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))) {
+    throw invalidParameter('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+  }
+  return {
+    requestId: id,
+    organizationId: principal.organizationId,
+    projectId: principal.projectId,
+    callerId: callerId(principal),
+    mode: principal.mode,
+    repeatOf: key === undefined ? null : [key, method, url, body ?? null, principal.projectId],
+  }
+}

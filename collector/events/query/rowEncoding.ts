@@ -1,0 +1,280 @@
+/**
+ * How the rows of a page leave ClickHouse, and how their bytes become the rows of the answer. Nothing here parses a
+ * row: `outputFormat` has ClickHouse write it as the client gets it, and `pageOf` cuts the stream after `limit` rows.
+ */
+import type { Readable } from 'node:stream'
+import { type Field, isProfileField } from '../../../schemas/fields.ts'
+import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
+import { startingWith } from '../../api/http/streaming.ts'
+import type { Delivery } from '../../billing/billing.ts'
+import { isFew, memberColumns } from '../../identity/store/profileSql.ts'
+import { runsOf, type TextForm } from '../../identity/store/profileTexts.ts'
+import type { NamedFormat, OutputFormat, ResultStream } from '../../platform/clickhouse/client.ts'
+import { giveBack } from '../../platform/giveBack.ts'
+import type { RowKey } from './cursor.ts'
+import type { Order } from './order.ts'
+import type { EventsPlan } from './selection.ts'
+import { tableRows } from './tableRows.ts'
+
+/** How rows leave ClickHouse. */
+export interface RowEncoding {
+  readonly format: Format
+  /**
+   * Each row begins with the column `_next`: the key of the last row of all, as `(milliseconds,'event_id')`. It is the
+   * same in every row, so it is known when the first bytes arrive, and costs about a fifth more.
+   */
+  readonly leadsWithNext: boolean
+  /**
+   * How profiles come: each field as a column; as the ready members that end a row's JSON object, which must be all of
+   * the tier's; or, for fields that follow one another, as one text in JSON or CSV.
+   */
+  readonly profiles: 'columns' | 'members' | TextForm
+  /** The ready members of a visitor without a profile; see profileMembers. */
+  readonly membersOfNobody?: 'empty' | 'null'
+  /** CSV puts an apostrophe before texts that a spreadsheet would run. */
+  readonly escapesFormulas?: boolean
+  /** One server has all events. */
+  readonly isOfOneServer?: boolean
+}
+
+/** Rows of named columns, for queries that another query contains. */
+export const plainEncoding: RowEncoding = {
+  format: 'json',
+  leadsWithNext: false,
+  profiles: 'columns',
+}
+
+type Columns = Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas'>
+
+/** The encoding of a plan's rows for an answer of a format. */
+export const rowEncoding = (
+  plan: Columns,
+  format: Format,
+  { leadsWithNext, isOfOneServer = false }: { leadsWithNext: boolean; isOfOneServer?: boolean },
+): RowEncoding => ({
+  format,
+  leadsWithNext,
+  isOfOneServer,
+  profiles: profilesOf(plan, format),
+  escapesFormulas: format === 'csv' && plan.escapesFormulas === true,
+})
+
+function profilesOf({ columns, hasAllColumns }: Columns, format: Format): RowEncoding['profiles'] {
+  const ofProfile = columns.filter(isProfileField)
+  if (isTable(format) || ofProfile.length === 0) return 'columns'
+  if (format !== 'csv' && hasAllColumns) return 'members'
+  if (isFew(ofProfile)) return 'columns'
+  return format === 'csv' ? 'csv' : 'json'
+}
+
+/** The name of the first column of rows that lead with the next page's key. No field has this name. */
+export const nextColumn = '_next'
+
+const namedFormats = {
+  json: 'JSONEachRow',
+  ndjson: 'JSONEachRow',
+  csv: 'CSV',
+  arrow: 'ArrowStream',
+  parquet: 'Parquet',
+} as const satisfies Record<Format, NamedFormat>
+
+/** The output format that has ClickHouse write rows in this encoding. */
+export function outputFormat(
+  columns: readonly Field[],
+  { format, leadsWithNext, profiles }: RowEncoding,
+): OutputFormat {
+  if (profiles === 'columns') return namedFormats[format]
+  const inCsv = (name: string) => `\${${name}:CSV}`
+  const inJson = (name: string) => `"${name}":\${${name}:JSON}`
+  const shown = profiles === 'csv' ? inCsv : inJson
+  const raw = (name: string) => `\${${name}:Raw}`
+  const lead = leadsWithNext ? [shown(nextColumn)] : []
+  if (profiles === 'members') {
+    const ofEvent = columns.filter((field) => !isProfileField(field)).map(({ name }) => shown(name))
+    return { row: `{${[...lead, ...ofEvent].join(',')}${memberColumns.map(raw).join('')}}` }
+  }
+  const pieces = runsOf(columns).map((piece) =>
+    'length' in piece ? raw(piece.name) : shown(piece.name),
+  )
+  const row = [...lead, ...pieces].join(',')
+  return { row: profiles === 'csv' ? row : `{${row}}` }
+}
+
+/** A page on its way from ClickHouse to the client. */
+export interface Page {
+  /** Rows in the page, known before they are read. */
+  readonly records: number
+  readonly hasMore: boolean
+  /** The rows as `format` joins them, without the bytes before the first and after the last. Readable once. */
+  readonly rows: AsyncIterable<Delivery>
+  /** The key of the first row of the next page; null on the last. A JSON page knows it after its rows were read. */
+  next(): RowKey | null
+}
+
+/** A format whose rows are pieces of text. */
+type LineFormat = Exclude<Format, TableFormat>
+
+const joints: Record<LineFormat, string> = { json: ',', ndjson: '\n', csv: '\n' }
+
+/** The first `limit` rows of ClickHouse's answer in the form of `outputFormat`. */
+export async function pageOf(
+  { body, rows }: ResultStream,
+  { limit, order }: { limit: number; order: Order },
+  { format, leadsWithNext }: RowEncoding,
+): Promise<Page> {
+  const records = Math.min(rows, limit)
+  const hasMore = rows > limit
+  if (isTable(format))
+    return { records, hasMore, rows: tableRows(body, format, records), next: () => null }
+  if (records === 0) {
+    body.resume()
+    return { records, hasMore, rows: noRows(), next: () => null }
+  }
+  const read = leadsWithNext
+    ? await leadingRows(body, records, format)
+    : plainRows(body, records, { format, order })
+  return { records, hasMore, rows: read.rows, next: () => (hasMore ? read.next() : null) }
+}
+
+async function* noRows(): AsyncGenerator<Delivery> {}
+
+/** JSONEachRow escapes newlines, so each newline ends a row. The row after the page says where the next begins. */
+function plainRows(
+  body: Readable,
+  rows: number,
+  { format, order }: { format: LineFormat; order: Order },
+): Pick<Page, 'rows' | 'next'> {
+  const rest: Buffer[] = []
+  const separator = Buffer.from('\n')
+  return {
+    rows: joinRows(body, { separator, joint: Buffer.from(joints[format]), rows }, rest),
+    next() {
+      const row = JSON.parse(Buffer.concat(rest).toString()) as {
+        ts_millis: number
+        received_at: string
+        event_id: string
+      }
+      const millis = order === 'received' ? Date.parse(row.received_at) : row.ts_millis
+      return { millis, eventId: row.event_id }
+    },
+  }
+}
+
+const leadPattern = new RegExp(`^(?:\\{"${nextColumn}":)?"\\((-?\\d+),'([0-9a-f-]{36})'\\)",`)
+
+/**
+ * Every row begins with the same bytes, `{"_next":"(…)",` or in CSV `"(…)",`. Only the end of a row is a newline with
+ * these bytes after it, also in CSV, where a quotation mark inside a value is doubled.
+ */
+async function leadingRows(
+  body: Readable,
+  rows: number,
+  format: LineFormat,
+): Promise<Pick<Page, 'rows' | 'next'>> {
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
+  let head = Buffer.alloc(0)
+  let found: RegExpExecArray | null = null
+  while (!found) {
+    const { value, done } = await chunks.next()
+    if (done) throw new Error('The answer of ClickHouse ended before its first row')
+    head = Buffer.concat([head, value])
+    found = leadPattern.exec(head.toString('latin1', 0, 128))
+  }
+  const [lead, millis, eventId] = found
+  const opening = format === 'csv' ? '' : '{'
+  const separator = Buffer.concat([Buffer.from('\n'), head.subarray(0, lead.length)])
+  const joined = joinRows(
+    startingWith(head.subarray(lead.length), chunks),
+    { separator, joint: Buffer.from(joints[format] + opening), rows },
+    [],
+  )
+  return {
+    rows: startingWith({ bytes: Buffer.from(opening), records: 0 }, joined[Symbol.asyncIterator]()),
+    next: () => ({ millis: Number(millis), eventId: eventId! }),
+  }
+}
+
+/** A socket gives 64 KiB at a time. Larger pieces are fewer chunks of HTTP, which the client parses faster. */
+const pieceBytesDefault = 256 * 1024
+
+/** How rows are separated in a stream of bytes, and how the answer joins them. */
+interface Joining {
+  /** The bytes between two rows. They occur nowhere else. */
+  readonly separator: Buffer
+  /** The bytes that replace the separator; not longer than it. */
+  readonly joint: Buffer
+  /** How many rows to pass on. */
+  readonly rows: number
+  /** The size from which on gathered rows are passed on; default 256 KiB. */
+  readonly pieceBytes?: number
+}
+
+/**
+ * Passes on the bytes of the first `rows` rows without parsing them. Each piece consists of complete rows, so that a
+ * refund can count the rows that were sent. A piece is valid until the next one is requested. The bytes after the last
+ * row go to `rest`. Throws when the stream ends before its last row.
+ */
+export async function* joinRows(
+  chunks: AsyncIterable<Buffer>,
+  { separator, joint, rows, pieceBytes = pieceBytesDefault }: Joining,
+  rest: Buffer[],
+): AsyncGenerator<Delivery> {
+  let missing = rows
+  // One buffer for all pieces: a new buffer for each would occupy the garbage collector longer than all other work.
+  let gathered = Buffer.allocUnsafeSlow(0)
+  let length = 0
+  let enough = pieceBytes
+
+  const gather = (chunk: Buffer) => {
+    if (length + chunk.length > gathered.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * (length + chunk.length))
+      gathered.copy(larger, 0, 0, length)
+      gathered = larger
+    }
+    chunk.copy(gathered, length)
+    length += chunk.length
+    giveBack(chunk)
+  }
+  /** Joins the complete rows in place. The bytes from `end` on belong to an incomplete row, or to no row of the page. */
+  const join = () => {
+    const bytes = gathered.subarray(0, length)
+    const before = missing
+    let from = 0
+    let to = 0
+    for (let at = bytes.indexOf(separator); at !== -1; at = bytes.indexOf(separator, from)) {
+      if (to !== from) bytes.copyWithin(to, from, at)
+      to += at - from
+      from = at + separator.length
+      missing -= 1
+      if (missing === 0) break
+      // Buffer's own copy spends longer on checks than on these few bytes.
+      for (let i = 0; i < joint.length; i++) bytes[to++] = joint[i]!
+    }
+    if (missing === 0) rest.push(Buffer.from(bytes.subarray(from)))
+    return { end: from, piece: { bytes: bytes.subarray(0, to), records: before - missing } }
+  }
+
+  for await (const chunk of chunks) {
+    if (missing === 0) {
+      rest.push(chunk)
+      continue
+    }
+    gather(chunk)
+    if (length < enough) continue
+    const { end, piece } = join()
+    if (piece.records > 0) yield piece
+    gathered.copyWithin(0, end, length)
+    length -= end
+    // A row that is longer than a piece is not searched again after each of its chunks.
+    enough = Math.max(pieceBytes, 2 * length)
+  }
+  if (missing > 0) {
+    const { end, piece } = join()
+    if (piece.records > 0) yield piece
+    const left = gathered.subarray(end, length)
+    const endsWithLastRow = missing === 1 && left.at(-1) === 0x0a
+    if (missing > 0 && !endsWithLastRow)
+      throw new Error('The answer of ClickHouse ended before its last row')
+    if (endsWithLastRow) yield { bytes: left.subarray(0, -1), records: 1 }
+  }
+}

@@ -1,0 +1,49 @@
+import type { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { Field } from '../../../schemas/fields.ts'
+import { contentTypeOf, type Format, isTable } from '../../api/http/negotiateFormat.ts'
+import { streamOf } from '../../api/http/streamOf.ts'
+
+/** An answer of rows, which `settle` has released. */
+export interface RowsAnswer {
+  readonly format: Format
+  readonly columns: readonly Field[]
+  readonly records: number
+  readonly rows: AsyncIterable<Buffer>
+  /** The member of a JSON answer that has the rows. */
+  readonly member: string
+  /** The members after the rows of a JSON answer. Called when all rows have been sent. */
+  after(): object
+  /** The headers that replace these members in other formats. Called before the first row. */
+  headers(): Readonly<Record<string, string | number>>
+}
+
+/** Sets the headers of an answer of rows, and returns its body. */
+export function sendRows(
+  reply: FastifyReply,
+  { format, columns, records, rows, member, after, headers }: RowsAnswer,
+): Readable {
+  reply.header('content-type', contentTypeOf(format)).header('vary', 'accept')
+  if (format === 'json') return streamOf(jsonRows(member, rows, after))
+  reply.headers(headers())
+  return streamOf(rowsAlone(columns, records, rows, format))
+}
+
+/** A JSON object of rows and the members after them. */
+export async function* jsonRows(member: string, rows: AsyncIterable<Buffer>, after: () => object) {
+  yield `{"${member}":[`
+  yield* rows
+  yield `],${JSON.stringify(after()).slice(1)}`
+}
+
+/** Rows without metadata: a table, NDJSON, or CSV with a line of names before them. */
+async function* rowsAlone(
+  columns: readonly Field[],
+  records: number,
+  rows: AsyncIterable<Buffer>,
+  format: Format,
+) {
+  if (format === 'csv') yield `${columns.map(({ name }) => `"${name}"`).join(',')}\n`
+  yield* rows
+  if (records > 0 && !isTable(format)) yield '\n'
+}
