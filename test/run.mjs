@@ -1,8 +1,10 @@
 /**
- * `npm test`: installs what is missing, three browsers included, then lint, types and all tests. Arguments go to
- * Vitest: `npm test -- test/unit`.
+ * Installs the missing packages and browsers, then runs lint, types and tests. `--tier` names the tests of a run without
+ * paths: `quick` (the default, `npm test`), `slow` or `full` (both). `tiers.json` lists the folders of each tier. All
+ * other arguments go to Vitest: `npm test -- test/chaos -t 'kill'`.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from '../collector/ops/launch/node.mjs'
 import { install } from '../collector/ops/launch/start.mjs'
@@ -22,20 +24,29 @@ const programs = {
   prometheus: '/usr/bin/promtool',
 }
 
+const { tier, toVitest } = readArguments(process.argv.slice(2))
 await install()
 await installPrograms()
-await run('npm', ['run', '--silent', 'lint'], { cwd: root })
+// CI runs the slow tier after the quick one, which has linted.
+if (tier !== 'slow') await run('npm', ['run', '--silent', 'lint'], { cwd: root })
 await run(
   process.execPath,
-  [
-    'node_modules/vitest/vitest.mjs',
-    'run',
-    '--config',
-    'test/vitest.config.ts',
-    ...process.argv.slice(2),
-  ],
+  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...toVitest],
   { cwd: root, env: { CHROMIUM_PATH: findChromium() ?? (await playwrightChromium()) } },
 )
+
+/** Splits the tier off, and adds the folders of the tier where no path is given. */
+function readArguments(given) {
+  const option = '--tier='
+  const tier = given.find((each) => each.startsWith(option))?.slice(option.length) ?? 'quick'
+  const others = given.filter((each) => !each.startsWith(option))
+  const { quick, slow } = JSON.parse(readFileSync(new URL('tiers.json', import.meta.url), 'utf8'))
+  const folders = { quick, slow, full: [...quick, ...slow] }[tier]
+  if (!folders) throw new Error(`--tier must be quick, slow or full (got ${tier})`)
+  const hasPath = others.some((each) => existsSync(resolve(root, each)))
+  const files = hasPath ? [] : folders.map((folder) => `test/${folder}/`)
+  return { tier, toVitest: [...files, ...others] }
+}
 
 function findChromium() {
   const places = [programs.chromium, '/usr/bin/chromium-browser', '/usr/bin/google-chrome']

@@ -3,9 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** What takes longest, by waiting or for its few lines: begun first, it does not come last and alone. */
 const longest = [
   'test/pixel/engines/',
+  'test/engines/',
   'test/chaos/',
   'test/launch/npm',
-  'test/api/billing/slowReaders',
+  'test/processes/slowReaders',
   'test/stores/jobs',
   'test/check/',
   'test/browser/dashboardPages',

@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import zlib from 'node:zlib'
 import { RecordBatchReader } from 'apache-arrow'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { waitFor } from '../../harness/service.ts'
-import { headersOf, openApi, rowsStored } from './api.ts'
-import { differences, ledgerOf } from './harness.ts'
+import { headersOf, openApi, rowsStored } from '../api/billing/api.ts'
+import { differences, ledgerOf } from '../api/billing/harness.ts'
+import { waitFor } from '../harness/service.ts'
 
 let api: Awaited<ReturnType<typeof openApi>>
 const readerPatienceMs = 1_000

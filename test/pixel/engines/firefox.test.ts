@@ -1,4 +1,0 @@
-import { startFirefox } from './puppeteer.ts'
-import { runTable } from './table.ts'
-
-runTable('firefox', startFirefox)
