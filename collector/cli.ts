@@ -69,28 +69,28 @@ function addAccounts(program: Command): void {
     .option('--email <address>', 'of the owner')
     .option('--project <name>', 'the first project, and its pixel')
     .action(async (given) => {
-      const { setup } = await import('./accounts/commands.ts')
+      const { setup } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres, addresses) => setup(postgres, given, addresses))
     })
   program
     .command('reset-password <email>')
     .description('a link by which this user chooses a new password')
     .action(async (email) => {
-      const { resetPassword } = await import('./accounts/commands.ts')
+      const { resetPassword } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres, { publicUrl }) => resetPassword(postgres, email, publicUrl))
     })
   program
     .command('change-email <email> <new-email>')
     .description('another e-mail address for this user to sign in with')
     .action(async (email, newEmail) => {
-      const { changeEmailOf } = await import('./accounts/commands.ts')
+      const { changeEmailOf } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres) => changeEmailOf(postgres, email, newEmail))
     })
   program
     .command('disable-two-factor <email>')
     .description('for a user who has lost their app and their recovery codes')
     .action(async (email) => {
-      const { disableTwoFactor } = await import('./accounts/commands.ts')
+      const { disableTwoFactor } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres) => disableTwoFactor(postgres, email))
     })
   const operator = program
@@ -98,7 +98,7 @@ function addAccounts(program: Command): void {
     .description('who sees the operator’s page of the dashboard')
   for (const [name, isOperator] of Object.entries({ add: true, remove: false })) {
     operator.command(`${name} <email>`).action(async (email) => {
-      const { changeOperator } = await import('./accounts/operator/commands.ts')
+      const { changeOperator } = await import('./accounts/operator/operatorCommands.ts')
       await withAccounts((postgres) => changeOperator(postgres, email, isOperator))
     })
   }
@@ -121,7 +121,7 @@ function addMaintenance(program: Command): void {
     .command('doctor')
     .description('what is well and what is not: stores, schema, clocks, disks, spool, collectors')
     .action(async () => {
-      const { examine } = await import('./ops/doctor/command.ts')
+      const { examine } = await import('./ops/doctor/doctorCommand.ts')
       if (!(await examine(readConfig(process.env)))) process.exitCode = 1
     })
   const clickhousePlace = [
@@ -135,7 +135,7 @@ function addMaintenance(program: Command): void {
     )
     .option(...clickhousePlace)
     .action(async (directory, options) => {
-      const { backUp } = await import('./ops/backup/commands.ts')
+      const { backUp } = await import('./ops/backup/backupCommands.ts')
       await backUp(readConfig(process.env), directory, options)
     })
   program
@@ -143,7 +143,7 @@ function addMaintenance(program: Command): void {
     .description('fill an empty data directory and empty stores with a backup')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
-      const { restore } = await import('./ops/backup/commands.ts')
+      const { restore } = await import('./ops/backup/backupCommands.ts')
       await restore(readConfig(process.env), directory, options)
     })
 }
@@ -163,7 +163,7 @@ function addIngest(program: Command): void {
     .command('check <url>')
     .description('load a page in a headless browser and say whether the pixel works there')
     .action(async (url) => {
-      const { check } = await import('./ops/check/command.ts')
+      const { check } = await import('./ops/check/checkCommand.ts')
       if (!(await check(url, readConfig(process.env).chromiumPath))) process.exitCode = 1
     })
 
@@ -172,14 +172,14 @@ function addIngest(program: Command): void {
     .command('list')
     .description('which, and why')
     .action(async () => {
-      const { listDeadLetters } = await import('./ingest/shipper/commands.ts')
+      const { listDeadLetters } = await import('./ingest/shipper/deadLetterCommands.ts')
       listDeadLetters(readConfig(process.env).dataDir)
     })
   deadLetters
     .command('replay')
     .description('try them again, after they or the table were mended; what goes in is removed')
     .action(async () => {
-      const { replayRefused } = await import('./ingest/shipper/commands.ts')
+      const { replayRefused } = await import('./ingest/shipper/deadLetterCommands.ts')
       await replayRefused(openStore, readConfig(process.env).dataDir)
     })
 
@@ -214,14 +214,14 @@ function addBackground(program: Command): void {
     .command('build <id>')
     .description('build an audience anew, and show how far it is')
     .action(async (id) => {
-      const { buildAudience } = await import('./audiences/commands.ts')
+      const { buildAudience } = await import('./audiences/audienceCommands.ts')
       await withPostgres((postgres) => buildAudience(postgres, id))
     })
   const jobs = program
     .command('jobs')
     .description('background work: the queues, and which jobs failed and why')
     .action(async () => {
-      const { listJobs } = await import('./platform/jobs/commands.ts')
+      const { listJobs } = await import('./platform/jobs/jobCommands.ts')
       await withPostgres(listJobs)
     })
   jobs
@@ -229,7 +229,7 @@ function addBackground(program: Command): void {
     .description('have a failed job, or all of a queue, run again')
     .option('--queue <name>')
     .action(async (id, { queue }) => {
-      const { retryJobs } = await import('./platform/jobs/commands.ts')
+      const { retryJobs } = await import('./platform/jobs/jobCommands.ts')
       await withPostgres((postgres) => retryJobs(postgres, { id, queue }))
     })
 }
@@ -272,7 +272,7 @@ async function addLoading(program: Command): Promise<void> {
     ['generate', 'make up an identity graph: files to load', generateUsage],
   ] as const) {
     add(identity, name, does, usage).action(async (args) => {
-      const { runIdentityCommand } = await import('./identity/commands.ts')
+      const { runIdentityCommand } = await import('./identity/identityCommands.ts')
       await runIdentityCommand(openStore, name, args)
     })
   }
@@ -281,7 +281,7 @@ async function addLoading(program: Command): Promise<void> {
     .description('load what people and companies are interested in')
   add(intent, 'load', 'load signals, or the topics that they are about', loadIntentUsage).action(
     async (args) => {
-      const { loadIntent } = await import('./audiences/signals/commands.ts')
+      const { loadIntent } = await import('./audiences/signals/intentCommands.ts')
       await loadIntent(openStore, args)
     },
   )
@@ -299,12 +299,12 @@ async function buildProgram(): Promise<Command> {
   addMaintenance(program)
   addIngest(program)
   addBackground(program)
-  const { billingCommands } = await import('./billing/commands.ts')
+  const { billingCommands } = await import('./billing/billingCommands.ts')
   addTable(
     program.command('billing').description('accounts, prices, and what Stripe was told'),
     billingCommands,
   )
-  const { privacyCommands } = await import('./identity/privacy/commands.ts')
+  const { privacyCommands } = await import('./identity/privacy/privacyCommands.ts')
   addTable(
     program.command('privacy').description('opt-outs and erasures, for one organization or all'),
     privacyCommands,

@@ -2,23 +2,23 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { groupableFields } from '../../schemas/fields.ts'
 import type { Reader } from '../api/access/reader.ts'
+import { exactly, Nullable } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import { exactly, Nullable } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
 import { readNames } from '../events/query/fieldList.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
+import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './plan.ts'
 import { rolledFields } from './rollup/eventFigures.ts'
 import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import {
   type SessionPage,
   type SessionPageRow,
   sessionPages,
   sessionPagesQuery,
 } from './sessionsQuery.ts'
-import { requireShared, withoutPersons } from './shared.ts'
+import { requireShared, withoutPersons } from './sharePolicy.ts'
 
 const dimensionsMax = 10
 const limitDefault = 10

@@ -2,11 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../api/access/policy.ts'
 import type { Reader } from '../api/access/reader.ts'
-import { exactly, Id, Nullable } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
+import { exactly, Id, Nullable } from '../api/http/commonSchemas.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
-import { type Goal, readGoals } from './goals.ts'
-import { mayRead, openFigures } from './openFigures.ts'
 import {
   type AnalyticsPlan,
   before,
@@ -14,9 +13,10 @@ import {
   readFiguresRequest,
   readFreeFilters,
   selectionQuery,
-} from './plan.ts'
+} from './figuresRequest.ts'
+import { type Goal, readGoals } from './goals.ts'
+import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 
 const Rate = Nullable(Type.Number(), {
   description:

@@ -2,9 +2,9 @@ import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
 import { metBy, namesOf } from './met.ts'
-import type { AnalyticsPlan } from './plan.ts'
 
 /** How many visitors got how far. */
 export interface FunnelRow {

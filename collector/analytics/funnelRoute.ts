@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { exactly } from '../api/http/commonSchemas.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
-import { exactly } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { type FunnelRow, funnelQuery } from './funnelQuery.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { readFiguresRequest, selectionQuery } from './plan.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 
 const describe = {
   tags,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { type Filter, FreeFilterText } from '../events/query/filter.ts'
 import { dayMs } from '../events/query/window.ts'
-import { readFreeFilters } from './plan.ts'
+import { readFreeFilters } from './figuresRequest.ts'
 
 const stepsMax = 10
 const daysMax = 90

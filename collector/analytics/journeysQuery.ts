@@ -1,6 +1,6 @@
 import { bindings } from '../events/query/bind.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import type { AnalyticsPlan } from './plan.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import { pathOf, sessionsSql } from './sessionsSql.ts'
 
 /** From one page of sessions to the next. */

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { exactly, Nullable } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
+import { exactly, Nullable } from '../api/http/commonSchemas.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { readFiguresRequest, selectionQuery } from './plan.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 
 const stepsDefault = 4
 const pagesDefault = 6

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import type { Access } from '../api/access/access.ts'
 import type { Principal } from '../api/access/principal.ts'
 import type { Reader } from '../api/access/reader.ts'
+import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
 import { nameProjects } from '../events/query/projects.ts'
-import type { AnalyticsPlan, AskedFigures } from './plan.ts'
-import { requireShared } from './shared.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import type { AnalyticsPlan, AskedFigures } from './figuresRequest.ts'
+import { requireShared } from './sharePolicy.ts'
 
 /** Who may read figures: keys, and members signed in to the dashboard. */
 export const mayRead = {

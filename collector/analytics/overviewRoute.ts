@@ -1,14 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Reader } from '../api/access/reader.ts'
-import { exactly, Nullable } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
+import { exactly, Nullable } from '../api/http/commonSchemas.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import {
+  type AnalyticsPlan,
+  before,
+  Compare,
+  readFiguresRequest,
+  selectionQuery,
+} from './figuresRequest.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { type AnalyticsPlan, before, Compare, readFiguresRequest, selectionQuery } from './plan.ts'
 import { readRollup } from './rollup/rolledDays.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SessionTotals, sessionTotalsQuery } from './sessionsQuery.ts'
-import { isShare } from './shared.ts'
+import { isShare } from './sharePolicy.ts'
 import { type Totals, totalsQuery } from './totalsQuery.ts'
 
 const count = (description: string) => Type.Integer({ description })

@@ -3,8 +3,8 @@ import { eventsSource } from '../events/query/eventsSource.ts'
 import type { Filter } from '../events/query/filter.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import { metBy, namesOf } from './met.ts'
-import type { AnalyticsPlan } from './plan.ts'
 
 /** Visitors who began in one interval and came again so many intervals later. */
 export interface RetentionRow {

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { Choice, exactly } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import { Choice, exactly } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
 import { FreeFilterText } from '../events/query/filter.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
 import { intervals, startSql, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { readFiguresRequest, readFreeFilters, selectionQuery } from './plan.ts'
 import { type RetentionRow, retentionQuery } from './retentionQuery.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 
 const cohortsMax = 60
 

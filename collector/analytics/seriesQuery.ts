@@ -3,7 +3,7 @@ import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import type { AnalyticsPlan } from './plan.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import {
   rolledFigures,
   rolledSettings,

@@ -1,7 +1,7 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { restMs, visitorsOf } from '../events/query/sessions.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import type { AnalyticsPlan } from './plan.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
 import { inSpans, type Span } from './rollup/spans.ts'

@@ -9,8 +9,8 @@ import type { Filter } from '../events/query/filter.ts'
 import { filterCondition } from '../events/query/filterSql.ts'
 import { lookBackFrom, restMs, sessionId, visitorsOf } from '../events/query/sessions.ts'
 import { dayMs } from '../events/query/window.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import { metBy } from './met.ts'
-import type { AnalyticsPlan } from './plan.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
 /** How an event stands in the arrays, as SQL over one of them. */

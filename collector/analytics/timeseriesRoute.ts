@@ -1,9 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Reader } from '../api/access/reader.ts'
+import { Choice, exactly, Nullable } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import { Choice, exactly, Nullable } from '../api/http/schemas.ts'
-import type { ReadDeps } from '../events/query/deps.ts'
+import type { ReadDeps } from '../events/query/readDeps.ts'
+import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import {
+  type AnalyticsPlan,
+  before,
+  Compare,
+  readFiguresRequest,
+  selectionQuery,
+  stepBackMs,
+} from './figuresRequest.ts'
 import {
   type Interval,
   intervalFor,
@@ -13,16 +22,7 @@ import {
   startsOf,
 } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import {
-  type AnalyticsPlan,
-  before,
-  Compare,
-  readFiguresRequest,
-  selectionQuery,
-  stepBackMs,
-} from './plan.ts'
 import { readRollup } from './rollup/rolledDays.ts'
-import { FiguresMeta, metaOf, tags } from './schemas.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 
 const Point = Type.Object(

@@ -2,7 +2,7 @@ import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import type { AnalyticsPlan } from './plan.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import {
   rolledFigures,
   rolledSettings,

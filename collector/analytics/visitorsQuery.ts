@@ -1,9 +1,9 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import type { AnalyticsPlan } from './figuresRequest.ts'
 import { levelsSql } from './funnelQuery.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
-import type { AnalyticsPlan } from './plan.ts'
 
 /** Which visitors of a plan: all, or those who took so many steps of a funnel. */
 export interface VisitorsAsked {

@@ -6,15 +6,23 @@ import { access, writeAccess } from '../api/access/recordAccess.ts'
 import { changesOf } from '../api/http/optimisticLock.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import {
+  AudienceChange,
+  ById,
+  ListQuery,
+  One,
+  Page,
+  ProjectQuery,
+  tags,
+} from './audienceSchemas.ts'
+import {
   changeAudience,
   deleteAudience,
   listAudiences,
   lockAudiencesOf,
   readAudience,
 } from './audiences.ts'
-import type { AudiencesDeps } from './deps.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requireTopicsOf } from './requireTopics.ts'
-import { AudienceChange, ById, ListQuery, One, Page, ProjectQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/audiences'
 const onePath = `${path}/:audience_id`

@@ -7,6 +7,8 @@ import { readPage } from '../api/http/pagination.ts'
 import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
+import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './audienceSchemas.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 import { meterOf, requestBuild } from './builds.ts'
 import { meaningOf } from './definition/canonical.ts'
 import type { Definition, Parsed } from './definition/definition.ts'
@@ -14,8 +16,6 @@ import { invalidAt } from './definition/invalid.ts'
 import { leavesOf } from './definition/leaves.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences, forgetReferences, noteReferences } from './definition/references.ts'
-import type { AudiencesDeps } from './deps.ts'
-import type { AudienceChange, Audience as AudienceSchema, NewAudience } from './schemas.ts'
 
 export type Audience = Static<typeof AudienceSchema>
 

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
+import { exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
-import { exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
 import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
+import { ById, projectParameter, Status, tags } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
-import type { AudiencesDeps } from './deps.ts'
-import { ById, projectParameter, Status, tags } from './schemas.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 
 const Build = Type.Object(
   {

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { catalogAccess } from '../api/access/recordAccess.ts'
+import { Definition, tags } from './audienceSchemas.ts'
 import { definitionSchema } from './definition/jsonSchema.ts'
-import { Definition, tags } from './schemas.ts'
 import { templates } from './templates.ts'
 
 const Template = Type.Object({

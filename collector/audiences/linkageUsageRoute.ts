@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { access } from '../api/access/recordAccess.ts'
-import { Id } from '../api/http/schemas.ts'
+import { Id } from '../api/http/commonSchemas.ts'
 import type { Meter } from '../billing/meters.ts'
 import { readUsageByProject } from '../billing/usageQuery.ts'
 import { readUsageWindow, UsageParameters } from '../billing/usageWindow.ts'
-import type { AudiencesDeps } from './deps.ts'
-import { tags } from './schemas.ts'
+import { tags } from './audienceSchemas.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 
 /** The meters of the records of audiences. */
 const audienceMeters = ['audience', 'audience_predictive'] as const satisfies readonly Meter[]

@@ -4,10 +4,10 @@ import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/po
 import { writeAccess } from '../api/access/recordAccess.ts'
 import { sampleIdentity } from '../api/access/sampleView.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
+import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './audienceSchemas.ts'
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
-import type { AudiencesDeps } from './deps.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requireTopicsOf } from './requireTopics.ts'
-import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/audiences'
 

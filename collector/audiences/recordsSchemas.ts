@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
+import { Bytes, exactly, Id, Nullable } from '../api/http/commonSchemas.ts'
 import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
-import { Bytes, exactly, Id, Nullable } from '../api/http/schemas.ts'
 import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { Person } from '../identity/store/personSchemas.ts'
-import { ById, projectParameter, tags } from './schemas.ts'
+import { ById, projectParameter, tags } from './audienceSchemas.ts'
 
 /** Spec: Limits. */
 export const pageSize = { default: 1_000, max: 5_000 } as const

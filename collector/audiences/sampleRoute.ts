@@ -3,14 +3,14 @@ import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { conflict } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
+import { ProjectQuery, SampleAnswer, SampleOf, tags } from './audienceSchemas.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'
 import { checkTopics } from './definition/leafTopics.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { checkReferences } from './definition/references.ts'
-import type { AudiencesDeps } from './deps.ts'
 import { takeSample } from './sample/sample.ts'
-import { ProjectQuery, SampleAnswer, SampleOf, tags } from './schemas.ts'
-import { windowDaysDefault } from './signals/plan.ts'
+import { windowDaysDefault } from './signals/interestPlan.ts'
 
 /** POST /api/v1/audiences/sample: what a definition would find, before anything is built; free. */
 export const sampleRoute =

@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
-import { Id, Timestamp } from '../api/http/schemas.ts'
+import { Id, Timestamp } from '../api/http/commonSchemas.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
+import { ById, ProjectQuery, Status, tags } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
-import type { AudiencesDeps } from './deps.ts'
-import { ById, ProjectQuery, Status, tags } from './schemas.ts'
+import type { AudiencesDeps } from './audiencesDeps.ts'
 
 const TaskStatus = Type.Object(
   {

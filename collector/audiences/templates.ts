@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Definition } from './schemas.ts'
+import type { Definition } from './audienceSchemas.ts'
 
 /** A definition to begin with. */
 export interface Template {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { MeterName } from './billingSchemas.ts'
 import type { Meter } from './meters.ts'
-import { MeterName } from './schemas.ts'
 
 /** The `meta` of a charged answer that has no other. */
 export const ChargedMeta = Type.Object(

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../api/access/permissions.ts'
-import { exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
-import type { BillingDeps } from './deps.ts'
+import { exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
+import type { BillingDeps } from './billingDeps.ts'
+import { Currency, MeterName, Micros, tags } from './billingSchemas.ts'
 import { readLimits, replaceLimits } from './limits.ts'
-import { Currency, MeterName, Micros, tags } from './schemas.ts'
 
 const Records = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })

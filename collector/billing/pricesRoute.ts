@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { BillingDeps } from './deps.ts'
+import type { BillingDeps } from './billingDeps.ts'
+import { Currency, MeterName, Micros, tags } from './billingSchemas.ts'
 import { type Meter, meters } from './meters.ts'
 import { currency, defaultPrices } from './prices.ts'
-import { Currency, MeterName, Micros, tags } from './schemas.ts'
 
 const MeterPrice = Type.Object(
   {

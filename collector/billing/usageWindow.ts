@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import { requireOrganizationAdmin } from '../api/access/permissions.ts'
 import { projectFor, requireOwnProject } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
+import { exactly, Id } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import { exactly, Id } from '../api/http/schemas.ts'
-import type { BillingDeps } from './deps.ts'
+import type { BillingDeps } from './billingDeps.ts'
 import type { UsageWindow } from './usageQuery.ts'
 
 export const usageAccess = {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../api/http/schemas.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { createCompleteUntil } from './query/completeUntil.ts'
-import type { ReadDeps } from './query/deps.ts'
+import type { ReadDeps } from './query/readDeps.ts'
 import { placeQuery, readScope } from './query/scopeQuery.ts'
 import {
   readDropSettings,

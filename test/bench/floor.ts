@@ -4,7 +4,7 @@
  */
 import Fastify from 'fastify'
 import { parseBeacon } from '../../collector/ingest/beacon/beacon.ts'
-import { validateEvent } from '../../collector/ingest/normalize/validate.ts'
+import { validateEvent } from '../../collector/ingest/normalize/validateEvent.ts'
 import { beaconBytesMax } from '../../schemas/beacon.ts'
 
 const app = Fastify({ logger: false })

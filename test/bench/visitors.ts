@@ -1,10 +1,10 @@
 import { outputFormat, rowEncoding } from '../../collector/events/query/rowEncoding.ts'
+import { visitorsQuery } from '../../collector/events/visitors/visitorsQuery.ts'
 import {
   readVisitorsRequest,
   VisitorsQuery,
   type VisitorTier,
-} from '../../collector/events/visitors/plan.ts'
-import { visitorsQuery } from '../../collector/events/visitors/visitorsQuery.ts'
+} from '../../collector/events/visitors/visitorsRequest.ts'
 import { serviceRssMiB } from '../chaos/processes.ts'
 import { checkedQuery } from '../harness/checkedQuery.ts'
 import type { Service } from '../harness/service.ts'

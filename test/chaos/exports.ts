@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { cancelRun } from '../../collector/activation/exports/runs.ts'
+import { cancelRun } from '../../collector/activation/exports/exportRuns.ts'
 import { type Random, seededRandom } from '../../collector/platform/seededRandom.ts'
 import type { Exports } from '../harness/exports.ts'
 import { waitFor } from '../harness/service.ts'

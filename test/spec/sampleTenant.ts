@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { sampleExportId, sampleRunId } from '../../collector/activation/exports/sample.ts'
-import { sampleIntegrationId } from '../../collector/activation/integrations/sample.ts'
+import { sampleExportId, sampleRunId } from '../../collector/activation/exports/sampleExport.ts'
+import { sampleIntegrationId } from '../../collector/activation/integrations/sampleIntegration.ts'
 import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
 import { sampleOptedOut } from '../../collector/ops/sandbox/sampleRecords.ts'
 import { type Sample, samples } from './samples.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { entities } from '../../collector/audiences/definition/definition.ts'
-import { visitorTiers } from '../../collector/events/visitors/plan.ts'
+import { visitorTiers } from '../../collector/events/visitors/visitorsRequest.ts'
 import { tiers } from '../../schemas/fields.ts'
 import type { Tenant } from './tenant.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Access } from '../../collector/api/access/access.ts'
 import { sha256 } from '../../collector/api/access/authenticate.ts'
+import type { Access } from '../../collector/api/access/routeAccess.ts'
 import { sessionCookie } from '../../collector/api/access/session.ts'
 import { samples } from './samples.ts'
 import { stateOf } from './tenantState.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { eventRow } from '../../collector/ingest/normalize/row.ts'
+import { eventRow } from '../../collector/ingest/normalize/eventRow.ts'
 import { projectIdOf, receivedAtOf } from '../../collector/ingest/spool/lines.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'

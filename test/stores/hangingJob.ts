@@ -1,6 +1,7 @@
 /** A process that runs a queue whose job never ends; says so, and is killed. Arguments: where PostgreSQL is, the queue. */
-import { startJobs } from '../../collector/platform/jobs/jobs.ts'
+
 import { wakeQueue } from '../../collector/platform/jobs/queue.ts'
+import { startJobs } from '../../collector/platform/jobs/startJobs.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 
 const [postgresUrl, name] = process.argv.slice(2) as [string, string]

@@ -1,15 +1,15 @@
 import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
 import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
-import { validateEvent } from '../../collector/ingest/normalize/validate.ts'
+import { validateEvent } from '../../collector/ingest/normalize/validateEvent.ts'
+import { sampleCampaigns } from '../../collector/ops/sandbox/sampleCampaigns.ts'
 import {
   fillSampleDatabase,
   sampleCampaignRows,
   sampleLinks,
   sampleProfiles,
   sampleRows,
-} from '../../collector/ops/sandbox/sample.ts'
-import { sampleCampaigns } from '../../collector/ops/sandbox/sampleCampaigns.ts'
+} from '../../collector/ops/sandbox/sampleDatabase.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { type EventType, eventDataSchemas, eventTypes } from '../../schemas/events/index.ts'
 import { eventColumns } from '../../schemas/fields.ts'

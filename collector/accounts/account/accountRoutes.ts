@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly, Name, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { exactly, Name, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { access } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import { readSecondFactor } from '../credentials/secondFactor.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access } from '../schemas.ts'
 import { auditOwn } from './auditOwn.ts'
 import { type OwnUser, ownUser } from './ownUser.ts'
 

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { exactly } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
-import { exactly } from '../../api/http/schemas.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { access, Code, CurrentPassword, triesRefusals } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -13,8 +15,6 @@ import {
   takeCodeTry,
 } from '../credentials/secondFactor.ts'
 import { base32, otpauthUri } from '../credentials/totp.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access, Code, CurrentPassword, triesRefusals } from '../schemas.ts'
 import { auditOwn } from './auditOwn.ts'
 import { ownUser, ownUserWithPassword } from './ownUser.ts'
 

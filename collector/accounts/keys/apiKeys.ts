@@ -12,6 +12,7 @@ import {
 import { projectFor } from '../../api/access/policy.ts'
 import { callerId, type KeyRole, type Principal } from '../../api/access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
+import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import {
   ApiError,
   forbidden,
@@ -19,10 +20,9 @@ import {
   notFound,
   unauthorized,
 } from '../../api/http/errors.ts'
-import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access } from '../schemas.ts'
+import { access } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 
 /** A key as it is shown once, at creation; only hashes of it are kept (spec: API credentials). */
 export interface ApiCredentials {

@@ -8,16 +8,16 @@ import {
   requireOwner,
 } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { exactly, Id, Name, SeenVersion } from '../../api/http/commonSchemas.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
-import { exactly, Id, Name, SeenVersion } from '../../api/http/schemas.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { Email, OrganizationRole } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import { requireToken } from '../credentials/signInThrottle.ts'
-import type { AccountsDeps } from '../deps.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
-import { Email, OrganizationRole } from '../schemas.ts'
 import { invitationMail, invitationMails, newInvitation } from './invitations.ts'
 import {
   addToProjects,

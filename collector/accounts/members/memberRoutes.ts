@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { plainMemberId } from '../../api/access/visibility.ts'
+import { exactly, Id, Nullable } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
-import { exactly, Id, Nullable } from '../../api/http/schemas.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access, Deleted } from '../schemas.ts'
+import { access, Deleted } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import {
   inviteMember,
   MemberChange,

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
-import { Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { ProjectRole } from '../schemas.ts'
+import { ProjectRole } from '../accountSchemas.ts'
 
 export const ProjectMember = Type.Object(
   {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
-import type { OperatorDeps } from './deps.ts'
+import { exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
 import { readClickHouse, readPostgres, readSamples } from './stores.ts'
 

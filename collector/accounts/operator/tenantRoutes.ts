@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { exactly, Id } from '../../api/http/schemas.ts'
+import { exactly, Id } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import type { OperatorDeps } from './deps.ts'
+import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
 
 const most = 50

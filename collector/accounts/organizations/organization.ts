@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { lockOrganization } from '../../api/access/organizationLock.ts'
 import { requireOrganizationAdmin, requireOwner } from '../../api/access/permissions.ts'
+import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
-import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../api/http/schemas.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import type { AccountsDeps } from '../deps.ts'
+import { access, DeletedWithEvents, EventsChoice } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import { requestDeletion } from '../projects/eventDeletions.ts'
-import { access, DeletedWithEvents, EventsChoice } from '../schemas.ts'
 
 const Organization = Type.Object(
   {

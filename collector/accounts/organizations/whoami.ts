@@ -3,11 +3,11 @@ import { type Static, Type } from 'typebox'
 import { isOrganizationAdmin } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
+import { Id, Nullable } from '../../api/http/commonSchemas.ts'
 import { unauthorized } from '../../api/http/errors.ts'
-import { Id, Nullable } from '../../api/http/schemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access, OrganizationRole, ProjectRole } from '../schemas.ts'
+import { access, OrganizationRole, ProjectRole } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 
 const Caller = Type.Union([
   Type.Object({

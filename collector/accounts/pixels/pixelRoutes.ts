@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { exactly, Id } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
-import { exactly, Id } from '../../api/http/schemas.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access, DeletedWithEvents } from '../schemas.ts'
+import { access, DeletedWithEvents } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import {
   changePixel,
   createPixel,

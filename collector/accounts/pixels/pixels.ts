@@ -6,8 +6,8 @@ import {
   defaultPixelSettings,
   pixelSettingsSchema,
 } from '../../../schemas/beacon.ts'
+import { exactly, Id, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
-import { exactly, Id, Timestamp, Version } from '../../api/http/schemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 const Settings = exactly(

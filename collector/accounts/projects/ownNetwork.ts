@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { networkOf } from '../../api/access/network.ts'
-import { access } from '../schemas.ts'
+import { access } from '../accountSchemas.ts'
 
 /** GET /dashboard/network: the network that the settings of a project can ignore with one click. */
 export const ownNetworkRoutes: FastifyPluginAsyncTypebox = async (app) => {

@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access } from '../schemas.ts'
+import { access } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 
 /** Today and the days before it, in UTC. */
 const days = 14

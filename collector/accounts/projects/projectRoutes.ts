@@ -3,10 +3,10 @@ import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
+import { exactly, Id, Name } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
-import { exactly, Id, Name } from '../../api/http/schemas.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access, DeletedWithEvents } from '../schemas.ts'
+import { access, DeletedWithEvents } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import {
   changeProject,
   createProject,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { ignoredTrafficSchema } from '../../../schemas/ignored.ts'
+import { Id, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
-import { Id, Timestamp, Version } from '../../api/http/schemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 export const Project = Type.Object(

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { tokenSeconds } from '../../api/access/tokens.ts'
-import type { AccountsDeps } from '../deps.ts'
-import { access } from '../schemas.ts'
+import { access } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
 import { Credentials } from './sessions.ts'
 import { userWithPassword } from './signIn.ts'
 

@@ -2,12 +2,19 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { access } from '../../api/access/recordAccess.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
-import type { CampaignsDeps } from './deps.ts'
+import { pageCounts, readChosen, readerOf } from './campaignReports.ts'
+import {
+  BudgetFigures,
+  BudgetStatus,
+  ById,
+  ListQuery,
+  ProjectQuery,
+  tags,
+} from './campaignSchemas.ts'
+import { readCampaign } from './campaigns.ts'
+import type { CampaignsDeps } from './campaignsDeps.ts'
 import { budgetFigures, budgetStatusOf } from './pacing.ts'
 import { readDelivered, sumOf } from './performance.ts'
-import { readCampaign } from './records.ts'
-import { pageCounts, readChosen, readerOf } from './reports.ts'
-import { BudgetFigures, BudgetStatus, ById, ListQuery, ProjectQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/campaigns'
 

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { exactly, Id } from '../../api/http/schemas.ts'
+import { exactly, Id } from '../../api/http/commonSchemas.ts'
 import { errorsOf } from '../../api/http/validation.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { Money } from './schemas.ts'
+import { Money } from './campaignSchemas.ts'
 
 /** Most events one delivery may carry (spec: Errors and limits). */
 export const deliveryEventsMax = 10_000

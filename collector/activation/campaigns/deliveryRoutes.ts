@@ -3,13 +3,14 @@ import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { projectFor, requireOwnProject } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { exactly, Nullable } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
-import { exactly, Nullable } from '../../api/http/schemas.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
 import { toServiceUnavailable } from '../../ingest/spool/toServiceUnavailable.ts'
 import { acceptedEvents } from '../../platform/metrics.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
-import { deliveryAccess } from './access.ts'
+import { ProjectQuery, tags } from './campaignSchemas.ts'
+import type { DeliveryDeps } from './campaignsDeps.ts'
 import {
   checkDelivery,
   Delivery,
@@ -18,9 +19,8 @@ import {
   projectsOfCampaigns,
   type ValidDelivery,
 } from './delivery.ts'
-import type { DeliveryDeps } from './deps.ts'
-import { deliveryRow } from './row.ts'
-import { ProjectQuery, tags } from './schemas.ts'
+import { deliveryAccess } from './deliveryAccess.ts'
+import { deliveryRow } from './deliveryRow.ts'
 
 const bodyBytesMax = 8 * 1024 * 1024
 /** So many rows are encoded and written at a time: other requests get their turn in between. */

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
+import type { BudgetStatus as BudgetStatusSchema, Pace } from './campaignSchemas.ts'
+import type { Campaign } from './campaigns.ts'
 import { toSixDecimals } from './performance.ts'
-import type { Campaign } from './records.ts'
-import type { BudgetStatus as BudgetStatusSchema, Pace } from './schemas.ts'
 
 export type BudgetStatus = Static<typeof BudgetStatusSchema>
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Reader } from '../../api/access/reader.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
-import type { Daily, Metrics as MetricsSchema } from './schemas.ts'
+import type { Daily, Metrics as MetricsSchema } from './campaignSchemas.ts'
 
 export type Metrics = Static<typeof MetricsSchema>
 

@@ -2,12 +2,20 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { access } from '../../api/access/recordAccess.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
+import { pageCounts, readChosen, readerOf } from './campaignReports.ts'
+import {
+  ById,
+  Campaign,
+  Daily,
+  Metrics,
+  PerformanceQuery,
+  SummaryQuery,
+  tags,
+} from './campaignSchemas.ts'
+import { readCampaign } from './campaigns.ts'
+import type { CampaignsDeps } from './campaignsDeps.ts'
 import { requireDaysInOrder } from './daysInOrder.ts'
-import type { CampaignsDeps } from './deps.ts'
 import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performance.ts'
-import { readCampaign } from './records.ts'
-import { pageCounts, readChosen, readerOf } from './reports.ts'
-import { ById, Campaign, Daily, Metrics, PerformanceQuery, SummaryQuery, tags } from './schemas.ts'
 
 const path = '/api/v1/campaigns'
 const { campaign_id, project_id, name, status } = Campaign.properties

@@ -5,10 +5,10 @@ import type { Principal } from '../../api/access/principal.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { lockAudiencesOf } from '../../audiences/audiences.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import type { ExportsDeps } from './deps.ts'
+import type { ExportChange, NewExport } from './exportSchemas.ts'
 import { changeExport, createExport, type Export, readExport } from './exports.ts'
-import type { ExportChange, NewExport } from './schemas.ts'
-import { requireFields, requirePossible } from './validate.ts'
+import type { ExportsDeps } from './exportsDeps.ts'
+import { requireFields, requirePossible } from './validateExport.ts'
 import { readWanted } from './wanted.ts'
 
 /**

@@ -4,10 +4,7 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import type { ExportsDeps } from './deps.ts'
 import { addExport, updateExport } from './exportChanges.ts'
-import { deleteExport, listExports, readExport } from './exports.ts'
-import { sampleExportOf } from './sample.ts'
 import {
   ById,
   ExportChange,
@@ -17,7 +14,10 @@ import {
   Page,
   ProjectQuery,
   tags,
-} from './schemas.ts'
+} from './exportSchemas.ts'
+import { deleteExport, listExports, readExport } from './exports.ts'
+import type { ExportsDeps } from './exportsDeps.ts'
+import { sampleExportOf } from './sampleExport.ts'
 
 const path = '/api/v1/exports'
 const onePath = `${path}/:export_id`

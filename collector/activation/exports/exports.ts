@@ -6,8 +6,8 @@ import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
-import type { ExportsDeps } from './deps.ts'
-import type { ExportChange, Export as ExportSchema, NewExport } from './schemas.ts'
+import type { ExportChange, Export as ExportSchema, NewExport } from './exportSchemas.ts'
+import type { ExportsDeps } from './exportsDeps.ts'
 
 export type Export = Static<typeof ExportSchema>
 

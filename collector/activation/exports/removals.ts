@@ -1,7 +1,7 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { DestinationError, type IntegrationType } from '../integrations/destinations/destination.ts'
 import { openDestination } from '../integrations/openDestination.ts'
-import type { SendDeps } from './deps.ts'
+import type { SendDeps } from './exportsDeps.ts'
 
 /** So many people are removed from one integration at a time. */
 const removedAtOnce = 100

@@ -4,11 +4,18 @@ import { projectFor } from '../../api/access/policy.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { writeAccess } from '../../api/access/recordAccess.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import type { ExportsDeps } from './deps.ts'
+import {
+  cancelRun,
+  type Requester,
+  type Run,
+  readRun,
+  requestRetry,
+  requestRun,
+} from './exportRuns.ts'
+import { ById, OneRun, ProjectQuery, RunById, tags } from './exportSchemas.ts'
 import { type Export, readExport } from './exports.ts'
-import { cancelRun, type Requester, type Run, readRun, requestRetry, requestRun } from './runs.ts'
-import { sampleRunOf } from './sample.ts'
-import { ById, OneRun, ProjectQuery, RunById, tags } from './schemas.ts'
+import type { ExportsDeps } from './exportsDeps.ts'
+import { sampleRunOf } from './sampleExport.ts'
 
 const path = '/api/v1/exports/:export_id/runs'
 const onePath = `${path}/:run_id`

@@ -3,9 +3,7 @@ import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { access } from '../../api/access/recordAccess.ts'
 import { recordLook } from '../../billing/looks.ts'
-import type { ExportsDeps } from './deps.ts'
-import { readExport } from './exports.ts'
-import { listFailures, listRuns, readRun } from './runs.ts'
+import { listFailures, listRuns, readRun } from './exportRuns.ts'
 import {
   ById,
   FailurePage,
@@ -16,7 +14,9 @@ import {
   RunPage,
   RunsQuery,
   tags,
-} from './schemas.ts'
+} from './exportSchemas.ts'
+import { readExport } from './exports.ts'
+import type { ExportsDeps } from './exportsDeps.ts'
 
 const path = '/api/v1/exports/:export_id/runs'
 const onePath = `${path}/:run_id`

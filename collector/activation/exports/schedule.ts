@@ -1,8 +1,8 @@
 import { ApiError } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { requestRun, unfinished } from './exportRuns.ts'
 import { readExport } from './exports.ts'
-import { requestRun, unfinished } from './runs.ts'
 
 /** Asks for a run of each export whose schedule says so; one that has no build, or is being sent, waits. */
 export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {

@@ -6,7 +6,7 @@ import { readList } from '../../audiences/lists/lists.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { readIntegration } from '../integrations/integrations.ts'
 import type { Export } from './exports.ts'
-import type { Wanted } from './validate.ts'
+import type { Wanted } from './validateExport.ts'
 
 /** The parts of an export that have to fit each other. */
 type Parts = Pick<

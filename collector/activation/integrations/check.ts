@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
-import type { OpenDeps } from './deps.ts'
 import { DestinationError } from './destinations/destination.ts'
+import type { Check } from './integrationSchemas.ts'
 import type { SealedIntegration } from './integrations.ts'
+import type { OpenDeps } from './integrationsDeps.ts'
 import { openDestination } from './openDestination.ts'
-import type { Check } from './schemas.ts'
 
 /** Asks a destination whether it lets us in, and which fields it has. */
 export async function checkIntegration(

@@ -4,8 +4,8 @@ import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import type { IntegrationsDeps } from './deps.ts'
 import { requireReachable, requireSecretsForNewAddress, requireValid } from './given.ts'
+import type { IntegrationChange, NewIntegration } from './integrationSchemas.ts'
 import {
   changeIntegration,
   createIntegration,
@@ -14,7 +14,7 @@ import {
   requireSettingsInUse,
   withoutSecrets,
 } from './integrations.ts'
-import type { IntegrationChange, NewIntegration } from './schemas.ts'
+import type { IntegrationsDeps } from './integrationsDeps.ts'
 
 /**
  * Makes an integration. Throws 400 for settings and secrets that its type does not

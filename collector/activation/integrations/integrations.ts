@@ -7,11 +7,11 @@ import { readPage } from '../../api/http/pagination.ts'
 import type { Sealer } from '../../platform/outbound/sealer.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
-import type { IntegrationsDeps } from './deps.ts'
 import type { IntegrationType, OutputFormat } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
 import { findMissingSetting } from './given.ts'
-import type { Integration as IntegrationSchema } from './schemas.ts'
+import type { Integration as IntegrationSchema } from './integrationSchemas.ts'
+import type { IntegrationsDeps } from './integrationsDeps.ts'
 
 export type Integration = Static<typeof IntegrationSchema>
 

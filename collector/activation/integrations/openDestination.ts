@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
-import type { OpenDeps } from './deps.ts'
 import {
   type Destination,
   type DestinationContext,
@@ -9,6 +8,7 @@ import {
 } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
 import { purposeOf, type SealedIntegration } from './integrations.ts'
+import type { OpenDeps } from './integrationsDeps.ts'
 
 /** A step waits so long for its turn; past it the run is parked. */
 const waitSecondsMax = 5

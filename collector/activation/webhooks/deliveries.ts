@@ -7,7 +7,7 @@ import { outboxQueue } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { timestampOf, type WithDates } from './dates.ts'
-import type { Delivery } from './schemas.ts'
+import type { Delivery } from './webhookSchemas.ts'
 
 /** A message that says nothing but that it arrived; it is tried once. */
 export const testType = 'webhook.test'

@@ -1,9 +1,9 @@
 import type { Principal } from '../../api/access/principal.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { requireWritable } from './access.ts'
-import type { WebhooksDeps } from './deps.ts'
-import type { Webhook } from './schemas.ts'
+import { requireWritable } from './webhookAccess.ts'
+import type { Webhook } from './webhookSchemas.ts'
 import { readWebhook } from './webhooks.ts'
+import type { WebhooksDeps } from './webhooksDeps.ts'
 
 /** A request that changes a webhook. */
 interface WebhookRequest {

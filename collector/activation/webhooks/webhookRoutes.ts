@@ -7,9 +7,8 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { ownerOf } from './access.ts'
-import type { WebhooksDeps } from './deps.ts'
 import { forChange } from './forChange.ts'
+import { ownerOf } from './webhookAccess.ts'
 import {
   ById,
   ListQuery,
@@ -20,7 +19,7 @@ import {
   tags,
   WebhookChange,
   WithSecret,
-} from './schemas.ts'
+} from './webhookSchemas.ts'
 import {
   changeWebhook,
   createWebhook,
@@ -28,6 +27,7 @@ import {
   readWebhook,
   rotateSecret,
 } from './webhooks.ts'
+import type { WebhooksDeps } from './webhooksDeps.ts'
 
 const path = '/api/v1/webhooks'
 const onePath = `${path}/:webhook_id`

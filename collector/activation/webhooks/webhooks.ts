@@ -13,7 +13,7 @@ import { outboxQueue } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { timestampOf, type WithDates } from './dates.ts'
-import type { NewWebhook, Webhook, WebhookChange } from './schemas.ts'
+import type { NewWebhook, Webhook, WebhookChange } from './webhookSchemas.ts'
 
 /** Of one project, and of those of the organization as a whole. */
 const webhooksMax = 20

@@ -5,7 +5,7 @@ import { dayMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
-import type { AnalyticsPlan } from '../plan.ts'
+import type { AnalyticsPlan } from '../figuresRequest.ts'
 import {
   type CountedThing,
   countedThings,

@@ -1,6 +1,6 @@
 import type { Bind } from '../../events/query/bind.ts'
 import { botsCondition, selectionConditions } from '../../events/query/filterSql.ts'
-import type { AnalyticsPlan } from '../plan.ts'
+import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type RolledDays, rolledRows } from './rolledDays.ts'
 import { inSpans } from './spans.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './visitorNumbers.ts'

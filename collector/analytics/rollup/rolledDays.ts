@@ -3,7 +3,7 @@ import type { Bind } from '../../events/query/bind.ts'
 import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { restMs } from '../../events/query/sessions.ts'
 import { dayMs, hourMs } from '../../events/query/window.ts'
-import type { AnalyticsPlan } from '../plan.ts'
+import type { AnalyticsPlan } from '../figuresRequest.ts'
 import {
   type CountedThing,
   dayOf,

@@ -1,8 +1,8 @@
 import type { Reader } from '../../api/access/reader.ts'
 import { readFields } from '../breakdownRoute.ts'
+import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
-import type { AnalyticsPlan } from '../plan.ts'
-import { mayTellOfPerson } from '../shared.ts'
+import { mayTellOfPerson } from '../sharePolicy.ts'
 import type { Period } from './periods.ts'
 
 /** What a summary tells; nobody's identity, and nothing that may tell of a person. */

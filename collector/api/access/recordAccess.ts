@@ -1,4 +1,4 @@
-import type { Access } from './access.ts'
+import type { Access } from './routeAccess.ts'
 
 /** Who may ask the routes of what belongs to a project: audiences, webhooks, integrations, exports. */
 export const access = {

@@ -1,4 +1,4 @@
-import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Jobs } from '../../platform/jobs/startJobs.ts'
 import { jobsByState } from '../../platform/metrics.ts'
 
 /** Has /metrics say how many jobs of each queue are in each state. */

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { answerError } from '../http/answerErrors.ts'
 import { busy } from '../http/errors.ts'
 import { listen } from '../http/listen.ts'
-import { healthRoutes } from './routes.ts'
+import { healthRoutes } from './healthRoutes.ts'
 
 /** What answers on PORT while a store that the service cannot start without is away. */
 export interface WaitingRoom {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { Choice } from './commonSchemas.ts'
 import { allErrorCodes } from './errorCodes.ts'
 import type { ApiError } from './errors.ts'
-import { Choice } from './schemas.ts'
 
 /** What every batch answer says of an item that it refuses; some say more. */
 export const itemErrorMembers = <const C extends string>(codes: readonly C[]) => ({

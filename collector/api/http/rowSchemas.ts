@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import type { DataType, Field } from '../../../schemas/fields.ts'
-import { Nullable } from './schemas.ts'
+import { Nullable } from './commonSchemas.ts'
 
 type Options = { description?: string }
 const valueTypes: Record<DataType, (options?: Options) => TSchema> = {

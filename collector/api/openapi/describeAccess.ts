@@ -1,10 +1,10 @@
 import type { SwaggerTransform } from '@fastify/swagger'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { type TObject, Type } from 'typebox'
-import type { Access } from '../access/access.ts'
 import { describeRateLimit } from '../access/rateLimits.ts'
 import { isProjectScoped, projectHeader } from '../access/requestedProject.ts'
-import { answerOf, ErrorBody } from '../http/schemas.ts'
+import type { Access } from '../access/routeAccess.ts'
+import { answerOf, ErrorBody } from '../http/commonSchemas.ts'
 import { describeConflicts } from './conflicts.ts'
 
 declare module 'fastify' {

@@ -3,8 +3,8 @@ import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { sessionCookie } from '../access/session.ts'
 import { describeAccess } from './describeAccess.ts'
+import { docsRoutes } from './docsRoutes.ts'
 import type { Document } from './document.ts'
-import { docsRoutes } from './routes.ts'
 
 /**
  * GET /openapi.json, the routes' own schemas as OpenAPI 3.1, and GET /docs, the same to read. What follows from who

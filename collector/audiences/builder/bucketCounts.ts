@@ -3,8 +3,8 @@ import { personOf } from '../../identity/store/personSql.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { BucketCounts } from '../builds.ts'
 import type { Entity } from '../definition/definition.ts'
+import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
-import type { InterestPlan } from '../signals/plan.ts'
 import { stepSettings } from './steps.ts'
 
 /** The least scores of the buckets above low: one full signal out of nowhere, and three. */

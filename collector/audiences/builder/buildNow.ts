@@ -9,7 +9,7 @@ import { countBuckets, noBuckets } from './bucketCounts.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
 import { interestPlanOf } from './intentHits.ts'
-import { countMembers } from './members.ts'
+import { countMembers } from './storedMembers.ts'
 import { isPredictive } from './usedBuilds.ts'
 
 /** The share of a build that counting events is taken for. */

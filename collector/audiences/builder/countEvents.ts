@@ -6,7 +6,7 @@ import type { Build } from '../builds.ts'
 import type { EventLeaf, Parsed } from '../definition/definition.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { type LeafDay, noteLeafDays, readLeafDays } from './leafDays.ts'
-import { isOfEventsAlone, leafIdOf } from './plan.ts'
+import { isOfEventsAlone, leafIdOf } from './leafIds.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 
 /** So many days are counted by one statement, at most, so that each is short. */

@@ -1,8 +1,8 @@
 import type { Bind } from '../../events/query/bind.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
+import { isOfEventsAlone } from './leafIds.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
-import { isOfEventsAlone } from './plan.ts'
 
 /** A plan without counts, which nobody has made, and where the events are. */
 export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {

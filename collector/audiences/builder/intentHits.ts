@@ -2,8 +2,8 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { hemsOfPerson } from '../../identity/store/personSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
+import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
-import type { InterestPlan } from '../signals/plan.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Which intent leaves people meet, by any of the addresses they hold. */

@@ -1,13 +1,13 @@
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { exactly } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
-import { exactly } from '../../api/http/schemas.ts'
-import type { ReadDeps } from '../../events/query/deps.ts'
-import { tags } from '../schemas.ts'
-import { readFileById } from './files.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
+import { tags } from '../audienceSchemas.ts'
+import { readFileById } from './audienceFiles.ts'
+import { partPath, type Ticket, ticketOwner, ticketsOf } from './fileStore.ts'
 import type { Files } from './open.ts'
-import { partPath, type Ticket, ticketOwner, ticketsOf } from './store.ts'
 
 type FilesDeps = Pick<ReadDeps, 'postgres' | 'cursors' | 'now'> & Files
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Config, S3Settings } from '../../config.ts'
-import { type FileStore, openDirectoryStore } from './store.ts'
+import { type FileStore, openDirectoryStore } from './fileStore.ts'
 
 /** Where the files of audiences lie. */
 export interface Files {

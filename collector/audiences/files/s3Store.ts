@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Settings } from '../../config.ts'
-import type { FileStore } from './store.ts'
+import type { FileStore } from './fileStore.ts'
 
 /** Parts as objects, each there at once and whole: S3 shows nothing of one that is not complete. */
 export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Settings): FileStore {

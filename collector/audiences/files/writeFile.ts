@@ -6,10 +6,10 @@ import { erasedHems } from '../../events/query/suppressedPeople.ts'
 import type { ClickHouse, NamedFormat } from '../../platform/clickhouse/client.ts'
 import { type Lease, withLease } from '../../platform/postgres/lease.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { FileFormat, Part } from './files.ts'
+import type { FileFormat, Part } from './audienceFiles.ts'
+import type { FileStore } from './fileStore.ts'
 import { partQuery, type ShownMembers, shownQuery } from './rowsQuery.ts'
 import { RowsDiffer, saveStream } from './saveStream.ts'
-import type { FileStore } from './store.ts'
 
 export interface WriteDeps extends EventStores {
   readonly store: FileStore

@@ -2,8 +2,8 @@ import { hemAsNumber } from '../../../schemas/fields.ts'
 import { bindings } from '../../events/query/bind.ts'
 import { hemsOfPerson, personOf } from '../../identity/store/personSql.ts'
 import type { ListQuery } from '../../platform/clickhouse/client.ts'
+import type { InterestPlan } from '../signals/interestPlan.ts'
 import { peopleInterest } from '../signals/interestQuery.ts'
-import type { InterestPlan } from '../signals/plan.ts'
 import { topicTuples } from './topicQuery.ts'
 
 /** The hems that are asked for, as a table. */

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { exactly, Nullable, SeenVersion, Timestamp } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
-import { exactly, Nullable, SeenVersion, Timestamp } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { type Rules, readRules, replaceRules, rulePatterns, rulesMax } from '../signals/rules.ts'
 import { requireTopics } from '../signals/topics.ts'
-import { access } from './access.ts'
-import type { IntentDeps } from './deps.ts'
-import { TopicId, tags } from './schemas.ts'
+import { access } from './intentAccess.ts'
+import type { IntentDeps } from './intentDeps.ts'
+import { TopicId, tags } from './intentSchemas.ts'
 
 const pattern = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 500, description }))

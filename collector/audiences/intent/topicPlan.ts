@@ -18,9 +18,9 @@ import type { Entity } from '../definition/definition.ts'
 import { cursorStale } from '../recordsRoute.ts'
 import { isMasked } from '../sample/mask.ts'
 import { readServedBuild } from '../servedBuild.ts'
-import { type InterestPlan, windowDaysDefault } from '../signals/plan.ts'
+import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts'
 import { requireTopics } from '../signals/topics.ts'
-import { limitOf } from './schemas.ts'
+import { limitOf } from './intentSchemas.ts'
 
 /** Who is interested in some topics: one page of them. */
 export interface TopicPlan extends InterestPlan {

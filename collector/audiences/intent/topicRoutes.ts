@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
 import type { Reader } from '../../api/access/reader.ts'
-import { Bytes } from '../../api/http/schemas.ts'
+import { Bytes } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { alikeMin } from '../../events/query/freeAnswers.ts'
@@ -11,10 +11,10 @@ import { dateOf } from '../../events/query/window.ts'
 import { type Entity, entities } from '../definition/definition.ts'
 import { maskRow } from '../sample/mask.ts'
 import { readRules } from '../signals/rules.ts'
-import { access, previewAccess } from './access.ts'
-import type { IntentDeps } from './deps.ts'
 import { DryRunResult, dryRunAnswer } from './dryRun.ts'
-import { readFields, readSubjects, topicsOf } from './records.ts'
+import { access, previewAccess } from './intentAccess.ts'
+import type { IntentDeps } from './intentDeps.ts'
+import { readFields, readSubjects, topicsOf } from './intentRecords.ts'
 import {
   bodyOf,
   limitOf,
@@ -24,7 +24,7 @@ import {
   previewBodyOf,
   previewOf,
   tags,
-} from './schemas.ts'
+} from './intentSchemas.ts'
 import {
   placeAfter,
   readTopicPlan,

@@ -3,7 +3,7 @@ import { clickhouseOf } from '../../events/query/eventStores.ts'
 import { readNotCompleted } from './imports.ts'
 import type { ListJobsDeps } from './jobsDeps.ts'
 import type { Kind } from './kinds.ts'
-import { countMembers, deleteImportRows, dropRows, readStoredLists } from './members.ts'
+import { countMembers, deleteImportRows, dropRows, readStoredLists } from './listRows.ts'
 
 /** Failed imports are looked at for so long: their rows are gone then. */
 const failedDays = 2

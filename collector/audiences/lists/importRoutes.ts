@@ -3,11 +3,8 @@ import { bearerAccess as access } from '../../api/access/recordAccess.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
-import type { ListsDeps } from './deps.ts'
 import { type ImportRow, importOf, readImport, selectImports } from './imports.ts'
-import { readList } from './lists.ts'
-import { readRejected } from './members.ts'
-import { rejectedLine } from './reasons.ts'
+import { readRejected } from './listRows.ts'
 import {
   ById,
   ByImport,
@@ -18,7 +15,10 @@ import {
   RejectedPage,
   RejectedQuery,
   tags,
-} from './schemas.ts'
+} from './listSchemas.ts'
+import { readList } from './lists.ts'
+import type { ListsDeps } from './listsDeps.ts'
+import { rejectedLine } from './reasons.ts'
 
 const path = '/api/v1/lists/:list_id/imports'
 const rejectedLimit = 1_000

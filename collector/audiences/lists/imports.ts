@@ -8,7 +8,7 @@ import { inTransaction, type Queryable } from '../../platform/postgres/transacti
 import type { ImportFile } from './file/importFile.ts'
 import type { Place } from './file/readChunk.ts'
 import type { Kind } from './kinds.ts'
-import type { ListImport } from './schemas.ts'
+import type { ListImport } from './listSchemas.ts'
 
 const counters = [
   ...['total', 'added', 'duplicate', 'rejected'].map(

@@ -8,9 +8,9 @@ import {
 } from '../../api/access/recordAccess.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import type { ListsDeps } from './deps.ts'
+import { ById, ListChange, ListQuery, One, Page, ProjectQuery, tags } from './listSchemas.ts'
 import { changeList, deleteList, readList, readLists } from './lists.ts'
-import { ById, ListChange, ListQuery, One, Page, ProjectQuery, tags } from './schemas.ts'
+import type { ListsDeps } from './listsDeps.ts'
 
 const path = '/api/v1/lists'
 const onePath = `${path}/:list_id`

@@ -8,9 +8,9 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import { type Lease, LeaseHeldError, withLease } from '../../platform/postgres/lease.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import type { ListsDeps } from './deps.ts'
 import type { Kind } from './kinds.ts'
-import type { ListChange, List as ListSchema } from './schemas.ts'
+import type { ListChange, List as ListSchema } from './listSchemas.ts'
+import type { ListsDeps } from './listsDeps.ts'
 
 export type List = Static<typeof ListSchema>
 

@@ -3,12 +3,12 @@ import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
-import type { ListsDeps } from './deps.ts'
 import { readNotCompleted } from './imports.ts'
+import { ById, ProjectQuery, Removed, RemovedItems, tags } from './listSchemas.ts'
 import { changeMembers, noteRemoved, readList } from './lists.ts'
+import type { ListsDeps } from './listsDeps.ts'
 import { rejectedLine } from './reasons.ts'
 import { removeItems } from './removeItems.ts'
-import { ById, ProjectQuery, Removed, RemovedItems, tags } from './schemas.ts'
 
 /** Largest body: ten thousand addresses and some. */
 const bodyBytesMax = 4 * 1024 * 1024

@@ -12,9 +12,7 @@ import { validatorCompiler } from '../../api/http/validation.ts'
 import { undoSimulated } from '../../platform/postgres/simulation.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
-import type { ListsDeps } from './deps.ts'
 import { requireFewWaiting, storeImport } from './imports.ts'
-import { createList, readList } from './lists.ts'
 import {
   ById,
   ItemsQuery,
@@ -25,7 +23,9 @@ import {
   Started,
   tags,
   UploadQuery,
-} from './schemas.ts'
+} from './listSchemas.ts'
+import { createList, readList } from './lists.ts'
+import type { ListsDeps } from './listsDeps.ts'
 import { formLimits, readBody, streamTypes, type Told } from './upload/readBody.ts'
 import { saveUpload, type Upload } from './upload/saveUpload.ts'
 

@@ -3,7 +3,7 @@ import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeo
 import { dateOf } from '../../events/query/window.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { companyDomains } from '../../identity/store/profileSql.ts'
-import type { InterestPlan } from './plan.ts'
+import type { InterestPlan } from './interestPlan.ts'
 import { baselineDays, scoreOf } from './score.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from './signalsQuery.ts'
 

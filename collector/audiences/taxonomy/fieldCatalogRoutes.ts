@@ -9,9 +9,9 @@ import {
   publicField,
   tiers,
 } from '../../../schemas/fields.ts'
+import { Choice, exactly } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
-import { Choice, exactly } from '../../api/http/schemas.ts'
 
 const CatalogQuery = exactly({
   group: Type.Optional(Choice(groups, { description: 'Only the fields of this group.' })),

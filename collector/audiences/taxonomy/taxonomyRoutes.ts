@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Taxonomy, taxonomies } from '../../../schemas/taxonomies.ts'
+import { exactly } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
-import { exactly } from '../../api/http/schemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
-import type { ReadDeps } from '../../events/query/deps.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { readTopics } from '../signals/topics.ts'
 
 const summary = {

@@ -3,7 +3,7 @@ import type { ListQuery } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { filterCondition } from '../query/filterSql.ts'
 import { businessLists, hasBusinessEmail } from './business.ts'
-import type { ContactPlan } from './plan.ts'
+import type { ContactPlan } from './contactRequest.ts'
 
 /** A row of contactQuery: a person, and the profile that stands for them. */
 export interface ContactRow {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { Choice, exactly } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { Choice, exactly } from '../../api/http/schemas.ts'
 import { DistinctCounted, readFreeSelection } from '../query/countsPlan.ts'
 import { FreeFilterText } from '../query/filter.ts'
 import { GroupBy, readGroups } from '../query/groupBy.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { ChargedMeta } from '../../billing/chargedMeta.ts'
 import { placeQuery } from '../query/scopeQuery.ts'
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { exactly } from '../../api/http/schemas.ts'
+import { exactly } from '../../api/http/commonSchemas.ts'
 import { FieldList } from './fieldList.ts'
 import { FreeFilterText } from './filter.ts'
 import { requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'

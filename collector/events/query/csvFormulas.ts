@@ -1,5 +1,5 @@
 import type { Field } from '../../../schemas/fields.ts'
-import { Choice } from '../../api/http/schemas.ts'
+import { Choice } from '../../api/http/commonSchemas.ts'
 import { isUuidField } from './uuid.ts'
 
 /** The parameter `csv_formulas`. */

@@ -1,4 +1,4 @@
-import { Choice } from '../../api/http/schemas.ts'
+import { Choice } from '../../api/http/commonSchemas.ts'
 
 /**
  * In which order a page has its events: by time, newest first or oldest first, or as they were received; of the same

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Field } from '../../../schemas/fields.ts'
+import { exactly } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { exactly } from '../../api/http/schemas.ts'
 import { type Filter, filtersMax, operators, readFilterOf, readFilters } from './filter.ts'
 
 /** More than any field holds. ClickHouse takes 128 KiB of one value, in which each character may be escaped. */

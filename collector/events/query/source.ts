@@ -1,4 +1,4 @@
-import { Choice } from '../../api/http/schemas.ts'
+import { Choice } from '../../api/http/commonSchemas.ts'
 
 /** The spec's values of `source`. */
 export const sources = ['pixel', 'svcdsp'] as const

@@ -2,7 +2,7 @@ import { hemNumber } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { selectionConditions } from '../query/filterSql.ts'
-import type { Grouping, StatisticsPlan } from './plan.ts'
+import type { Grouping, StatisticsPlan } from './statisticsRequest.ts'
 
 /** A row of statisticsQuery. Absent groups are those that were not asked for. */
 export interface StatisticsRow {

@@ -5,8 +5,8 @@ import { nameProjects } from '../query/projects.ts'
 import { type EventsPage, readHashes, recordKey } from '../query/readPage.ts'
 import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
-import type { VisitorsPlan } from './plan.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
+import type { VisitorsPlan } from './visitorsRequest.ts'
 
 /** A page of visitors, as `settle` charges it. */
 export interface Visitors extends Pick<EventsPage, 'records' | 'rows' | 'window' | 'hashes'> {

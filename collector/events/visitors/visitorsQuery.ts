@@ -11,7 +11,7 @@ import { newestFirst } from '../query/order.ts'
 import type { RowEncoding } from '../query/rowEncoding.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from '../query/sessions.ts'
 import { typedColumns } from '../query/typedColumns.ts'
-import type { VisitorsPlan } from './plan.ts'
+import type { VisitorsPlan } from './visitorsRequest.ts'
 
 /**
  * The newest event of each visitor, newest first. Which events these are is decided on a few narrow columns, from the

@@ -3,7 +3,7 @@ import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Column } from './mapping.ts'
 import type { Format } from './source.ts'
 import type { Target } from './targets.ts'
-import type { Value } from './values.ts'
+import type { Value } from './valuesSql.ts'
 
 /** A file as ClickHouse reads it. */
 export interface Shape {

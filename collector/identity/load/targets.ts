@@ -11,7 +11,7 @@ import {
   reasonOf,
   time,
   type Value,
-} from './values.ts'
+} from './valuesSql.ts'
 
 /** SQL of the text that a file gives for a field; null for a field that it does not have. */
 export type RawOf = (field: string) => string | null

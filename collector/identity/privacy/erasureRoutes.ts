@@ -3,12 +3,10 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/schemas.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { access } from './access.ts'
-import type { PrivacyDeps } from './deps.ts'
 import {
   arrivingMs,
   type Erasure,
@@ -17,7 +15,9 @@ import {
   selectErasures,
 } from './erasures.ts'
 import { addOptOut } from './optOuts.ts'
-import { oneOf, SubjectParameters, tags } from './schemas.ts'
+import { access } from './privacyAccess.ts'
+import type { PrivacyDeps } from './privacyDeps.ts'
+import { oneOf, SubjectParameters, tags } from './privacySchemas.ts'
 import { readSubject } from './subject.ts'
 
 const PublicErasure = Type.Object(

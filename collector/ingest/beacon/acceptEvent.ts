@@ -1,14 +1,14 @@
 import type { CollectorSettings, PixelSettings } from '../../../schemas/beacon.ts'
+import { type BeaconContext, eventMillis, eventRow } from '../normalize/eventRow.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Derived, normalize, type Person } from '../normalize/normalize.ts'
-import { type BeaconContext, eventMillis, eventRow } from '../normalize/row.ts'
 import {
   eventAgeDaysMax,
   type Fault,
   findBadShape,
   type ValidEvent,
   validateEvent,
-} from '../normalize/validate.ts'
+} from '../normalize/validateEvent.ts'
 
 /** What one member of a beacon's `events` became. */
 export interface Accepted {

@@ -3,7 +3,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { malformed } from '../../api/http/errors.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
-import { isObject } from '../normalize/validate.ts'
+import { isObject } from '../normalize/validateEvent.ts'
 
 /** Most events one beacon may carry. */
 export const beaconEventsMax = 500

@@ -7,8 +7,8 @@ import { ApiError, malformed } from '../../api/http/errors.ts'
 import { ackSeconds, refusedBeacons } from '../../platform/metrics.ts'
 import { acceptBeacon, type IngestDeps } from './acceptBeacon.ts'
 import { type Envelope, parseBeacon } from './beacon.ts'
-import { createRefusals } from './refusals.ts'
-import { describeBeacon, describeGif } from './schemas.ts'
+import { createRefusals } from './beaconRefusals.ts'
+import { describeBeacon, describeGif } from './beaconSchemas.ts'
 
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')

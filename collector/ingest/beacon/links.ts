@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { BeaconContext } from '../normalize/eventRow.ts'
 import type { Person } from '../normalize/normalize.ts'
-import type { BeaconContext } from '../normalize/row.ts'
-import type { Fault } from '../normalize/validate.ts'
+import type { Fault } from '../normalize/validateEvent.ts'
 import type { IdentifyLimit } from './ingestLimits.ts'
-import type { Pixel } from './pixels.ts'
+import type { Pixel } from './pixelRegistry.ts'
 
 /** How sure a link is, by its source: addresses in forms have errors, and may be somebody else's. */
 const confidenceOf = { signed: 1, identify: 1, form: 0.9 }

@@ -1,9 +1,9 @@
 import type { RejectedEvent } from '../../../schemas/beacon.ts'
 import { eventDataSchemas } from '../../../schemas/events/index.ts'
 import { rejectedEvents } from '../../platform/metrics.ts'
+import type { BeaconContext } from '../normalize/eventRow.ts'
 import { unmarkLongIntegers } from '../normalize/exactNumbers.ts'
-import type { BeaconContext } from '../normalize/row.ts'
-import { type Fault, isObject } from '../normalize/validate.ts'
+import { type Fault, isObject } from '../normalize/validateEvent.ts'
 
 const rejectedEventCharsMax = 4096
 

@@ -6,7 +6,7 @@ import { ApiError, malformed } from '../../api/http/errors.ts'
 import { wellFormed } from '../normalize/text.ts'
 import type { Envelope } from './beacon.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
-import type { Pixel } from './pixels.ts'
+import type { Pixel } from './pixelRegistry.ts'
 
 /** Whose browser a beacon is of, as the network tells it, or a back end with a key. */
 export interface Sender {

@@ -4,7 +4,7 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { openKeptCopy } from '../../platform/keptCopy.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
-import type { Pixel } from './pixels.ts'
+import type { Pixel } from './pixelRegistry.ts'
 import type { Sender } from './sender.ts'
 
 /** Who sent a beacon, and what to tell their browser. */

@@ -4,7 +4,7 @@ import { textLengthMax, urlLengthMax } from '../../../schemas/events/common.ts'
 import type { Data } from './data.ts'
 import { identifierOf } from './elementSelector.ts'
 import { clean, cut, isText, textOf } from './text.ts'
-import { isObject } from './validate.ts'
+import { isObject } from './validateEvent.ts'
 
 /** What the pixel sends in place of a text that is masked. */
 const mask = '***'

@@ -17,7 +17,7 @@ import {
 import { searchOfForm, searchOfPage } from './search.ts'
 import { stripSecrets, stripUrlSecrets, withoutSecrets } from './secrets.ts'
 import { clean, cut, isText, numberOf } from './text.ts'
-import { type Fault, isObject } from './validate.ts'
+import { type Fault, isObject } from './validateEvent.ts'
 
 /** An event as it is to be checked and stored. */
 export interface Derived {

@@ -3,7 +3,7 @@ import { urlLengthMax } from '../../../schemas/events/common.ts'
 import type { Data } from './data.ts'
 import { fieldsIn } from './elements.ts'
 import { clean, cut, isText, textOf } from './text.ts'
-import { isObject } from './validate.ts'
+import { isObject } from './validateEvent.ts'
 
 /**
  * The search that a page view shows by its URL; undefined where it shows none, or one that has been counted: by the

@@ -1,7 +1,7 @@
 import type { PixelSettings } from '../../../schemas/beacon.ts'
 import { withoutNumbers } from './numbers.ts'
 import { isText } from './text.ts'
-import { isObject } from './validate.ts'
+import { isObject } from './validateEvent.ts'
 
 /** Parameters that hold secrets: their name ends so, in any spelling, … */
 const secretEnding =

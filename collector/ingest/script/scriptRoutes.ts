@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { snippet } from '../../../pixel/stub.mjs'
+import { Id } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { chooseEncoding } from '../../api/http/negotiateEncoding.ts'
-import { Id } from '../../api/http/schemas.ts'
 import { activePixel } from '../beacon/acceptBeacon.ts'
-import type { PixelRegistry } from '../beacon/pixels.ts'
+import type { PixelRegistry } from '../beacon/pixelRegistry.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
 

@@ -15,7 +15,7 @@ import type { ShipTurns, Turn } from './turns.ts'
 
 /**
  * How far a time may be from the truth and still be trusted: clocks up to a minute off are not corrected
- * (collector/ingest/normalize/row.ts), and the same again for what a correction may miss.
+ * (collector/ingest/normalize/eventRow.ts), and the same again for what a correction may miss.
  */
 const clockToleranceMs = 120_000
 /**

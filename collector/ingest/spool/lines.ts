@@ -1,5 +1,5 @@
 /**
- * Reads the few members of an events line that shipping needs, at the places where collector/ingest/normalize/row.ts and
+ * Reads the few members of an events line that shipping needs, at the places where collector/ingest/normalize/eventRow.ts and
  * Spool.append put them; parsing the JSON would cost as much as the insert.
  */
 

@@ -11,7 +11,12 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Sealer } from '../../platform/outbound/sealer.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { insertSample, sampleCompanies, sampleLinks, sampleProfiles } from '../sandbox/sample.ts'
+import {
+  insertSample,
+  sampleCompanies,
+  sampleLinks,
+  sampleProfiles,
+} from '../sandbox/sampleDatabase.ts'
 import { ensureSampleLists } from '../sandbox/sampleLists.ts'
 import { sampleRules, sampleSignals, signalDays } from '../sandbox/sampleSignals.ts'
 import type { Demo } from './demo.ts'

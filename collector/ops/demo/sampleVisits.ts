@@ -2,7 +2,7 @@ import { uuidOf } from '../../audiences/definition/canonical.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Log } from '../../platform/log.ts'
-import { insertDays, sampleRows } from '../sandbox/sample.ts'
+import { insertDays, sampleRows } from '../sandbox/sampleDatabase.ts'
 import type { Demo } from './demo.ts'
 
 /** How many days the demo looks back, today included. */

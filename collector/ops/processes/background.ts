@@ -1,4 +1,4 @@
-import { type Jobs, startJobs } from '../../platform/jobs/jobs.ts'
+import { type Jobs, startJobs } from '../../platform/jobs/startJobs.ts'
 import { openQueues, type QueueDeps } from './queues.ts'
 
 /** The background work of a primary whose service answers reads. */

@@ -1,4 +1,4 @@
-import { deliveryRow } from '../../activation/campaigns/row.ts'
+import { deliveryRow } from '../../activation/campaigns/deliveryRow.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import { locationMembers } from '../../ingest/normalize/location.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'

@@ -1,7 +1,10 @@
-import { sampleExportId, sampleRunId } from '../../activation/exports/sample.ts'
+import { sampleExportId, sampleRunId } from '../../activation/exports/sampleExport.ts'
 import { integrationTypes } from '../../activation/integrations/destinations/destination.ts'
 import { destinationTypes } from '../../activation/integrations/destinations/index.ts'
-import { sampleIntegrationId, sampleSettings } from '../../activation/integrations/sample.ts'
+import {
+  sampleIntegrationId,
+  sampleSettings,
+} from '../../activation/integrations/sampleIntegration.ts'
 import { sampleIdentity } from '../../api/access/sampleView.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'

@@ -6,7 +6,7 @@ import { saveUpload } from '../../audiences/lists/upload/saveUpload.ts'
 import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { sampleProfiles } from './sample.ts'
+import { sampleProfiles } from './sampleDatabase.ts'
 
 /** The list that test keys see. */
 export const sampleListId = sampleIdentity.listId

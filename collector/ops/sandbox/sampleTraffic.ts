@@ -1,5 +1,5 @@
 import type { EventData, EventType } from '../../../schemas/events/index.ts'
-import type { ValidEvent } from '../../ingest/normalize/validate.ts'
+import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import { type SampleVisitor, sampleVisitors } from './sampleVisitors.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { disableTwoFactor } from '../../../collector/accounts/commands.ts'
+import { disableTwoFactor } from '../../../collector/accounts/accountCommands.ts'
 import { stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { fromBase32 } from '../../harness/base32.ts'
 import { openMailServer } from '../../harness/mailServer.ts'

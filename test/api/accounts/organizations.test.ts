@@ -1,7 +1,7 @@
 /** One person, several organizations. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { deleteExpired } from '../../../collector/accounts/jobs.ts'
+import { deleteExpired } from '../../../collector/accounts/accountJobs.ts'
 import { waitFor } from '../../harness/service.ts'
 import {
   type Accounts,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import S3rver from 's3rver'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { FileStore } from '../../../collector/audiences/files/fileStore.ts'
 import { openS3Store } from '../../../collector/audiences/files/s3Store.ts'
-import type { FileStore } from '../../../collector/audiences/files/store.ts'
 import { freePort } from '../../../collector/platform/localStores/supervise.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'footfall-test-s3-'))

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { billingQueues } from '../../../collector/billing/jobs.ts'
+import { billingQueues } from '../../../collector/billing/billingJobs.ts'
 import { noteReports, readUnsentReports, sendReports } from '../../../collector/billing/reports.ts'
 import { openStripe, type TellStripe } from '../../../collector/billing/stripe.ts'
 import { seededRandom } from '../../../collector/platform/seededRandom.ts'

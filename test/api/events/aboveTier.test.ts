@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formats } from '../../../collector/api/http/negotiateFormat.ts'
 import { operators } from '../../../collector/events/query/filter.ts'
-import { visitorTiers } from '../../../collector/events/visitors/plan.ts'
+import { visitorTiers } from '../../../collector/events/visitors/visitorsRequest.ts'
 import { type Field, fields, isReadableAt, profileFields, tiers } from '../../../schemas/fields.ts'
 import { eventOf, linkOf, openEvents, projectId, type Row } from './harness.ts'
 

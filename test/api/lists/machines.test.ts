@@ -1,8 +1,8 @@
 /** Uploads lie on the machine that took them: of several primaries each imports its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listQueues } from '../../../collector/audiences/lists/jobs.ts'
+import { listQueues } from '../../../collector/audiences/lists/listJobs.ts'
 import { removeLeftUploads } from '../../../collector/audiences/lists/upload/cleanUploads.ts'
-import { type Jobs, startJobs } from '../../../collector/platform/jobs/jobs.ts'
+import { type Jobs, startJobs } from '../../../collector/platform/jobs/startJobs.ts'
 import { waitFor } from '../../harness/service.ts'
 import { importInto, openLists } from './harness.ts'
 

@@ -2,7 +2,10 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { companyAt, type Graph } from '../../../collector/identity/generate/index.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
-import { fillSampleDatabase, sampleCompanies } from '../../../collector/ops/sandbox/sample.ts'
+import {
+  fillSampleDatabase,
+  sampleCompanies,
+} from '../../../collector/ops/sandbox/sampleDatabase.ts'
 import { companyFields } from '../../../schemas/fields.ts'
 import { openEvents, type Row } from '../events/harness.ts'
 

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type VisitorTier, visitorTiers } from '../../../collector/events/visitors/plan.ts'
+import {
+  type VisitorTier,
+  visitorTiers,
+} from '../../../collector/events/visitors/visitorsRequest.ts'
 import { type Graph, profileAt } from '../../../collector/identity/generate/index.ts'
 import { fieldsAt } from '../../../schemas/fields.ts'
 import { eventOf, linkOf, openEvents, pixelId, projectId, type Row } from '../events/harness.ts'

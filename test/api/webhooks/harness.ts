@@ -1,4 +1,4 @@
-import type { Webhook } from '../../../collector/activation/webhooks/schemas.ts'
+import type { Webhook } from '../../../collector/activation/webhooks/webhookSchemas.ts'
 import { emit, type OutboxEvent } from '../../../collector/platform/outbox/outbox.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'

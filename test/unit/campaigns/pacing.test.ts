@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Campaign } from '../../../collector/activation/campaigns/campaigns.ts'
 import { budgetStatusOf } from '../../../collector/activation/campaigns/pacing.ts'
 import { metricsOf } from '../../../collector/activation/campaigns/performance.ts'
-import type { Campaign } from '../../../collector/activation/campaigns/records.ts'
 
 const campaign: Campaign = {
   campaign_id: 'c',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { exactly } from '../../../collector/api/http/commonSchemas.ts'
 import { ApiError } from '../../../collector/api/http/errors.ts'
-import { exactly } from '../../../collector/api/http/schemas.ts'
 import {
   isoToMs,
   readWindow as readChecked,

@@ -5,7 +5,7 @@ import { parseBeacon } from '../../../collector/ingest/beacon/beacon.ts'
 import { rejectedRow } from '../../../collector/ingest/beacon/rejected.ts'
 import { visitorOf } from '../../../collector/ingest/beacon/visitor.ts'
 import { readDevice } from '../../../collector/ingest/normalize/device.ts'
-import type { BeaconContext } from '../../../collector/ingest/normalize/row.ts'
+import type { BeaconContext } from '../../../collector/ingest/normalize/eventRow.ts'
 import { defaultCollectorSettings, defaultPixelSettings } from '../../../schemas/beacon.ts'
 import { captured, complete } from '../../fuzz/samples.ts'
 

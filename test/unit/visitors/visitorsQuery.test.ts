@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { plainEncoding } from '../../../collector/events/query/rowEncoding.ts'
-import { readVisitorsRequest, VisitorsQuery } from '../../../collector/events/visitors/plan.ts'
 import { visitorsQuery } from '../../../collector/events/visitors/visitorsQuery.ts'
+import {
+  readVisitorsRequest,
+  VisitorsQuery,
+} from '../../../collector/events/visitors/visitorsRequest.ts'
 import { hemNumber } from '../../../schemas/fields.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
 

@@ -2,7 +2,7 @@ import { companyFields, hemAsNumber, hemNumber, numberAsHem } from '../../../../
 import type { Reader } from '../../../api/access/reader.ts'
 import { readPeople } from '../../../identity/store/people.ts'
 import { hemsOfPerson, personOf } from '../../../identity/store/personSql.ts'
-import type { Member, Values } from './members.ts'
+import type { Member, Values } from './audienceMembers.ts'
 import type { Task } from './task.ts'
 
 const companyDomain = companyFields.find(({ name }) => name === 'company_domain')!

@@ -7,7 +7,7 @@ import type { BuildPart } from '../../../billing/buildPart.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import { alikeMin } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
-import type { SendDeps } from '../deps.ts'
+import type { SendDeps } from '../exportsDeps.ts'
 import type { Task } from './task.ts'
 
 /** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */

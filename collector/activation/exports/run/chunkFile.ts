@@ -4,8 +4,8 @@ import { saveStream } from '../../../audiences/files/saveStream.ts'
 import { clickHouseFormats } from '../../../audiences/files/writeFile.ts'
 import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import type { ChunkFile } from '../../integrations/destinations/destination.ts'
-import type { SendDeps } from '../deps.ts'
-import { mappingOf } from '../validate.ts'
+import type { SendDeps } from '../exportsDeps.ts'
+import { mappingOf } from '../validateExport.ts'
 import type { Task } from './task.ts'
 
 const settings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }

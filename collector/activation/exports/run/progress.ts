@@ -5,7 +5,7 @@ import type { Postgres } from '../../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../../platform/postgres/transaction.ts'
 import type { FailureClass } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import { counters, exportRuns, unfinished } from '../runs.ts'
+import { counters, exportRuns, unfinished } from '../exportRuns.ts'
 import type { Task } from './task.ts'
 
 /** What became of one member of a chunk. */

@@ -1,6 +1,6 @@
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import type { SendDeps } from '../deps.ts'
-import { type Members, readMembers, type Values } from './members.ts'
+import type { SendDeps } from '../exportsDeps.ts'
+import { type Members, readMembers, type Values } from './audienceMembers.ts'
 import type { Task } from './task.ts'
 import { readValues } from './values.ts'
 

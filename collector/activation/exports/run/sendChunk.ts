@@ -7,10 +7,10 @@ import {
   type OutgoingRecord,
 } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import type { SendDeps } from '../deps.ts'
+import type { SendDeps } from '../exportsDeps.ts'
+import type { Member, Members, Values } from './audienceMembers.ts'
 import { chargeChunk, type Unfinished } from './charge.ts'
 import { chunkPath, writeChunkFile } from './chunkFile.ts'
-import type { Member, Members, Values } from './members.ts'
 import { type DoneChunk, type Result, readSent, saveChunkState } from './progress.ts'
 import type { ReadChunk } from './readAhead.ts'
 import type { Task } from './task.ts'

@@ -7,8 +7,8 @@ import type {
   IntegrationType,
   OutputFormat,
 } from '../../integrations/destinations/destination.ts'
-import { unfinished } from '../runs.ts'
-import type { Entity, Mapping } from '../validate.ts'
+import { unfinished } from '../exportRuns.ts'
+import type { Entity, Mapping } from '../validateExport.ts'
 
 /** A run that is to go on, as it stands. */
 export interface Task {

@@ -2,9 +2,9 @@ import { companyFields } from '../../../../schemas/fields.ts'
 import type { OpenReader, Reader } from '../../../api/access/reader.ts'
 import { personFields, readPeople } from '../../../identity/store/people.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import { type Entity, mappingOf } from '../validate.ts'
+import { type Entity, mappingOf } from '../validateExport.ts'
 import { readAddresses, readNetworks } from './addresses.ts'
-import type { Member, Values } from './members.ts'
+import type { Member, Values } from './audienceMembers.ts'
 import type { Task } from './task.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/schemas.ts'
+import { exactly } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
 import { apiBase } from './apiBase.ts'
 import { bisect } from './bisect.ts'

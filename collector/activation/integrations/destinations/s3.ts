@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/schemas.ts'
+import { exactly } from '../../../api/http/commonSchemas.ts'
 import type { DestinationType } from './destination.ts'
 
 const settings = exactly({

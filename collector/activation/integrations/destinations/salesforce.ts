@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { Type } from 'typebox'
-import { Choice, exactly } from '../../../api/http/schemas.ts'
+import { Choice, exactly } from '../../../api/http/commonSchemas.ts'
 import {
   type Chunk,
   type DestinationContext,

@@ -6,7 +6,7 @@ import {
   isDomain,
   isHemText,
   trimmed,
-} from '../../../identity/load/values.ts'
+} from '../../../identity/load/valuesSql.ts'
 import type { Query } from '../../../platform/clickhouse/client.ts'
 import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
 import type { Kind } from '../kinds.ts'

@@ -6,7 +6,7 @@ import {
   type Targets,
   updatedAt,
 } from '../../../identity/load/targets.ts'
-import { domainValue, hemValue, reasonOf, type Value } from '../../../identity/load/values.ts'
+import { domainValue, hemValue, reasonOf, type Value } from '../../../identity/load/valuesSql.ts'
 
 const nothing = "''"
 const labelMax = 200

@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import type { Access } from '../api/access/routeAccess.ts'
+
+/** Who may ask the routes of this area. */
+export const access = {
+  /** Administration of the whole organization: a project key is refused. */
+  organization: {
+    to: 'key',
+    projectKeys: 'refused',
+    keyRole: 'admin',
+    limit: 'data',
+    members: true,
+  },
+  /** The same for what every key of the organization may know. */
+  organizationRead: {
+    to: 'key',
+    projectKeys: 'refused',
+    keyRole: 'read',
+    limit: 'data',
+    members: true,
+  },
+  /** Administration inside one project: a project key has its own. */
+  project: {
+    to: 'key',
+    projectKeys: 'own project',
+    keyRole: 'admin',
+    limit: 'data',
+    members: true,
+  },
+  /** The same for what every key of the project may know. */
+  projectRead: {
+    to: 'key',
+    projectKeys: 'own project',
+    keyRole: 'read',
+    limit: 'data',
+    members: true,
+  },
+  session: { to: 'session' },
+  anyone: { to: 'anyone' },
+} as const satisfies Record<string, Access>
+
+/** The parts that bodies, queries and answers of this area are made of. */
+export const Email = Type.String({ format: 'email', maxLength: 254 })
+export const Password = Type.String({ minLength: 12, maxLength: 200 })
+/** The password that somebody has, however long they were when it was chosen. */
+export const CurrentPassword = Type.String({ minLength: 1, maxLength: 200 })
+/** What routes that ask for the password, or for a code, are refused with besides. */
+export const triesRefusals = {
+  401: '`unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is.',
+  429: '`rate_limited`: too many tries; `Retry-After` says when the next may be made.',
+} as const
+/** Of an authenticator app, or a recovery code, as people type them. */
+export const Code = Type.String({
+  minLength: 1,
+  maxLength: 40,
+  description:
+    'The six digits that an authenticator app shows now, or a recovery code; each is good once.',
+})
+
+export const OrganizationRole = Type.Union([
+  Type.Literal('owner'),
+  Type.Literal('admin'),
+  Type.Literal('member'),
+])
+export const ProjectRole = Type.Union([Type.Literal('admin'), Type.Literal('member')])
+
+/** What becomes of the events of something that is deleted. */
+export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('keep')], {
+  description:
+    'Collecting stops at once. `delete` removes the stored events within minutes; `keep` keeps them.',
+})
+export const Deleted = Type.Object({ deleted: Type.Literal(true) })
+export const DeletedWithEvents = Type.Object({ deleted: Type.Literal(true), events: EventsChoice })

@@ -1,0 +1,73 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
+import { exactly, Id, Timestamp } from '../../api/http/commonSchemas.ts'
+import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
+import { access } from '../accountSchemas.ts'
+import type { AccountsDeps } from '../accountsDeps.ts'
+
+const AuditEntry = Type.Object(
+  {
+    entry_id: Type.String(),
+    at: Timestamp,
+    actor: Type.Object({
+      kind: Type.Union([Type.Literal('key'), Type.Literal('member')]),
+      id: Id,
+      name: Type.String({ description: 'As it was then.' }),
+    }),
+    action: Type.String({
+      description: 'The kind of object and what was done to it: `pixel.update`.',
+    }),
+    object_kind: Type.String(),
+    object_id: Type.String(),
+    details: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Of updates, `{ field: { from, to } }`.',
+    }),
+  },
+  { title: 'AuditEntry' },
+)
+
+interface AuditRow {
+  entry_id: string
+  at: Date
+  actor: { kind: 'key' | 'member'; id: string; name: string }
+  action: string
+  object_kind: string
+  object_id: string
+  details: Record<string, unknown>
+}
+
+/** GET /dashboard/audit: who changed what, newest first. */
+export const auditRoutes =
+  (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/dashboard/audit',
+      {
+        config: { access: access.session },
+        schema: {
+          tags: ['Dashboard'],
+          operationId: 'listAuditLog',
+          summary: 'List the audit log, newest first',
+          description: 'For owners and admins.',
+          querystring: exactly(pageQuery),
+          response: {
+            200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        requireOrganizationAdmin(principal)
+        const { rows, next } = await readPage<AuditRow>(deps, query, {
+          list: 'audit_log',
+          owner: principal.organizationId,
+          sql: `SELECT entry_id, at, actor, action, object_kind, object_id, details FROM audit_log
+                WHERE organization_id = $1`,
+          values: [principal.organizationId],
+          key: { entry_id: 'bigint' },
+          order: 'desc',
+        })
+        return { entries: rows.map((row) => ({ ...row, at: row.at.toISOString() })), ...next }
+      },
+    )
+  }

@@ -1,0 +1,37 @@
+import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { requireFiltersAllowed } from '../../api/access/policy.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import type { Reader } from '../../api/access/reader.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import type { ListQuery } from './campaignSchemas.ts'
+import { listCampaigns, readEvery } from './campaigns.ts'
+import type { CampaignsDeps } from './campaignsDeps.ts'
+
+export const pageCounts = {
+  count: Type.Integer({ description: 'Campaigns on all pages.' }),
+  total: Type.Integer({ description: 'The same as `count`.' }),
+}
+
+/** What reports read: the projection has sums of whole days, so it is little. */
+export const readerOf = (
+  { openReader }: CampaignsDeps,
+  principal: Principal,
+  reply: FastifyReply,
+): Reader => openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+
+/** The campaigns that a report is about: those of its page, and all that its totals count. */
+export async function readChosen(
+  { recordScopeOf, ...deps }: CampaignsDeps,
+  principal: Principal,
+  { limit, cursor, project_id, ...filters }: Static<typeof ListQuery>,
+) {
+  requireFiltersAllowed(principal, filters)
+  const scope = await recordScopeOf(principal, project_id)
+  const choice = { scope, ...filters }
+  const [page, every] = await Promise.all([
+    listCampaigns(deps, choice, { limit, cursor }),
+    readEvery(deps.postgres, choice),
+  ])
+  return { organizationId: scope.organizationId, page, every }
+}

@@ -1,0 +1,134 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
+import {
+  bearerAccess as access,
+  bearerWriteAccess as writeAccess,
+} from '../../api/access/recordAccess.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { changesOf } from '../../api/http/optimisticLock.ts'
+import { NextCursor } from '../../api/http/pagination.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import {
+  ById,
+  Campaign,
+  CampaignChange,
+  ListQuery,
+  NewCampaign,
+  ProjectQuery,
+  tags,
+} from './campaignSchemas.ts'
+import { changeCampaign, createCampaign, listCampaigns, readCampaign } from './campaigns.ts'
+import type { CampaignsDeps } from './campaignsDeps.ts'
+
+const path = '/api/v1/campaigns'
+const One = Type.Object({ campaign: Campaign })
+
+/** Campaigns as records: list, read, create, change. */
+export const recordRoutes =
+  (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+    const config = { access }
+
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listCampaigns',
+          summary: 'List campaigns, newest first',
+          querystring: ListQuery,
+          description: 'Of one project, else of the key’s, else of all that the caller may see.',
+          response: {
+            200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: NextCursor }),
+          },
+        },
+      },
+      async ({ principal, query }) => {
+        const { project_id, limit, cursor, ...filters } = query
+        requireFiltersAllowed(principal, filters)
+        const scope = await recordScopeOf(principal, project_id)
+        return listCampaigns(deps, { scope, ...filters }, { limit, cursor })
+      },
+    )
+
+    app.get(
+      `${path}/:campaign_id`,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'getCampaign',
+          description: 'One that the caller may see.',
+          summary: 'Get a campaign',
+          params: ById,
+          querystring: ProjectQuery,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        return { campaign: await readCampaign(postgres, scope, params.campaign_id) }
+      },
+    )
+
+    app.post(
+      path,
+      {
+        config: { access: writeAccess, sampleIds: { campaign: sampleIdentity.campaignId } },
+        schema: {
+          tags,
+          operationId: 'createCampaign',
+          summary: 'Create a campaign',
+          body: NewCampaign,
+          description:
+            'project_id may be left out with a key of one project. Takes an admin of the project.',
+          response: { 201: One },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        const { project_id, ...settings } = body
+        const { projectId } = await projectFor(postgres, principal, 'records', project_id, 'write')
+        const campaign = await inTransaction(postgres, async (client) => {
+          const created = await createCampaign(client, projectId, settings)
+          const { campaign_id: id, name } = created
+          await audit(client, principal, 'campaign.create', { kind: 'campaign', id }, { name })
+          return created
+        })
+        return reply.code(201).send({ campaign })
+      },
+    )
+
+    app.put(
+      `${path}/:campaign_id`,
+      {
+        config: { access: writeAccess },
+        schema: {
+          tags,
+          operationId: 'updateCampaign',
+          summary: 'Update a campaign',
+          params: ById,
+          querystring: ProjectQuery,
+          body: CampaignChange,
+          description: 'What is not named stays. Takes an admin of the project.',
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query, body }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        // Before the transaction: who holds a connection must not wait for another.
+        const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)
+        await projectFor(postgres, principal, 'records', project_id, 'write')
+        return inTransaction(postgres, async (client) => {
+          const campaign = await readCampaign(client, scope, campaign_id, true)
+          const changed = await changeCampaign(client, campaign, body)
+          const object = { kind: 'campaign', id: campaign_id } as const
+          await audit(client, principal, 'campaign.update', object, changesOf(campaign, changed))
+          return { campaign: changed }
+        })
+      },
+    )
+  }

@@ -1,0 +1,177 @@
+import { Type } from 'typebox'
+import {
+  Day,
+  exactly,
+  Id,
+  Name,
+  Nullable,
+  SeenVersion,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
+import { CursorParameter } from '../../api/http/pagination.ts'
+
+const Status = Type.Union([
+  Type.Literal('draft'),
+  Type.Literal('active'),
+  Type.Literal('paused'),
+  Type.Literal('completed'),
+])
+
+/** Six decimals are kept; there is one currency for all of an organization's campaigns, and it is not named. */
+export const Money = (description: string) =>
+  Type.Number({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description: `${description} Six decimals are kept.`,
+  })
+
+const settings = {
+  name: Name,
+  status: Status,
+  budget: Nullable(Money('What the whole flight may cost; null: anything.')),
+  start_date: Type.String({ format: 'date', description: 'First day of the flight, UTC.' }),
+  end_date: Nullable(
+    Type.String({ format: 'date', description: 'Last day of the flight, UTC; null: it runs on.' }),
+  ),
+  audience_id: Nullable(
+    Type.String({
+      format: 'uuid',
+      description: 'The audience that it is shown to, of the same project.',
+    }),
+  ),
+}
+
+export const Campaign = Type.Object(
+  {
+    campaign_id: Id,
+    project_id: Id,
+    ...settings,
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Campaign' },
+)
+
+const { name, start_date, ...optional } = Type.Partial(Type.Object(settings)).properties
+
+export const NewCampaign = exactly({
+  project_id: Type.Optional(Id),
+  name: settings.name,
+  start_date: settings.start_date,
+  ...optional,
+})
+
+export const CampaignChange = exactly({
+  name,
+  start_date,
+  ...optional,
+  version: SeenVersion,
+})
+
+const project = { project_id: Type.Optional(Id) }
+
+/** Which campaigns a list or a summary is of, and which page of them. */
+const chosen = {
+  ...project,
+  status: Type.Optional(Status),
+  campaign_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'This one only. Not with a key of one project.' }),
+  ),
+  audience_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Those shown to this audience. Not with a key of one project.',
+    }),
+  ),
+}
+const page = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 200, default: 100, description: 'Most campaigns.' }),
+  ),
+  cursor: Type.Optional(CursorParameter),
+}
+const days = {
+  start_date: Type.Optional(
+    Type.String({ format: 'date', description: 'First day, UTC. Default: the first there is.' }),
+  ),
+  end_date: Type.Optional(
+    Type.String({ format: 'date', description: 'Last day, UTC. Default: the last there is.' }),
+  ),
+}
+
+export const ById = Type.Object({ campaign_id: Type.String() })
+export const ProjectQuery = exactly(project)
+export const ListQuery = exactly({ ...chosen, ...page })
+export const PerformanceQuery = exactly({ ...project, ...days })
+export const SummaryQuery = exactly({ ...chosen, ...days, ...page })
+
+const counts = {
+  impressions: Type.Integer(),
+  clicks: Type.Integer(),
+  spend: Type.Number(),
+}
+
+/** Spec: Campaign performance. */
+export const Metrics = Type.Object(
+  {
+    ...counts,
+    ctr: Type.Number({
+      description: 'Clicks ÷ impressions, to six decimals; 0 without impressions.',
+    }),
+    cpm: Type.Number({
+      description: 'Spend for 1,000 impressions, to six decimals; 0 without impressions.',
+    }),
+  },
+  { title: 'CampaignMetrics' },
+)
+export const Daily = Type.Array(Type.Object({ date: Day, ...counts }))
+
+export const BudgetFigures = {
+  budget: Type.Union([Type.Number(), Type.Null()]),
+  spend: Type.Number(),
+  remaining: Nullable(Type.Number({ description: 'Budget − spend; below zero when overspent.' })),
+  utilization: Nullable(Type.Number({ description: 'Spend ÷ budget, to six decimals.' })),
+}
+
+export const Pace = Type.Union(
+  [
+    Type.Literal('not_started'),
+    Type.Literal('underpacing'),
+    Type.Literal('on_track'),
+    Type.Literal('overpacing'),
+    Type.Literal('exhausted'),
+    Type.Literal('ended'),
+    Type.Literal('open_ended'),
+    Type.Literal('no_budget'),
+  ],
+  {
+    description:
+      'How spend compares with the budget spread evenly over the flight: on_track is within a tenth of it. ' +
+      'open_ended has no last day, no_budget no budget.',
+  },
+)
+
+export const BudgetStatus = Type.Object(
+  {
+    campaign_id: Id,
+    project_id: Id,
+    name: settings.name,
+    status: Status,
+    ...BudgetFigures,
+    pacing: Type.Object({
+      health: Pace,
+      start_date: settings.start_date,
+      end_date: settings.end_date,
+      elapsed: Nullable(
+        Type.Number({ description: 'Share of the flight that has passed, 0 to 1.' }),
+      ),
+      expected_spend: Nullable(Type.Number({ description: 'What would be spent by now.' })),
+      ratio: Nullable(Type.Number({ description: 'Spend ÷ expected_spend.' })),
+    }),
+  },
+  { title: 'BudgetStatus' },
+)
+
+export const tags = ['Campaigns']

@@ -1,0 +1,148 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { RecordScope } from '../../api/access/policy.ts'
+import { invalidParameter, notFound } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { CampaignChange, Campaign as CampaignSchema, NewCampaign } from './campaignSchemas.ts'
+import type { CampaignsDeps } from './campaignsDeps.ts'
+import { requireDaysInOrder } from './daysInOrder.ts'
+
+export type Campaign = Static<typeof CampaignSchema>
+
+/** Which campaigns of a scope are meant. */
+export interface Choice {
+  scope: RecordScope
+  status?: string | undefined
+  campaign_id?: string | undefined
+  audience_id?: string | undefined
+}
+
+const columns = `campaign_id, campaigns.project_id, campaigns.name, status, budget::float8 AS budget,
+  start_date::text AS start_date, end_date::text AS end_date, audience_id, campaigns.version,
+  campaigns.created_at, campaigns.updated_at`
+
+/** What a choice means in SQL: the parameters $1 to $5. */
+const chosen = `FROM campaigns JOIN projects USING (project_id)
+  WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
+    AND ($3::text IS NULL OR status = $3) AND ($4::uuid IS NULL OR campaign_id = $4)
+    AND ($5::uuid IS NULL OR audience_id = $5)`
+
+const parametersOf = ({ scope, status, campaign_id, audience_id }: Choice) => [
+  scope.organizationId,
+  scope.projectIds,
+  status ?? null,
+  campaign_id ?? null,
+  audience_id ?? null,
+]
+
+/** The campaign of that id. Throws 404 "campaign not found", also for one outside the scope. */
+export async function readCampaign(
+  postgres: Queryable,
+  scope: RecordScope,
+  campaignId: string,
+  lock = false,
+): Promise<Campaign> {
+  if (!isUuid(campaignId)) throw notFound.campaign()
+  const { rows } = await postgres.query<Row>(
+    `SELECT ${columns} ${chosen} ${lock ? 'FOR UPDATE OF campaigns' : ''}`,
+    parametersOf({ scope, campaign_id: campaignId }),
+  )
+  if (!rows[0]) throw notFound.campaign()
+  return campaignOf(rows[0])
+}
+
+/** A page of campaigns, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
+export async function listCampaigns(
+  deps: Pick<CampaignsDeps, 'postgres' | 'cursors'>,
+  choice: Choice,
+  page: { limit?: number | undefined; cursor?: string | undefined },
+): Promise<{ campaigns: Campaign[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    list: 'campaigns',
+    owner: choice.scope.organizationId,
+    sql: `SELECT ${columns} ${chosen}`,
+    values: parametersOf(choice),
+    key: { campaign_id: 'uuid' },
+    order: 'desc',
+  })
+  return { campaigns: rows.map(campaignOf), ...next }
+}
+
+/** What a summary needs of every campaign of a choice. */
+export async function readEvery(
+  postgres: Postgres,
+  choice: Choice,
+): Promise<Pick<Campaign, 'campaign_id' | 'project_id' | 'budget'>[]> {
+  const { rows } = await postgres.query<Pick<Campaign, 'campaign_id' | 'project_id' | 'budget'>>(
+    `SELECT campaign_id, project_id, budget::float8 AS budget ${chosen}`,
+    parametersOf(choice),
+  )
+  return rows
+}
+
+/** Makes a campaign. Throws 400 for a flight that ends before it starts, and an audience of another project. */
+export async function createCampaign(
+  postgres: Queryable,
+  projectId: string,
+  { name, start_date, ...given }: Omit<Static<typeof NewCampaign>, 'project_id'>,
+): Promise<Campaign> {
+  const { status = 'draft', budget = null, end_date = null, audience_id = null } = given
+  requireDaysInOrder({ start_date, end_date })
+  await requireAudience(postgres, projectId, audience_id)
+  const { rows } = await postgres.query<Row>(
+    `INSERT INTO campaigns (campaign_id, project_id, name, status, budget, start_date, end_date, audience_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${columns}`,
+    [uuidV7(), projectId, name, status, budget, start_date, end_date, audience_id],
+  )
+  return campaignOf(rows[0]!)
+}
+
+/** Changes what is given. Throws 409 with the campaign as it is when `version` is not the newest. */
+export async function changeCampaign(
+  postgres: Queryable,
+  campaign: Campaign,
+  { version, ...change }: Static<typeof CampaignChange>,
+): Promise<Campaign> {
+  requireVersion('campaign', campaign, version)
+  const { name, status, budget, start_date, end_date, audience_id } = { ...campaign, ...change }
+  requireDaysInOrder({ start_date, end_date })
+  if (audience_id !== campaign.audience_id)
+    await requireAudience(postgres, campaign.project_id, audience_id)
+  const { rows } = await postgres.query<Row>(
+    `UPDATE campaigns SET name = $2, status = $3, budget = $4, start_date = $5, end_date = $6, audience_id = $7,
+       version = version + 1, updated_at = now()
+     WHERE campaign_id = $1 RETURNING ${columns}`,
+    [campaign.campaign_id, name, status, budget, start_date, end_date, audience_id],
+  )
+  return campaignOf(rows[0]!)
+}
+
+/** Throws 400 for an audience that is not of the project. One that is stays until the transaction ends. */
+async function requireAudience(
+  client: Queryable,
+  projectId: string,
+  audienceId: string | null,
+): Promise<void> {
+  if (audienceId === null) return
+  const { rowCount } = await client.query(
+    'SELECT FROM audiences WHERE audience_id = $1 AND project_id = $2 AND list_id IS NULL FOR KEY SHARE',
+    [audienceId, projectId],
+  )
+  if (rowCount === 0)
+    throw invalidParameter('audience_id', 'no audience of this project has this id')
+}
+
+interface Row extends Omit<Campaign, 'created_at' | 'updated_at'> {
+  created_at: Date
+  updated_at: Date
+}
+
+const campaignOf = ({ created_at, updated_at, ...row }: Row): Campaign => ({
+  ...row,
+  created_at: created_at.toISOString(),
+  updated_at: updated_at.toISOString(),
+})

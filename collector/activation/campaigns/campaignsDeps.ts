@@ -1,0 +1,29 @@
+import type { RecordScopeOf } from '../../api/access/policy.ts'
+import type { OpenReader } from '../../api/access/reader.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
+import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
+import type { Locate } from '../../ingest/normalize/location.ts'
+import type { Spool } from '../../ingest/spool/spool.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+
+/** What the campaigns' records and figures are built from. */
+export interface CampaignsDeps {
+  postgres: Postgres
+  openReader: OpenReader
+  /** Signs where pages go on. */
+  cursors: Cursors
+  /** Whose campaigns a request is about. Throws 403 and 404. */
+  recordScopeOf: RecordScopeOf
+  /** Milliseconds since 1970. */
+  now(): number
+}
+
+/** What taking DSP events in is built from. */
+export interface DeliveryDeps {
+  postgres: Postgres
+  /** Of the table `events`. */
+  spool: Spool
+  /** Whose events are not to be kept. */
+  optOuts: OptOuts
+  locate: Locate
+}

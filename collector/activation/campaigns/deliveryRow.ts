@@ -1,0 +1,49 @@
+import { knownDevice } from '../../ingest/normalize/device.ts'
+import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
+import type { Locate } from '../../ingest/normalize/location.ts'
+import { storedIp } from '../../ingest/normalize/storedIp.ts'
+import type { ValidDelivery } from './delivery.ts'
+
+/** What stands where an event has no pixel. */
+const noPixel = '00000000-0000-0000-0000-000000000000'
+
+/** Of a browser that the DSP does not tell: nothing is known, and nothing looks automated. */
+const unknownDevice = '"user_agent":null,"device_type":null,"is_bot":false'
+
+/** What all deliveries of one request share. */
+interface DeliveryContext {
+  organizationId: string
+  receivedMillis: number
+  locate: Locate
+}
+
+/**
+ * A delivery as a line for the `events` table, without line end. A visitor whom the DSP does not know counts as one of
+ * their own: the event's id stands for the cookie's.
+ */
+export function deliveryRow(
+  delivery: ValidDelivery,
+  { organizationId, receivedMillis, locate }: DeliveryContext,
+): string {
+  const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
+  // An empty text tells as little as none.
+  const device = user_agent ? knownDevice(user_agent).members : unknownDevice
+  const event_id = delivery.event_id.toLowerCase()
+  const campaign_id = delivery.campaign_id.toLowerCase()
+  const shared = sharedMembers({
+    organizationId,
+    projectId: delivery.projectId,
+    pixelId: noPixel,
+    cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
+    // A DSP does not say that the visitor consented.
+    clientIp: client_ip ? storedIp(client_ip, 'truncated', false) : null,
+    deviceMembers: client_ip ? `${device},${locate(client_ip)}` : device,
+    receivedMillis,
+    clockCorrectionMs: 0,
+  })
+  const cost = spend.toFixed(6)
+  const timestamp = new Date(tsMillis).toISOString()
+  const event_data = { url: page_url || null, campaign_id, spend: Number(cost), timestamp }
+  const row = eventRow({ event_id, event_type, event_data }, shared, tsMillis)
+  return `${row.slice(0, -1)},"source":"svcdsp","campaign_id":"${campaign_id}","spend":${cost}}`
+}

@@ -1,0 +1,61 @@
+import type { Again, Job, Queue } from '../../platform/jobs/queue.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { exportRuns, unfinished } from './exportRuns.ts'
+import type { SendDeps } from './exportsDeps.ts'
+import { removeHidden } from './removals.ts'
+import { createReadAhead } from './run/readAhead.ts'
+import { runStep } from './run/step.ts'
+import { requestDueRuns } from './schedule.ts'
+
+const oneRun = 'exports.run'
+/** How long one job goes on with a run before others have their turn. */
+const turnMs = 10_000
+/** A run that waits no longer than this is gone on with at once; others are found by the schedule. */
+const soonSeconds = 60
+
+/** The background work of exports: ask for runs that are due, send, and remove who opted out. */
+export const exportQueues = (deps: SendDeps): Queue[] => [
+  {
+    name: exportRuns,
+    schedule: '* * * * *',
+    async run({ send }) {
+      await requestDueRuns(deps)
+      for (const runId of await readDueRuns(deps.postgres)) await send(oneRun, runId)
+    },
+  },
+  {
+    // Of one run, one job runs at a time; what one that was killed has not kept is sent again.
+    name: oneRun,
+    concurrency: 4,
+    timeoutSeconds: 900,
+    run: (job) => takeTurn(deps, job),
+  },
+  { name: 'exports.removals', schedule: '* * * * *', run: () => removeHidden(deps) },
+]
+
+async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | undefined> {
+  const until = performance.now() + turnMs
+  const turn = { readNext: createReadAhead(deps, signal), signal }
+  for (;;) {
+    const next = await runStep(deps, key!, turn)
+    if (next === null || signal.aborted) return undefined
+    if (next.inSeconds > soonSeconds) return undefined
+    if (next.inSeconds > 0 || performance.now() > until) return { againInSeconds: next.inSeconds }
+  }
+}
+
+/** So many runs of an organization are jobs at a time: however slow its destinations, others' come between. */
+const jobsOfOrganization = 2
+
+/** Runs with records to send whose time has come, the first ones of each organization, the oldest first. */
+async function readDueRuns(postgres: Postgres): Promise<string[]> {
+  const { rows } = await postgres.query<{ run_id: string }>(
+    `SELECT run_id FROM (
+       SELECT run_id, row_number() OVER (PARTITION BY organization_id ORDER BY run_id) AS place
+       FROM export_runs JOIN exports USING (export_id) JOIN projects USING (project_id)
+       WHERE status IN ${unfinished} AND (stop_reason IS NOT NULL OR coalesce(resumes_at, '-infinity') <= now())
+     ) AS due WHERE place <= $1 ORDER BY run_id LIMIT 1000`,
+    [jobsOfOrganization],
+  )
+  return rows.map(({ run_id }) => run_id)
+}

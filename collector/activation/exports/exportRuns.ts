@@ -1,0 +1,253 @@
+import type { Static } from 'typebox'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { ApiError, conflict, notFound } from '../../api/http/errors.ts'
+import { readPage } from '../../api/http/pagination.ts'
+import { keepBuild } from '../../audiences/builds.ts'
+import { requestListBuild } from '../../audiences/listAudience.ts'
+import { isOfChosenPeopleSql } from '../../events/query/freeAnswers.ts'
+import { wakeQueue } from '../../platform/jobs/queue.ts'
+import { isSimulated } from '../../platform/postgres/simulation.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { uuidV7 } from '../../platform/uuidV7.ts'
+import type { FailurePage, Run as RunSchema } from './exportSchemas.ts'
+import type { Export } from './exports.ts'
+import type { ExportsDeps } from './exportsDeps.ts'
+
+export type Run = Static<typeof RunSchema>
+
+/** The queue that finds runs which are due. */
+export const exportRuns = 'exports.runs'
+
+/** Statuses of runs some of whose records have no outcome yet. */
+export const unfinished = `('pending', 'running', 'parked')`
+
+/**
+ * Whether how many records a run has may be told: not before anything was sent of a build whose number is sold, for a
+ * run that is cancelled at once costs nothing.
+ */
+const isTold = `(records_exported > 0 OR records_charged > 0 OR NOT EXISTS (
+  SELECT FROM audience_builds AS sent
+  WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}))`
+const told = (column: string) =>
+  `CASE WHEN ${isTold} THEN ${column}::float8 ELSE 0 END AS ${column}`
+
+/** The four counters of a run. */
+export const counters = [
+  'records_total',
+  'records_exported',
+  'records_failed',
+  'records_duplicated',
+]
+  .map(told)
+  .join(', ')
+
+const columns = `run_id, export_id, status,
+  CASE WHEN ${isTold} THEN records_expected::float8 END AS records_expected, ${counters},
+  records_charged::float8 AS records_charged, build_id, retry_of,
+  coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
+  ended_at`
+
+/** One run of an export. Throws 404 "run not found". */
+export async function readRun(
+  client: Queryable,
+  exportId: string,
+  runId: string,
+  lock = false,
+): Promise<Run> {
+  if (!isUuid(runId)) throw notFound.exportRun()
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM export_runs WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE' : ''}`,
+    [exportId, runId],
+  )
+  if (!rows[0]) throw notFound.exportRun()
+  return runOf(rows[0])
+}
+
+/** A page of an export's runs, the newest first. Throws 400 for a cursor that is none. */
+export async function listRuns(
+  deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
+  exportId: string,
+  page: { limit?: number; cursor?: string },
+): Promise<{ runs: Run[]; next_cursor?: string }> {
+  const { rows, next } = await readPage<Row>(deps, page, {
+    list: 'export_runs',
+    owner: exportId,
+    sql: `SELECT ${columns} FROM export_runs WHERE export_id = $1`,
+    values: [exportId],
+    key: { run_id: 'uuid' },
+    order: 'desc',
+  })
+  return { runs: rows.map(runOf), ...next }
+}
+
+/** A page of the records of a run that were not exported, each with its reason. Throws 400 for a cursor that is none. */
+export async function listFailures(
+  deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
+  runId: string,
+  {
+    outcome = 'failed',
+    ...page
+  }: { outcome?: 'failed' | 'duplicated'; limit?: number; cursor?: string },
+): Promise<Static<typeof FailurePage>> {
+  type Failure = Pick<
+    Static<typeof FailurePage>['failures'][number],
+    'record' | 'outcome' | 'reason' | 'class'
+  >
+  const { rows, next } = await readPage<Failure & { key: string }>(deps, page, {
+    list: 'export_failures',
+    owner: `${runId} ${outcome}`,
+    // Who was not charged was not delivered to anybody, the caller included.
+    sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
+          WHERE run_id = $1 AND outcome = $2 AND EXISTS (
+            SELECT FROM export_runs WHERE export_runs.run_id = export_outcomes.run_id AND ${isTold})`,
+    values: [runId, outcome],
+    key: { key: 'bigint' },
+  })
+  return {
+    failures: rows.map(({ record, outcome, reason, class: failureClass }) => ({
+      record,
+      outcome,
+      reason,
+      class: failureClass,
+      index: null,
+      path: '' as const,
+      code: failureClass ?? outcome,
+      message: reason,
+    })),
+    ...next,
+  }
+}
+
+/** Who asks for a run, and is charged for it. */
+export interface Requester {
+  readonly callerId: string
+  readonly isProjectKey: boolean
+}
+
+/**
+ * Asks for an export to be sent: the build of its audience that is served now, whatever is built meanwhile, or its list
+ * as it is. Throws 409 "not_ready" where there is none, and "conflict" while a run is under way.
+ */
+export async function requestRun(
+  client: Queryable,
+  wanted: Export,
+  requester: Requester,
+): Promise<string> {
+  const { buildId, count } =
+    wanted.list_id === null
+      ? await readServed(client, wanted.audience_id!)
+      : { buildId: await requestListBuild(client, wanted.list_id), count: null }
+  if (!buildId || !(await keepBuild(client, buildId))) throw notReady(wanted)
+  return insertRun(client, wanted, { retryOf: null, buildId, expected: count }, requester)
+}
+
+async function readServed(client: Queryable, audienceId: string) {
+  const { rows } = await client.query<{ buildId: string | null; count: number | null }>(
+    `SELECT current_build_id AS "buildId", count::float8 AS count FROM audiences
+       LEFT JOIN audience_builds ON build_id = current_build_id
+     WHERE audiences.audience_id = $1`,
+    [audienceId],
+  )
+  return rows[0] ?? { buildId: null, count: null }
+}
+
+/**
+ * Asks for the records of a run that failed to be sent again, and no others. Throws 409 "conflict" while a run is under
+ * way and where nothing failed, and "not_ready" where the members of its build are gone.
+ */
+export async function requestRetry(
+  client: Queryable,
+  wanted: Export,
+  run: Run,
+  requester: Requester,
+): Promise<string> {
+  if (run.ended_at === null)
+    throw conflict(
+      'invalid_state',
+      'This run is under way: what fails can be retried when it has ended.',
+    )
+  if (run.records_failed === 0)
+    throw conflict('invalid_state', 'No record of this run has failed: there is nothing to retry.')
+  // A sample run was never sent, and has no build of its own.
+  const buildId = isSimulated()
+    ? (await readServed(client, wanted.audience_id!)).buildId
+    : run.build_id
+  if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(wanted)
+  return insertRun(
+    client,
+    wanted,
+    { retryOf: run.run_id, buildId, expected: run.records_failed },
+    requester,
+  )
+}
+
+async function insertRun(
+  client: Queryable,
+  wanted: Export,
+  {
+    retryOf,
+    buildId,
+    expected,
+  }: { retryOf: string | null; buildId: string; expected: number | null },
+  { callerId, isProjectKey }: Requester,
+): Promise<string> {
+  const { rows } = await client.query<{ run_id: string }>(
+    `INSERT INTO export_runs (run_id, export_id, retry_of, build_id, output_format, mapping, records_expected,
+       requested_by, is_project_key)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     ON CONFLICT (export_id) WHERE status IN ${unfinished} DO NOTHING RETURNING run_id`,
+    [
+      uuidV7(),
+      wanted.id,
+      retryOf,
+      buildId,
+      wanted.output_format,
+      wanted.mapping ? JSON.stringify(wanted.mapping) : null,
+      expected,
+      callerId,
+      isProjectKey,
+    ],
+  )
+  if (!rows[0])
+    throw conflict(
+      'invalid_state',
+      'A run of this export is under way: one is sent after the other.',
+    )
+  await wakeQueue(client, exportRuns)
+  return rows[0].run_id
+}
+
+/** Has a run send nothing more: the records that are left fail with that reason. One that has ended stays as it is. */
+export async function cancelRun(client: Queryable, runId: string): Promise<void> {
+  await client.query(
+    `UPDATE export_runs SET stop_reason = 'The run was cancelled.', stop_class = 'retry', resumes_at = NULL,
+       updated_at = now()
+     WHERE run_id = $1 AND status IN ${unfinished} AND stop_reason IS NULL`,
+    [runId],
+  )
+  await wakeQueue(client, exportRuns)
+}
+
+const notReady = ({ audience_id }: Export) =>
+  new ApiError(
+    409,
+    'not_ready',
+    audience_id === null
+      ? 'The records of that run are gone: send the list anew.'
+      : `The audience is not built, or the build’s members are gone: GET /api/v1/audiences/${audience_id}/status says how far it is.`,
+  )
+
+interface Row extends Omit<Run, 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {
+  resumes_at: Date | null
+  requested_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+}
+
+const runOf = ({ resumes_at, requested_at, started_at, ended_at, ...row }: Row): Run => ({
+  ...row,
+  resumes_at: row.status === 'parked' ? (resumes_at?.toISOString() ?? null) : null,
+  requested_at: requested_at.toISOString(),
+  started_at: started_at?.toISOString() ?? null,
+  ended_at: ended_at?.toISOString() ?? null,
+})

@@ -1,0 +1,17 @@
+import type { OpenReader } from '../../api/access/reader.ts'
+import type { Billing } from '../../billing/billing.ts'
+import type { EventStores } from '../../events/query/eventStores.ts'
+import type { WarnLog } from '../../platform/log.ts'
+import type { IntegrationsDeps, OpenDeps } from '../integrations/integrationsDeps.ts'
+
+/** What the exports' routes are built from. */
+export type ExportsDeps = IntegrationsDeps
+
+/** What sending is built from. */
+export interface SendDeps extends OpenDeps, EventStores {
+  readonly openReader: OpenReader
+  readonly billing: Billing
+  /** Where the file of a chunk lies until it is sent. */
+  readonly temporaryDirectory: string
+  readonly log: WarnLog
+}

@@ -1,0 +1,137 @@
+import { companyFields } from '../../../schemas/fields.ts'
+import { conflict, invalidParameter } from '../../api/http/errors.ts'
+import { personFields } from '../../identity/store/people.ts'
+import { isSimulated } from '../../platform/postgres/simulation.ts'
+import {
+  DestinationError,
+  fileFormats,
+  type IntegrationType,
+  type OutputFormat,
+} from '../integrations/destinations/destination.ts'
+import { destinationTypes } from '../integrations/destinations/index.ts'
+import { findMissingSetting } from '../integrations/given.ts'
+import type { SealedIntegration } from '../integrations/integrations.ts'
+import type { OpenDeps } from '../integrations/integrationsDeps.ts'
+import { openDestination } from '../integrations/openDestination.ts'
+
+export type Entity = 'people' | 'companies'
+export type Mapping = Readonly<Record<string, string>>
+
+/** What an export would be. */
+export interface Wanted {
+  readonly integration: SealedIntegration
+  readonly integrationType: IntegrationType | undefined
+  readonly outputFormat: OutputFormat
+  readonly mapping: Mapping | null
+  readonly entity: Entity
+}
+
+const dspFormats: readonly OutputFormat[] = ['ip_address', 'company_domain']
+
+/**
+ * Throws 400 for a format that the destination does not take or whose settings the integration lacks, and for a mapping
+ * of fields that we do not have.
+ */
+export function requirePossible(wanted: Wanted): void {
+  const { integration, integrationType, outputFormat, mapping, entity } = wanted
+  const { type } = integration
+  const destination = destinationTypes[type]
+  if (integrationType !== undefined && integrationType !== type) {
+    throw invalidParameter('integration_type', `the integration is of the type ${type}`)
+  }
+  if (!destination.formats.includes(outputFormat)) {
+    const reserved = dspFormats.includes(outputFormat)
+      ? `${outputFormat} is for DSP destinations only. `
+      : outputFormat === 'crm'
+        ? 'crm is for CRM destinations only. '
+        : ''
+    throw invalidParameter(
+      'output_format',
+      `${reserved}${type} takes ${destination.formats.join(', ')}`,
+    )
+  }
+  const missingSetting = findMissingSetting(type, integration.settings, outputFormat)
+  if (missingSetting !== undefined) {
+    throw invalidParameter(
+      'output_format',
+      `${outputFormat} needs the integration's setting ${missingSetting}: add it to the integration's settings, or choose another output_format`,
+    )
+  }
+  if (entity === 'companies' && (outputFormat === 'hem' || outputFormat === 'crm')) {
+    throw invalidParameter(
+      'output_format',
+      `${outputFormat} is of people, and this audience is of companies`,
+    )
+  }
+  if (mapping === null) return
+  if (!isMapped(outputFormat))
+    throw invalidParameter('mapping', `${outputFormat} has no fields to map`)
+  const known = fieldsOf(entity)
+  for (const [name, field] of Object.entries(mapping)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_ .-]*$/.test(name)) {
+      throw invalidParameter(
+        'mapping',
+        `"${name}" is no name of a field: letters, digits, blanks, dots, dashes and underscores, from a letter on`,
+      )
+    }
+    if (!known.has(field))
+      throw invalidParameter(`mapping.${name}`, `${entity} have no field "${field}"`)
+  }
+  if (Object.keys(mapping).length === 0) throw invalidParameter('mapping', 'names no field')
+  const missing = destination
+    .requiredFields?.(integration.settings)
+    .find((name) => !(name in mapping))
+  if (missing !== undefined)
+    throw invalidParameter('mapping', `${type} needs the field "${missing}"`)
+}
+
+/** What is wrong with a mapping for the fields that the destination has now; null when nothing is. Throws DestinationError. */
+export async function findUnknownFields(
+  deps: OpenDeps,
+  integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
+  { outputFormat, mapping }: Pick<Wanted, 'outputFormat' | 'mapping'>,
+): Promise<string | null> {
+  if (outputFormat !== 'crm') return null
+  const used = mappingOf(integration, outputFormat, mapping)!
+  const fields = await openDestination(deps, integration).fields()
+  const unknown = Object.keys(used).filter((name) => !fields?.some((field) => field.name === name))
+  if (unknown.length === 0) return null
+  const named = unknown.map((name) => `"${name}"`).join(', ')
+  return `${integration.type} has no ${unknown.length === 1 ? 'field' : 'fields'} ${named} that can be written`
+}
+
+/**
+ * Throws 400 for a mapping to fields that the destination lacks, and 409 when the customer must correct the integration
+ * first. While the destination is unreachable the mapping passes: each run checks it again before it sends.
+ */
+export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<void> {
+  // A test key reaches no destination.
+  if (isSimulated()) return
+  try {
+    const fault = await findUnknownFields(deps, wanted.integration, wanted)
+    if (fault !== null) throw invalidParameter('mapping', fault)
+  } catch (error) {
+    if (!(error instanceof DestinationError)) throw error
+    if (error.failureClass === 'retry') return
+    throw conflict(
+      'invalid_state',
+      `The destination refuses to list its fields: ${error.message} Correct the integration, then save the export again.`,
+    )
+  }
+}
+
+/** The mapping that is used; null: all fields. */
+export const mappingOf = (
+  { type, settings }: Pick<SealedIntegration, 'type' | 'settings'>,
+  outputFormat: OutputFormat,
+  mapping: Mapping | null,
+): Mapping | null =>
+  mapping ??
+  (outputFormat === 'crm' ? (destinationTypes[type].defaultMapping?.(settings) ?? null) : null)
+
+/** Whether a format has fields of its own to map to. */
+const isMapped = (format: OutputFormat): boolean =>
+  format === 'crm' || (fileFormats as readonly OutputFormat[]).includes(format)
+
+const fieldsOf = (entity: Entity): ReadonlySet<string> =>
+  new Set((entity === 'people' ? personFields : companyFields).map(({ name }) => name))

@@ -1,0 +1,222 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { audit } from '../../api/access/audit.ts'
+import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
+import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { checkIntegration } from './check.ts'
+import { addIntegration, updateIntegration } from './integrationChanges.ts'
+import {
+  ById,
+  Checked,
+  IntegrationChange,
+  ListQuery,
+  NewIntegration,
+  One,
+  Page,
+  ProjectQuery,
+  tags,
+} from './integrationSchemas.ts'
+import {
+  deleteIntegration,
+  listIntegrations,
+  readIntegration,
+  withoutSecrets,
+} from './integrations.ts'
+import type { IntegrationsDeps } from './integrationsDeps.ts'
+import { sampleCheck, sampleIntegrationOf } from './sampleIntegration.ts'
+
+const path = '/api/v1/integrations'
+const onePath = `${path}/:integration_id`
+const testKeys = ' With a test key nothing is kept and nothing is sent.'
+
+/** RFC 9745: since when a check by GET is deprecated, in seconds. */
+const getDeprecated = `@${Date.UTC(2026, 10, 24) / 1000}`
+
+/** /api/v1/integrations: destinations that exports send to, with their secrets. */
+export const integrationsRoutes =
+  (deps: IntegrationsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+    app.addHook('preValidation', rejectUnstorableText)
+
+    app.get(
+      path,
+      {
+        config: { access },
+        schema: {
+          tags,
+          operationId: 'listIntegrations',
+          summary: 'List integrations',
+          querystring: ListQuery,
+          description:
+            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+          response: { 200: Page },
+        },
+      },
+      async ({ principal, query }) => {
+        const { project_id, ...page } = query
+        requireFiltersAllowed(principal, page)
+        return listIntegrations(deps, await recordScopeOf(principal, project_id), page)
+      },
+    )
+
+    app.get(
+      onePath,
+      {
+        config: { access },
+        schema: {
+          tags,
+          operationId: 'getIntegration',
+          summary: 'Get an integration',
+          params: ById,
+          description: 'Its secrets are never answered.',
+          querystring: ProjectQuery,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query }) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        return {
+          integration: withoutSecrets(
+            await readIntegration(postgres, scope, params.integration_id),
+          ),
+        }
+      },
+    )
+
+    app.post(
+      path,
+      {
+        config: { access: writeAccess, sampleIds: { integration: sampleIntegrationOf } },
+        schema: {
+          tags,
+          operationId: 'createIntegration',
+          summary: 'Create an integration',
+          description:
+            'project_id may be left out with a key of one project. Takes an admin of the project. Whether it works is ' +
+            `told by \`POST …/{integration_id}/check\`.${testKeys}`,
+          body: NewIntegration,
+          response: { 201: One },
+        },
+      },
+      async ({ principal, body }, reply) =>
+        reply.code(201).send({ integration: await addIntegration(deps, principal, body) }),
+    )
+
+    app.patch(
+      onePath,
+      {
+        config: { access: writeAccess },
+        schema: {
+          tags,
+          operationId: 'updateIntegration',
+          summary: 'Update an integration',
+          params: ById,
+          description:
+            'What is not named stays; `settings` and `secrets` are replaced whole. Where an address among the settings ' +
+            `changes, the secrets are to be given again. A setting that an export needs cannot be removed. Runs that are under way go on with what is changed.${testKeys}`,
+          querystring: ProjectQuery,
+          body: IntegrationChange,
+          response: { 200: One },
+        },
+      },
+      async ({ principal, params, query, body }) => ({
+        integration: await updateIntegration(deps, principal, { ...params, ...query }, body),
+      }),
+    )
+
+    app.delete(
+      onePath,
+      {
+        config: { access: writeAccess, refusals: { 409: 'An export sends to it.' } },
+        schema: {
+          tags,
+          operationId: 'deleteIntegration',
+          summary: 'Delete an integration',
+          params: ById,
+          description: `409 while an export sends to it, naming which.${testKeys}`,
+          querystring: ProjectQuery,
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
+        },
+      },
+      async ({ principal, params, query }, reply) => {
+        const scope = await recordScopeOf(principal, query.project_id)
+        const { id, project_id, name } = await readIntegration(
+          postgres,
+          scope,
+          params.integration_id,
+        )
+        await projectFor(postgres, principal, 'records', project_id, 'write')
+        await inTransaction(postgres, async (client) => {
+          await readIntegration(client, scope, id, true)
+          await deleteIntegration(client, id)
+          await audit(
+            client,
+            principal,
+            'integration.delete',
+            { kind: 'integration', id },
+            { name },
+          )
+        })
+        return reply.code(204).send(null)
+      },
+    )
+
+    const check = {
+      config: { access: writeAccess },
+      schema: {
+        tags,
+        params: ById,
+        querystring: ProjectQuery,
+        response: { 200: Checked },
+        description:
+          'Asks the destination whether it accepts the secrets and which fields it has. A webhook receives a message of ' +
+          'the type `export.check`. `message` has the reason when the integration does not work, also while the ' +
+          'destination is unreachable. Requires the project admin role. With a test key nothing is sent.',
+      },
+    }
+    const runCheck = async (
+      principal: Principal,
+      { integration_id, project_id }: { integration_id: string; project_id?: string },
+    ): Promise<Static<typeof Checked>> => {
+      const scope = await recordScopeOf(principal, project_id)
+      const integration = await readIntegration(postgres, scope, integration_id)
+      if (principal.mode === 'test') return { check: sampleCheck(integration, deps.now()) }
+      await projectFor(postgres, principal, 'records', integration.project_id, 'write')
+      return { check: await checkIntegration(deps, integration) }
+    }
+
+    app.post(
+      `${onePath}/check`,
+      {
+        ...check,
+        schema: {
+          ...check.schema,
+          operationId: 'checkIntegration',
+          summary: 'Check an integration',
+        },
+      },
+      ({ principal, params, query }) => runCheck(principal, { ...params, ...query }),
+    )
+
+    app.get(
+      `${onePath}/check`,
+      {
+        ...check,
+        schema: {
+          ...check.schema,
+          operationId: 'checkIntegrationByGet',
+          summary: 'Check an integration by GET',
+          deprecated: true,
+          description: `Use \`POST …/{integration_id}/check\`: a check sends a request. ${check.schema.description}`,
+        },
+      },
+      async ({ principal, params, query }, reply) => {
+        reply.header('deprecation', getDeprecated)
+        return runCheck(principal, { ...params, ...query })
+      },
+    )
+  }

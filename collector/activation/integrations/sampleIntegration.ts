@@ -1,0 +1,34 @@
+import type { Static } from 'typebox'
+import { type IntegrationType, integrationTypes } from './destinations/destination.ts'
+import { destinationTypes } from './destinations/index.ts'
+import type { Check } from './integrationSchemas.ts'
+import type { Integration } from './integrations.ts'
+
+/** The integrations that test keys see, one of each type. Nothing is ever sent to them. */
+export const sampleIntegrationId = (type: IntegrationType): string =>
+  `5a3b1e00-0000-4000-8000-0000000000e${integrationTypes.indexOf(type) + 1}`
+
+/** Settings that a sample integration shows. */
+export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unknown>>> = {
+  hubspot: {},
+  salesforce: { instance_url: 'https://sample.my.salesforce.com' },
+  s3: { bucket: 'sample-bucket' },
+  webhook: { url: 'https://example.com/footfall' },
+  the_trade_desk: { advertiser_id: 'sample', crm_data_id: 'sample', segment_name: 'sample' },
+  meta_ads: { custom_audience_id: '1' },
+}
+
+/** Which of them stands for an integration that a test key makes. */
+export const sampleIntegrationOf = ({ type }: { type?: unknown }): string =>
+  sampleIntegrationId(type as IntegrationType)
+
+/** What a test key is answered for a check: nothing is asked, and the fields are those of the usual mapping. */
+export function sampleCheck({ type, settings }: Integration, nowMs: number): Static<typeof Check> {
+  const mapping = destinationTypes[type].defaultMapping?.(settings)
+  return {
+    works: true,
+    message: 'This is a sample integration: nothing was asked, and nothing is ever sent to it.',
+    fields: mapping ? Object.keys(mapping).map((name) => ({ name, label: name })) : null,
+    checked_at: new Date(nowMs).toISOString(),
+  }
+}

@@ -1,0 +1,131 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { access, writeAccess } from '../../api/access/recordAccess.ts'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { conflict } from '../../api/http/errors.ts'
+import { listDeliveries, replayDelivery, replayFailed, sendTest } from './deliveries.ts'
+import { forChange } from './forChange.ts'
+import {
+  ById,
+  Deliveries,
+  DeliveriesQuery,
+  DeliveryById,
+  OneDelivery,
+  ProjectQuery,
+  Replay,
+  Replayed,
+  tags,
+  type Webhook,
+} from './webhookSchemas.ts'
+import { readWebhook } from './webhooks.ts'
+import type { WebhooksDeps } from './webhooksDeps.ts'
+
+const path = '/api/v1/webhooks/:webhook_id'
+
+/** What became of a webhook's messages, and how to have them sent again. */
+export const deliveryRoutes =
+  (deps: WebhooksDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres, recordScopeOf } = deps
+
+    app.get(
+      `${path}/deliveries`,
+      {
+        config: { access },
+        schema: {
+          tags,
+          operationId: 'listWebhookDeliveries',
+          summary: 'List a webhook’s deliveries',
+          params: ById,
+          querystring: DeliveriesQuery,
+          description: 'Newest first; they are kept for 30 days.',
+          response: { 200: Deliveries },
+        },
+      },
+      async ({ principal, params, query: { project_id, ...query } }) => {
+        const { id } = await readWebhook(
+          postgres,
+          await recordScopeOf(principal, project_id),
+          params.webhook_id,
+        )
+        return listDeliveries(deps, id, query)
+      },
+    )
+
+    app.post(
+      `${path}/test`,
+      {
+        config: { access: writeAccess, sampleIds: { delivery: sampleIdentity.deliveryId } },
+        schema: {
+          tags,
+          operationId: 'testWebhook',
+          summary: 'Send a test message',
+          params: ById,
+          querystring: ProjectQuery,
+          description:
+            'One of the type `webhook.test`, tried once; the deliveries say what came of it.',
+          response: { 202: OneDelivery },
+        },
+      },
+      async (request, reply) => {
+        const delivery = await forChange(deps, request, (client, webhook) => {
+          requireEnabled(webhook)
+          return sendTest(client, webhook, request.principal.organizationId)
+        })
+        return reply.code(202).send({ delivery })
+      },
+    )
+
+    app.post(
+      `${path}/deliveries/:delivery_id/replay`,
+      {
+        config: { access: writeAccess, sampleIds: { delivery: sampleIdentity.deliveryId } },
+        schema: {
+          tags,
+          operationId: 'replayWebhookDelivery',
+          summary: 'Replay a delivery',
+          params: DeliveryById,
+          querystring: ProjectQuery,
+          description:
+            'Sends the message again, with the same `webhook-id`, whether or not it had arrived.',
+          response: { 202: OneDelivery },
+        },
+      },
+      async (request, reply) => {
+        const delivery = await forChange(deps, request, (client, webhook) => {
+          requireEnabled(webhook)
+          return replayDelivery(client, webhook.id, request.params.delivery_id)
+        })
+        return reply.code(202).send({ delivery })
+      },
+    )
+
+    app.post(
+      `${path}/replay`,
+      {
+        config: { access: writeAccess },
+        schema: {
+          tags,
+          operationId: 'replayFailedWebhookDeliveries',
+          summary: 'Replay all failed deliveries',
+          params: ById,
+          querystring: ProjectQuery,
+          body: Replay,
+          description: 'Sends every message again that was given up, of those since a time.',
+          response: { 202: Replayed },
+        },
+      },
+      async (request, reply) => {
+        const replayed = await forChange(deps, request, (client, webhook) => {
+          requireEnabled(webhook)
+          return replayFailed(client, webhook.id, request.body.since)
+        })
+        return reply.code(202).send({ replayed })
+      },
+    )
+  }
+
+/** Throws 409: to one that is switched off nothing is sent. */
+function requireEnabled(webhook: Webhook): void {
+  if (!webhook.enabled)
+    throw conflict('invalid_state', 'The webhook is switched off: set `enabled` to true first.')
+}

@@ -1,0 +1,141 @@
+import { type Static, Type } from 'typebox'
+import {
+  Choice,
+  exactly,
+  Id,
+  Nullable,
+  SeenVersion,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
+import { NextCursor, pageQuery } from '../../api/http/pagination.ts'
+import { eventTypes } from '../../platform/outbox/outbox.ts'
+
+export const tags = ['Webhooks']
+
+const EventTypes = Type.Array(Choice(eventTypes), {
+  minItems: 1,
+  maxItems: eventTypes.length,
+  description: 'Which events it is told of.',
+})
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'Where messages are sent by POST: http(s), on the public Internet.',
+})
+const Description = Nullable(
+  Type.String({
+    maxLength: 200,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    description: 'For people.',
+  }),
+)
+
+export const Webhook = Type.Object(
+  {
+    id: Id,
+    project_id: Nullable(Type.String({ format: 'uuid' }), {
+      description:
+        'The project whose events it is told of; null: those of all, and the organization’s own.',
+    }),
+    description: Description,
+    url: Type.String(),
+    event_types: Type.Array(Choice(eventTypes)),
+    enabled: Type.Boolean(),
+    disabled_reason: Nullable(Choice(['failing', 'gone']), {
+      description:
+        'Why the service switched it off: every try of five days failed, or it answered 410. Null otherwise.',
+    }),
+    disabled_at: Nullable(Timestamp),
+    failing_since: Nullable(Timestamp, {
+      description: 'Since when every try has failed; null while it works.',
+    }),
+    former_secret_until: Nullable(Timestamp, {
+      description: 'Until then messages are signed with the secret before, too.',
+    }),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Webhook' },
+)
+export type Webhook = Static<typeof Webhook>
+
+const statuses = ['pending', 'delivered', 'failed'] as const
+
+export const Delivery = Type.Object(
+  {
+    id: Id,
+    message_id: Type.String({
+      description: 'The header `webhook-id`: the same in every try, and in replays.',
+    }),
+    type: Type.String({ description: 'The event’s type; `webhook.test` of a test.' }),
+    status: Choice(statuses, { description: 'To be tried (again), answered 2xx, or given up.' }),
+    attempts: Type.Integer(),
+    last_attempt_at: Nullable(Timestamp),
+    next_attempt_at: Nullable(Timestamp),
+    response_status: Nullable(
+      Type.Integer({ description: 'Of the last try; null without an answer.' }),
+    ),
+    response_body: Nullable(Type.String({ description: 'The first 1,024 bytes of that answer.' })),
+    error: Nullable(
+      Type.String({ description: 'Why the last try brought no answer, or not the right one.' }),
+    ),
+    created_at: Timestamp,
+  },
+  { title: 'WebhookDelivery' },
+)
+export type Delivery = Static<typeof Delivery>
+
+export const One = Type.Object({ webhook: Webhook })
+export const WithSecret = Type.Object({
+  webhook: Webhook,
+  secret: Type.String({
+    description: 'What messages are signed with: `whsec_…`. It is shown this once.',
+  }),
+})
+export const Page = Type.Object({ webhooks: Type.Array(Webhook), next_cursor: NextCursor })
+export const OneDelivery = Type.Object({ delivery: Delivery })
+export const Deliveries = Type.Object({ deliveries: Type.Array(Delivery), next_cursor: NextCursor })
+
+const project = { project_id: Type.Optional(Id) }
+export const ById = exactly({ webhook_id: Type.String() })
+export const DeliveryById = exactly({ webhook_id: Type.String(), delivery_id: Type.String() })
+export const ProjectQuery = exactly(project)
+export const ListQuery = exactly({ ...project, ...pageQuery })
+export const DeliveriesQuery = exactly({
+  ...project,
+  status: Type.Optional(Choice(statuses)),
+  ...pageQuery,
+})
+
+export const NewWebhook = exactly({
+  project_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Absent: of the whole organization, or of the key’s project.',
+    }),
+  ),
+  url: Url,
+  event_types: EventTypes,
+  description: Type.Optional(Description),
+  enabled: Type.Optional(Type.Boolean({ default: true })),
+})
+
+export const WebhookChange = exactly({
+  url: Type.Optional(Url),
+  event_types: Type.Optional(EventTypes),
+  description: Type.Optional(Description),
+  enabled: Type.Optional(Type.Boolean()),
+  version: SeenVersion,
+})
+
+export const Replay = exactly({
+  since: Type.String({
+    format: 'date-time',
+    description: 'Failed deliveries of messages from then on.',
+  }),
+})
+export const Replayed = Type.Object({
+  replayed: Type.Integer({ description: 'Deliveries that are tried again.' }),
+})

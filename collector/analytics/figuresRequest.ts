@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox'
+import type { RequestedScope } from '../api/access/policy.ts'
+import { Choice } from '../api/http/commonSchemas.ts'
+import { ApiError, invalidParameter } from '../api/http/errors.ts'
+import { readFreeSelection } from '../events/query/countsPlan.ts'
+import { type Filter, FreeFilterText } from '../events/query/filter.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
+import type { Bots, Selection } from '../events/query/selection.ts'
+import {
+  dayMs,
+  Milliseconds,
+  readWindowOfDays,
+  type Window,
+  windowQuery,
+} from '../events/query/window.ts'
+
+const daysDefault = 30
+const daysMax = 731
+
+/** The events that figures are about: captured by pixels, whatever filters say. */
+export interface AnalyticsPlan extends Selection {
+  readonly source: 'pixel'
+  readonly bots: Bots
+}
+
+/** The parameter of every route of analytics that says whether bots count. */
+export const IncludeBots = Type.Optional(
+  Type.Boolean({
+    default: false,
+    examples: [true],
+    description:
+      'Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.',
+  }),
+)
+
+/** The parameters that all routes of analytics take. */
+export const selectionQuery = {
+  ...placeQuery,
+  ...windowQuery,
+  start_ms: Type.Optional(
+    Milliseconds(
+      `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
+    ),
+  ),
+  filter: Type.Optional(FreeFilterText),
+  include_bots: IncludeBots,
+}
+
+/** The parameter of routes that can tell of the period before, too. */
+export const Compare = Choice(['previous'], {
+  description:
+    'Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that ' +
+    'times of day are compared with the same ones.',
+})
+
+const SelectionQuery = Type.Object(selectionQuery)
+
+/** What a request asks for, without its scope, which only the principal decides. */
+export interface AskedFigures {
+  readonly asked: RequestedScope
+  readonly plan: Omit<AnalyticsPlan, 'scope'>
+}
+
+/**
+ * Reads what a request's figures are about. Throws 400 that names the parameter: for a window of more than two years,
+ * and for filters that would tell who somebody is, which is not free.
+ */
+export function readFiguresRequest(
+  request: ScopedRequest<Static<typeof SelectionQuery>>,
+  nowMs: number,
+): AskedFigures {
+  const { query } = request
+  const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
+  return {
+    asked: readScope(request),
+    plan: {
+      source: 'pixel',
+      window,
+      filters: readFreeFilters('filter', query.filter),
+      bots: query.include_bots ? 'included' : 'excluded',
+    },
+  }
+}
+
+/** Reads filters, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
+export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
+  if (text === undefined) return []
+  try {
+    return readFreeSelection({ filter: text }).filters
+  } catch (error) {
+    if (parameter === 'filter' || !(error instanceof ApiError)) throw error
+    throw invalidParameter(parameter, error.message.replace(/^filter: /, ''))
+  }
+}
+
+/** By how much the period before lies earlier: whole days. */
+export const stepBackMs = ({ startMs, endMs }: Window): number =>
+  Math.ceil((endMs - startMs) / dayMs) * dayMs
+
+/** The same about the period before. */
+export function before<Plan extends { readonly window: Window }>(plan: Plan): Plan {
+  const { startMs, endMs } = plan.window
+  const stepMs = stepBackMs(plan.window)
+  return { ...plan, window: { startMs: startMs - stepMs, endMs: endMs - stepMs } }
+}

@@ -1,0 +1,51 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { answerOf, ErrorBody } from '../http/commonSchemas.ts'
+import { ApiError } from '../http/errors.ts'
+
+const Healthy = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
+
+/** GET /healthz: the process lives. GET /readyz: send it requests. */
+export const healthRoutes =
+  (notReady: () => string | null): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const config = { access: { to: 'anyone' } } as const
+    const tags = ['Health']
+    let logged: string | null = null
+
+    app.get(
+      '/healthz',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'checkHealth',
+          summary: 'Check that the process is alive',
+          description: 'Whether it answers at all; asks no store.',
+          response: { 200: Healthy },
+        },
+      },
+      async () => ({ status: 'ok' as const }),
+    )
+
+    app.get(
+      '/readyz',
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'checkReadiness',
+          summary: 'Check that the process accepts requests',
+          description: 'Whether a load balancer should send it any.',
+          response: { 200: Healthy, 503: answerOf('`not_ready`: `message` says why.', ErrorBody) },
+        },
+      },
+      async () => {
+        const reason = notReady()
+        if (reason !== null && reason !== logged) app.log.warn({ reason }, 'not ready for requests')
+        logged = reason
+        if (reason !== null) throw new ApiError(503, 'not_ready', reason)
+        return { status: 'ok' as const }
+      },
+    )
+  }

@@ -1,0 +1,88 @@
+import type { EventStores } from '../events/query/eventStores.ts'
+import { type Again, type Job, type Queue, wakeQueue } from '../platform/jobs/queue.ts'
+import type { WarnLog } from '../platform/log.ts'
+import { deleteAbandonedLeases, LeaseHeldError } from '../platform/postgres/lease.ts'
+import { isUnavailable } from '../platform/storeErrors.ts'
+import { buildNow } from './builder/buildNow.ts'
+import { dropMembers, readStoredBuilds } from './builder/storedMembers.ts'
+import { AudienceNotBuilt } from './builder/usedBuilds.ts'
+import { audienceBuilds, failBuild } from './builds.ts'
+import { requestDueBuilds } from './refresh.ts'
+import { keepsMembers, readDroppableBuilds, readUnfinishedBuilds } from './unfinishedBuilds.ts'
+
+export interface AudienceJobsDeps extends EventStores {
+  log: WarnLog
+}
+
+const oneBuild = 'audiences.build'
+
+/** The background work of audiences: ask for builds that are due, build, drop builds that nobody refers to. */
+export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
+  {
+    name: audienceBuilds,
+    schedule: '* * * * *',
+    async run({ send }) {
+      await requestDueBuilds(deps.postgres)
+      for (const buildId of await readUnfinishedBuilds(deps.postgres)) await send(oneBuild, buildId)
+    },
+  },
+  {
+    // Of one build, one runs at a time; what one that was killed has done is not done again.
+    name: oneBuild,
+    timeoutSeconds: 3_600,
+    run: (job) => build(deps, job),
+  },
+  {
+    name: 'audiences.drop-builds',
+    schedule: '15 * * * *',
+    async run() {
+      await dropBuilds(deps)
+      await deleteAbandonedLeases(deps.postgres)
+    },
+  },
+]
+
+/** How soon a build is looked at again that another process holds. */
+const heldSeconds = 5
+
+/**
+ * Builds, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`;
+ * while a store is away the build waits for it.
+ */
+async function build(
+  { postgres, clickhouse, log }: AudienceJobsDeps,
+  job: Job,
+): Promise<Again | undefined> {
+  try {
+    await buildNow({ postgres, clickhouse }, job.key!)
+    // Others of the organization may have waited for it to end.
+    await wakeQueue(postgres, audienceBuilds)
+    return undefined
+  } catch (error) {
+    if (error instanceof LeaseHeldError) return { againInSeconds: heldSeconds }
+    if (job.isLastTry && !isUnavailable(error)) {
+      const reason =
+        error instanceof AudienceNotBuilt
+          ? error.message
+          : 'The build failed; its operator finds why.'
+      await failBuild(postgres, job.key!, reason)
+      log.warn(
+        { build_id: job.key, error: (error as Error).message },
+        'a build of an audience failed',
+      )
+    }
+    throw error
+  }
+}
+
+/** Drops the members of builds that are served no more, or were deleted with their audience. */
+export async function dropBuilds({ postgres, clickhouse }: EventStores): Promise<void> {
+  await postgres.query('UPDATE audience_builds SET members_kept = false WHERE build_id = ANY($1)', [
+    await readDroppableBuilds(postgres),
+  ])
+  for (const store of Object.values(clickhouse)) {
+    const stored = await readStoredBuilds(store)
+    const kept = await keepsMembers(postgres, stored)
+    for (const buildId of stored) if (!kept.has(buildId)) await dropMembers(store, buildId)
+  }
+}

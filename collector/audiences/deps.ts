@@ -1,9 +1,0 @@
-import type { ReadDeps } from '../events/query/deps.ts'
-import type { Files } from './files/open.ts'
-
-/** What the audiences are built from. */
-export type AudiencesDeps = Pick<
-  ReadDeps,
-  'openReader' | 'billing' | 'cursors' | 'postgres' | 'now'
-> &
-  Files

@@ -1,4 +1,0 @@
-import type { ReadDeps } from '../../events/query/deps.ts'
-
-/** What the intent routes are built from. */
-export type IntentDeps = Pick<ReadDeps, 'openReader' | 'billing' | 'cursors' | 'postgres' | 'now'>

@@ -1,0 +1,4 @@
+import type { ReadDeps } from '../../events/query/readDeps.ts'
+
+/** What the intent routes are built from. */
+export type IntentDeps = Pick<ReadDeps, 'openReader' | 'billing' | 'cursors' | 'postgres' | 'now'>

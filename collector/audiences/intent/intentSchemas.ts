@@ -1,0 +1,187 @@
+import { type TSchema, Type } from 'typebox'
+import { companyFields } from '../../../schemas/fields.ts'
+import { Choice, Day, exactly, Nullable } from '../../api/http/commonSchemas.ts'
+import { NextCursor } from '../../api/http/pagination.ts'
+import { selectableRow } from '../../api/http/rowSchemas.ts'
+import { ProfileFilter } from '../../events/query/profileFilter.ts'
+import { Person, SelectOfPerson } from '../../identity/store/personSchemas.ts'
+import { windowDaysDefault, windowDaysMax } from '../signals/interestPlan.ts'
+import { DryRun } from './dryRun.ts'
+
+export const tags = ['Intent']
+
+export const limitOf = { default: 100, max: 1_000 } as const
+/** Most topics of one request. */
+const topicsMax = 25
+/** Longest cursor: the domain of a company. */
+const cursorCharsMax = 1_024
+
+export const TopicId = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'The id of a topic: `GET /api/v1/taxonomy/topics` lists them.',
+})
+export const TopicIds = Type.Array(TopicId, { minItems: 1, maxItems: topicsMax })
+
+export const IntentWindowDays = Type.Integer({
+  minimum: 1,
+  maximum: windowDaysMax,
+  default: windowDaysDefault,
+  description:
+    'Days of the window, today the last of them (UTC). It is compared with the twelve weeks before it.',
+})
+
+const discovery = {
+  min_score: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'The least score.' }),
+  ),
+  intent_window_days: Type.Optional(IntentWindowDays),
+  filter: Type.Optional(ProfileFilter),
+  audience_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Only members of this audience of the organization.',
+    }),
+  ),
+  project_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'The project of `audience_id`. Intent data itself belongs to no project.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: limitOf.max,
+      default: limitOf.default,
+      description: 'Most records of the page; of a preview there are 25 at most.',
+    }),
+  ),
+  dry_run: DryRun,
+}
+const SelectOfCompany = Type.String({
+  description: 'Comma-separated fields of a company. Default: all of them.',
+})
+const selects = { people: SelectOfPerson, companies: SelectOfCompany }
+const cursor = Type.Optional(
+  Type.String({
+    maxLength: cursorCharsMax,
+    description: '`next_cursor` of the page before, with the same request.',
+  }),
+)
+const one = { topic: TopicId }
+const several = {
+  topics: TopicIds,
+  match: Type.Optional(
+    Choice(['any', 'all'], {
+      default: 'any',
+      description:
+        'any: interested in one of the topics, the score is the greatest. all: in each, it is the least.',
+    }),
+  ),
+}
+
+/** The bodies of the topic routes. */
+export const bodyOf = {
+  people: exactly({ ...one, ...discovery, select: Type.Optional(selects.people), cursor }),
+  companies: exactly({ ...one, ...discovery, select: Type.Optional(selects.companies), cursor }),
+}
+export const multiBodyOf = {
+  people: exactly({ ...several, ...discovery, select: Type.Optional(selects.people), cursor }),
+  companies: exactly({
+    ...several,
+    ...discovery,
+    select: Type.Optional(selects.companies),
+    cursor,
+  }),
+}
+/** Previews have no further pages. */
+export const previewBodyOf = {
+  people: exactly({ ...one, ...discovery, select: Type.Optional(selects.people) }),
+  companies: exactly({ ...one, ...discovery, select: Type.Optional(selects.companies) }),
+}
+export const multiPreviewBodyOf = {
+  people: exactly({ ...several, ...discovery, select: Type.Optional(selects.people) }),
+  companies: exactly({ ...several, ...discovery, select: Type.Optional(selects.companies) }),
+}
+
+export const TopicInterest = Type.Object(
+  {
+    topic: Type.String(),
+    score: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description:
+        'How far the signals of the window, each weighed by its strength, exceed what the twelve weeks before it would ' +
+        'have one expect: 100 × w ÷ (w + e + 1). One full signal out of nowhere is 50.',
+    }),
+    signals: Type.Integer({ description: 'Signals within the window.' }),
+    last_seen: Day,
+  },
+  { title: 'TopicInterest', description: 'Interest in one topic.' },
+)
+const score = Type.Integer({
+  description: 'The greatest score of the topics; with `match: all` the least.',
+})
+const topics = Type.Array(TopicInterest, {
+  description: 'Of the topics asked for, the strongest first.',
+})
+
+/** A company has every field, null where nobody knows it, or those that were selected. */
+const IntentCompany = selectableRow({
+  title: 'IntentCompany',
+  fields: companyFields,
+  always: companyFields,
+  description: 'What is known of a company; null where nobody knows it.',
+})
+const recordOf = {
+  people: Type.Object({ person: Person, score, topics }, { title: 'InterestedPerson' }),
+  companies: Type.Object({ company: IntentCompany, score, topics }, { title: 'InterestedCompany' }),
+}
+
+const meta = {
+  topics: Type.Array(Type.String()),
+  intent_window_days: Type.Integer(),
+  start_date: Day,
+  end_date: Day,
+}
+
+export const pageOf = {
+  people: pageSchema(recordOf.people),
+  companies: pageSchema(recordOf.companies),
+}
+
+function pageSchema(record: TSchema) {
+  return Type.Object({
+    results: Type.Array(record),
+    count: Type.Integer({ description: 'Records of the page, each of which is charged.' }),
+    next_cursor: NextCursor,
+    meta: Type.Object({ ...meta, charged: Type.Integer({ description: 'Records charged.' }) }),
+  })
+}
+
+const Masked = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'With e-mails, names, phones, LinkedIn URLs and ids masked.',
+})
+export const previewOf = {
+  people: previewSchema(
+    Type.Object({ person: Masked, score, topics }, { title: 'PreviewedPerson' }),
+  ),
+  companies: previewSchema(
+    Type.Object({ company: Masked, score, topics }, { title: 'PreviewedCompany' }),
+  ),
+}
+
+/** A number of records, or null where it is withheld. */
+function FullCount(description: string) {
+  return Nullable(Type.Integer({ description }))
+}
+
+function previewSchema(record: TSchema) {
+  return Type.Object({
+    results: Type.Array(record, { maxItems: 25 }),
+    count: FullCount('How many records match in all; null for people or companies that you chose.'),
+    total: FullCount('The same as `count`.'),
+    meta: Type.Object(meta),
+  })
+}

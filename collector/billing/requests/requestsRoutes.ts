@@ -1,0 +1,164 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { RecordScopeOf } from '../../api/access/policy.ts'
+import type { OpenReader } from '../../api/access/reader.ts'
+import type { Cursors } from '../../api/http/cursors.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import type { BillingDeps } from '../billingDeps.ts'
+import {
+  type ApiRequest,
+  describeRequests,
+  type RequestsQuery,
+  retentionDays,
+} from './requestSchemas.ts'
+import {
+  type CallerKind,
+  type LoggedRequest,
+  loggedNamedQuery,
+  loggedQuery,
+  type Place,
+  type RequestCharge,
+  type RequestFilters,
+  readCallerNames,
+  readCharges,
+  readChargesOf,
+} from './requestsQuery.ts'
+
+const limitDefault = 50
+const dayMs = 86_400_000
+/** A request is charged before its answer has gone: so far apart its two times may be. */
+const apartMs = 3_600_000
+
+interface RequestsDeps extends BillingDeps {
+  openReader: OpenReader
+  recordScopeOf: RecordScopeOf
+  cursors: Cursors
+}
+
+/** GET /api/v1/requests: who asked what, how it ended, and what it was charged. */
+export const requestsRoutes =
+  ({
+    postgres,
+    openReader,
+    recordScopeOf,
+    cursors,
+    now,
+  }: RequestsDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const places = cursors<Place>('requests')
+    app.get(
+      '/api/v1/requests',
+      {
+        schema: describeRequests,
+        config: {
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
+        },
+      },
+      async ({ principal, query }, reply) => {
+        const scope = await recordScopeOf(principal, query.project_id?.toLowerCase())
+        const filters: RequestFilters = { scope, ...readFilters(query, now()) }
+        const { limit = limitDefault, meter = null } = query
+        const after =
+          query.cursor === undefined ? null : places.read(scope.organizationId, query.cursor)
+        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+
+        const isByCharge = query.charged === true || meter !== null
+        const charges = isByCharge ? await readCharges(postgres, filters, meter, after, limit) : []
+        const logged = isByCharge
+          ? charges.length === 0
+            ? []
+            : await reader.rows<LoggedRequest>(
+                loggedNamedQuery(filters, charges.map(idOf), [
+                  charges.at(-1)!.at_ms - apartMs,
+                  charges[0]!.at_ms + apartMs,
+                ]),
+              )
+          : await reader.rows<LoggedRequest>(loggedQuery(filters, after, limit))
+        const chargeOf = byId(
+          isByCharge ? charges : await readChargesOf(postgres, filters, logged.map(idOf)),
+        )
+        const loggedOf = byId(logged)
+
+        const found = isByCharge ? charges : logged
+        const names = await readCallerNames(postgres, filters, [
+          ...new Set(found.map(({ caller_id }) => caller_id)),
+        ])
+        const page = found.slice(0, limit)
+        const last = page.at(-1)
+        return {
+          requests: page.map(({ request_id }) =>
+            publicRequest(loggedOf.get(request_id), chargeOf.get(request_id), names),
+          ),
+          ...(found.length > limit && {
+            next_cursor: places.write(scope.organizationId, [last!.at_ms, last!.request_id]),
+          }),
+        }
+      },
+    )
+  }
+
+/** What is asked for, besides whose it is. Throws 400. */
+function readFilters(
+  { caller_id, caller_kind, request_id, route, status, start_date, end_date }: RequestsQuery,
+  nowMs: number,
+): Omit<RequestFilters, 'scope'> {
+  const endMs = end_date === undefined ? nowMs + apartMs : Date.parse(end_date) + dayMs
+  const startMs =
+    start_date === undefined ? endMs - (retentionDays + 1) * dayMs : Date.parse(start_date)
+  if (startMs >= endMs) throw invalidParameter('start_date', 'is after end_date')
+  return {
+    callerId: caller_id ?? null,
+    callerKind: caller_kind ?? null,
+    requestId: request_id ?? null,
+    route: route ?? null,
+    statuses: status === undefined ? null : statusesOf(status),
+    startMs,
+    endMs,
+  }
+}
+
+const statusesOf = (status: string): readonly [number, number] =>
+  status.endsWith('xx')
+    ? [Number(status[0]) * 100, Number(status[0]) * 100 + 99]
+    : [Number(status), Number(status)]
+
+const idOf = ({ request_id }: { request_id: string }): string => request_id
+
+const byId = <T extends { request_id: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((item) => [item.request_id, item]))
+
+/** One of the two is there: jobs are charged without a request, and most requests are not charged. */
+function publicRequest(
+  logged: LoggedRequest | undefined,
+  charge: RequestCharge | undefined,
+  names: ReadonlyMap<string, { kind: CallerKind; name: string }>,
+): ApiRequest {
+  const { request_id, at_ms, project_id, caller_id } = (logged ?? charge)!
+  const caller = names.get(caller_id)
+  return {
+    request_id,
+    at: new Date(at_ms).toISOString(),
+    project_id,
+    caller: {
+      kind: logged?.caller_kind ?? caller?.kind ?? 'job',
+      id: caller_id,
+      name: caller?.name ?? null,
+    },
+    mode: logged?.mode ?? 'live',
+    method: logged?.method ?? null,
+    route: logged?.route ?? null,
+    target: logged?.target ?? null,
+    status: logged?.status ?? null,
+    error: logged?.error ?? null,
+    latency_ms: logged?.latency_ms ?? null,
+    meter: charge?.meter ?? null,
+    records: charge?.records ?? 0,
+    amount_micros: charge?.amount_micros ?? 0,
+  }
+}

@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Reader } from '../../api/access/reader.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
+import { readPeople } from '../../identity/store/people.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { type ContactRow, contactQuery } from './contactQuery.ts'
+import { type ContactPlan, readContactBody } from './contactRequest.ts'
+import { describeContact } from './contactSchemas.ts'
+
+/** POST /api/v1/contact/query: people with a business e-mail by what is known of them. */
+export const contactRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    // Of the key of the last person of a page.
+    const cursors = deps.cursors<string>('contacts')
+    app.post(
+      '/api/v1/contact/query',
+      {
+        schema: describeContact,
+        config: {
+          access: { to: 'key', projectKeys: 'as organization', keyRole: 'read', limit: 'data' },
+          charged: true,
+        },
+      },
+      async (request, reply) => {
+        const { principal, body } = request
+        const { organizationId } = principal
+        const plan = readContactBody(body, (cursor) => cursors.read(organizationId, cursor))
+
+        const charge = await admit(deps.billing, request, reply, {
+          meter: 'contact',
+          projectId: null,
+          recordsMax: plan.limit,
+        })
+
+        const { signal } = charge
+        const reader = deps.openReader(principal, { effort: 'scan', signal })
+        const { known, people, last } = await readContacts(reader, organizationId, plan)
+
+        const { charged } = await settle(charge, {
+          records: known.length,
+          hashes: () => hashesOf(known.map(({ person_key }) => person_key)),
+        })
+
+        const results = known.map(({ hem_text }) => people.get(hem_text)!.toString()).join(',')
+        const counts = {
+          count: known.length,
+          with_business_email: known.length,
+          charged,
+          meta: chargedMeta('contact', known.length, charged),
+          ...(last && { next_cursor: cursors.write(organizationId, last) }),
+        }
+        reply.type('application/json; charset=utf-8')
+        return Buffer.from(`{"results":[${results}],${JSON.stringify(counts).slice(1)}`)
+      },
+    )
+  }
+
+/** The people of a page, as they are known; `last` is the key after which the next begins, null on the last. */
+async function readContacts(reader: Reader, organizationId: string, plan: ContactPlan) {
+  const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
+  const page = found.slice(0, plan.limit)
+  const hems = page.map(({ hem_text }) => hem_text)
+  const people = await readPeople(reader, organizationId, hems, plan.fields)
+  return {
+    people,
+    // Who was erased between the two questions is in neither the answer nor the bill.
+    known: page.filter(({ hem_text }) => people.has(hem_text)),
+    last: found.length > plan.limit ? page.at(-1)!.person_key : null,
+  }
+}

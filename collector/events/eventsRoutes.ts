@@ -1,0 +1,152 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { typesOf } from '../../schemas/events/index.ts'
+import { fields, publicField, selectableAt, type Tier, tiers } from '../../schemas/fields.ts'
+import { negotiateFormat } from '../api/http/negotiateFormat.ts'
+import { plainSerializer } from '../api/http/serialization.ts'
+import { untilClosed } from '../api/http/streaming.ts'
+import { admit, settle } from '../billing/chargedRequest.ts'
+import { meterOfTier } from '../billing/meters.ts'
+import { describeCounts, describeEvents, describeSchema } from './eventSchemas.ts'
+import { createCompleteUntil, cursorAfter, readableWindow } from './query/completeUntil.ts'
+import { countsAnswer, readCounts } from './query/counts.ts'
+import { readCountsRequest } from './query/countsPlan.ts'
+import type { Cursor } from './query/cursor.ts'
+import { parseEventsRequest } from './query/parseEventsRequest.ts'
+import type { ReadDeps } from './query/readDeps.ts'
+import { readPage } from './query/readPage.ts'
+import { readScope } from './query/scopeQuery.ts'
+import { sendRows } from './query/sendRows.ts'
+
+/** The tier whose events are counted (spec: counts exist for web_event only). */
+const countsTier: Tier = 'web_event'
+
+/** Events, version 3: pages of events, their counts, and the fields they have. */
+export const eventsRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.setSerializerCompiler(plainSerializer)
+    const cursors = deps.cursors<Cursor>('events')
+    const completeUntil = createCompleteUntil(deps.postgres, deps.now)
+    const config = {
+      access: {
+        to: 'key',
+        projectKeys: 'own project',
+        keyRole: 'read',
+        limit: 'events',
+        members: true,
+      },
+    } as const
+
+    for (const tier of tiers) {
+      const meter = meterOfTier[tier]
+      app.get(
+        `/api/v3/events/${tier}`,
+        { schema: describeEvents(tier), config: { ...config, charged: true } },
+        async (request, reply) => {
+          const { principal, sampleNames } = request
+          const { organizationId } = principal
+          const { asked, plan: unscoped } = parseEventsRequest(
+            request,
+            tier,
+            Date.now(),
+            (cursor) => cursors.read(organizationId, cursor),
+          )
+          const format = negotiateFormat(request.headers.accept)
+          const scope = await deps.scopeOf(principal, asked, actionOf(tier))
+          const complete = await completeUntil(principal)
+          const readable = readableWindow(unscoped, complete)
+
+          const charge = await admit(deps.billing, request, reply, {
+            meter,
+            projectId: scope.projectId,
+            recordsMax: unscoped.limit,
+          })
+
+          const { signal, repeatedWindow: window = readable } = charge
+          const plan = { ...unscoped, scope, window, sampleNames, completeUntil: complete }
+          const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
+          const page = await readPage(reader, plan, format)
+
+          const { charged, rows } = await settle(charge, page)
+
+          const { records, hasMore } = page
+          const completeText = complete === null ? null : new Date(complete).toISOString()
+          const nextCursor = () => {
+            const next = cursorAfter(plan, unscoped.window, page.next())
+            return next && cursors.write(organizationId, next)
+          }
+          return sendRows(reply, {
+            format,
+            columns: plan.columns,
+            records,
+            rows,
+            member: 'rows',
+            after() {
+              const cursor = nextCursor()
+              const meta = {
+                tier,
+                meter,
+                records,
+                charged,
+                start_ms: window.startMs,
+                end_ms: window.endMs,
+                order: plan.order,
+                complete_until: completeText,
+                has_more: hasMore,
+                ...(cursor && { next_cursor: cursor }),
+                request_id: request.id,
+              }
+              return { meta }
+            },
+            headers() {
+              const cursor = nextCursor()
+              return {
+                ...(completeText && { 'x-footfall-complete-until': completeText }),
+                'x-footfall-records': records,
+                'x-footfall-has-more': String(hasMore),
+                ...(cursor && { 'x-footfall-next-cursor': cursor }),
+              }
+            },
+          })
+        },
+      )
+
+      app.get(
+        `/api/v3/events/${tier}/schema`,
+        { schema: describeSchema(tier), config },
+        async (request) => {
+          await deps.scopeOf(request.principal, readScope(request))
+          return {
+            fields: selectableAt(tier).map(publicField),
+            event_types: typesOf(request.query.source ?? null),
+          }
+        },
+      )
+    }
+
+    app.get('/api/v3/events_schema', { schema: describeSchema(null), config }, async (request) => {
+      await deps.scopeOf(request.principal, readScope(request))
+      return { fields: fields.map(publicField), event_types: typesOf(request.query.source ?? null) }
+    })
+
+    app.get(
+      `/api/v3/events/${countsTier}/counts`,
+      { schema: describeCounts(countsTier), config },
+      async (request, reply) => {
+        const { principal } = request
+        const { asked, plan: unscoped } = readCountsRequest(request, Date.now())
+        const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+        const counts = await readCounts(
+          deps.openReader(principal, {
+            effort: 'scan',
+            signal: untilClosed(reply),
+            window: plan.window,
+          }),
+          plan,
+        )
+        return countsAnswer(counts, plan, request.id)
+      },
+    )
+  }
+
+const actionOf = (tier: Tier) => (tier === 'web_event' ? 'read' : 'identity')

@@ -1,0 +1,178 @@
+import { text } from 'node:stream/consumers'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { typesOf } from '../../../schemas/events/index.ts'
+import { fields, publicField } from '../../../schemas/fields.ts'
+import type { Effort, Reader } from '../../api/access/reader.ts'
+import { contentTypeOf } from '../../api/http/negotiateFormat.ts'
+import { plainSerializer } from '../../api/http/serialization.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import { admit, settle } from '../../billing/chargedRequest.ts'
+import { countsAnswer, indexOf, readCounts } from '../query/counts.ts'
+import { eventsQuery } from '../query/eventsQuery.ts'
+import { requireFreeFilters } from '../query/freeAnswers.ts'
+import type { Asked } from '../query/parseEventsRequest.ts'
+import { nameProjects } from '../query/projects.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { readEventHashes } from '../query/readPage.ts'
+import { outputFormat, type RowEncoding, rowEncoding } from '../query/rowEncoding.ts'
+import type { EventsPlan, Selection } from '../query/selection.ts'
+import { readLegacyEvents, readNarrowestScope } from './legacy.ts'
+import {
+  describeLegacyEvents,
+  describeScanEstimate,
+  describeV1Counts,
+  describeV1Index,
+  describeV1Schema,
+} from './legacySchemas.ts'
+import { decidingFields, meterOf, meterOfRows } from './meter.ts'
+import { estimateScan } from './scanEstimate.ts'
+import { readV1Counts, readV1Index, v1 } from './v1.ts'
+import { v2 } from './v2.ts'
+
+/** Events, versions 1 and 2: pages of at most 1,000 events, counts, their index, fields, and scan estimates. */
+export const legacyRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.setSerializerCompiler(plainSerializer)
+    const access = {
+      to: 'key',
+      projectKeys: 'own project',
+      keyRole: 'read',
+      limit: 'events',
+    } as const
+    const shared = { config: { access } } as const
+
+    const readerOf = (
+      { principal }: FastifyRequest,
+      reply: FastifyReply,
+      effort: Effort,
+      { window }: Selection,
+    ) => deps.openReader(principal, { effort, signal: untilClosed(reply), window })
+    const scoped = async <Plan extends Selection>(
+      { principal }: FastifyRequest,
+      { asked, plan }: Asked<Plan>,
+    ) => ({
+      ...plan,
+      scope: await deps.scopeOf(principal, asked),
+    })
+
+    for (const [path, version] of [
+      ['/api/v1/events', v1],
+      ['/api/v2/events', v2],
+    ] as const) {
+      app.get(
+        path,
+        { schema: describeLegacyEvents(version), config: { access, charged: true } },
+        async (request, reply) => {
+          const { principal } = request
+          const legacy = readLegacyEvents(request, version)
+          const unnamed = await scoped(request, legacy)
+          const { isSelected } = legacy
+          const named = decidingFields(unnamed)
+          if (isSelected) named.push(...unnamed.columns)
+
+          // Without select the rows decide the meter. `admit` checks the lowest one that they can have.
+          const charge = await admit(deps.billing, request, reply, {
+            meter: meterOf(named),
+            projectId: unnamed.scope.projectId,
+            recordsMax: unnamed.limit,
+          })
+
+          const { signal, repeatedWindow: window = unnamed.window } = charge
+          const by = { effort: 'page', signal, window: unnamed.window } as const
+          const reader = deps.openReader(principal, by)
+          const plan = await nameProjects(reader, { ...unnamed, window })
+          const found = await readRows(reader, plan)
+          const rows = found.slice(0, plan.limit)
+          const records = rows.length
+          const meter = isSelected
+            ? meterOf(named)
+            : meterOfRows(rows, { fields: plan.columns, named })
+
+          const { charged } = await settle(charge, {
+            records,
+            meter,
+            window,
+            hashes: () => readEventHashes(reader, plan),
+          })
+
+          const meta = {
+            meter,
+            records,
+            charged,
+            start_ms: window.startMs,
+            end_ms: window.endMs - (version.includesEnd ? 1 : 0),
+            offset: plan.offset,
+            limit: plan.limit,
+            has_more: found.length > plan.limit,
+            request_id: request.id,
+          }
+          reply.type(contentTypeOf('json'))
+          return Buffer.from(`{"rows":[${rows.join(',')}],"meta":${JSON.stringify(meta)}}`)
+        },
+      )
+    }
+
+    app.get(
+      '/api/v1/events/scan_estimate',
+      { schema: describeScanEstimate, config: { access: { ...access, members: true } } },
+      async (request, reply) => {
+        const read = readLegacyEvents(request, { ...v1, windowMsMax: null })
+        requireFreeFilters(read.plan)
+        const plan = await scoped(request, read)
+        const { startMs, endMs } = plan.window
+        return {
+          estimate: await estimateScan(readerOf(request, reply, 'scan', plan), plan),
+          meta: { start_ms: startMs, end_ms: endMs, request_id: request.id },
+        }
+      },
+    )
+
+    app.get(
+      '/api/v1/event_counts',
+      { schema: describeV1Counts, ...shared },
+      async (request, reply) => {
+        const plan = await scoped(request, readV1Counts(request))
+        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+        return countsAnswer(counts, plan, request.id)
+      },
+    )
+
+    app.get(
+      '/api/v1/event_counts_index',
+      { schema: describeV1Index, ...shared },
+      async (request, reply) => {
+        const read = readV1Index(request)
+        const plan = await scoped(request, read)
+        const counts = await readCounts(readerOf(request, reply, 'scan', plan), plan)
+        const { counts: _, ...answer } = countsAnswer(counts, plan, request.id)
+        return { interval: read.interval, index: indexOf(counts, read.interval), ...answer }
+      },
+    )
+
+    app.get('/api/v1/events_schema', { schema: describeV1Schema, ...shared }, async (request) => {
+      await deps.scopeOf(request.principal, readNarrowestScope(request))
+      return {
+        fields: fields.map((field) => ({ ...publicField(field), type: field.dataType })),
+        event_types: typesOf(request.query.source ?? null),
+      }
+    })
+  }
+
+/**
+ * Rows of a page, and one more when there are more, each the text of a JSON object with all columns of the plan: nothing
+ * here needs their values but the meter.
+ */
+async function readRows(reader: Reader, plan: EventsPlan): Promise<string[]> {
+  const encoding: RowEncoding = {
+    ...rowEncoding(plan, 'json', {
+      leadsWithNext: false,
+      isOfOneServer: reader.clickhouse.shards.length === 1,
+    }),
+    membersOfNobody: 'null',
+  }
+  const output = outputFormat(plan.columns, encoding)
+  const { body } = await reader.stream(eventsQuery(plan, encoding), output)
+  return (await text(body)).split('\n').filter(Boolean)
+}

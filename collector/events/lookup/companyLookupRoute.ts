@@ -1,0 +1,81 @@
+import { isIP } from 'node:net'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from 'typebox'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
+import { type CompanyKey, companyQuery } from '../../identity/store/companySql.ts'
+import { isEmail } from '../../identity/store/hem.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { type CompanyQuery, describeCompany } from './lookupSchemas.ts'
+
+/** Company lookup: address, domain or e-mail address → company. Charged as one record; a miss is free. */
+export const companyLookupRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/lookup/company',
+      {
+        schema: describeCompany,
+        config: {
+          access: {
+            to: 'key',
+            projectKeys: 'as organization',
+            keyRole: 'read',
+            limit: 'data',
+            members: 'admins',
+          },
+          charged: true,
+        },
+      },
+      async (request, reply) => {
+        const { principal, query } = request
+        const key = readCompanyKey(query)
+
+        const charge = await admit(deps.billing, request, reply, usage)
+
+        const { signal } = charge
+        const reader = deps.openReader(principal, { effort: 'page', signal })
+        const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))
+        const records = company ? 1 : 0
+
+        const { charged } = await settle(charge, {
+          records,
+          hashes: () => hashesOf([JSON.stringify(key)]),
+        })
+
+        return {
+          matched: company !== undefined,
+          company: company ?? null,
+          meta: chargedMeta(usage.meter, records, charged),
+        }
+      },
+    )
+  }
+
+/** The organization is charged: the lookup reads no project. */
+const usage = { meter: 'lookup', projectId: null, recordsMax: 1 } as const
+
+/** Exactly one of the three. Throws 400, which names what is wrong. */
+function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
+  const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
+  if (given.length === 0) throw invalidParameter('ip', 'is missing: give ip, domain or email')
+  if (given.length > 1)
+    throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
+  if (ip !== undefined) {
+    if (isIP(ip) === 0) throw invalidParameter('ip', 'must be an IPv4 or IPv6 address')
+    return { address: ip }
+  }
+  if (domain !== undefined) {
+    const named = domain
+      .trim()
+      .toLowerCase()
+      .replace(/^www\./, '')
+    if (!/^[^\s@/:.]+(\.[^\s@/:.]+)+$/.test(named))
+      throw invalidParameter('domain', 'must be a domain')
+    return { domain: named }
+  }
+  const address = email!.trim()
+  if (!isEmail(address)) throw invalidParameter('email', 'must be an e-mail address')
+  return { domain: address.slice(address.lastIndexOf('@') + 1).toLowerCase() }
+}

@@ -1,0 +1,150 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { hem as hemField } from '../../../schemas/fields.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
+import type { Query } from '../../platform/clickhouse/client.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { readScope } from '../query/scopeQuery.ts'
+import { describeCookie, type Link } from './cookieSchemas.ts'
+
+const everybody = '00000000-0000-0000-0000-000000000000'
+
+/** GET /api/v1/lookup/cookie: whose a browser is, and which of its links says so. Charged as one lookup; a miss is free. */
+export const cookieLookupRoute =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/lookup/cookie',
+      {
+        schema: describeCookie,
+        config: {
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
+          charged: true,
+        },
+      },
+      async (request, reply) => {
+        const { principal, query } = request
+        const scope = await deps.scopeOf(principal, readScope(request), 'identity')
+        const cookieId = query.cookie_id.toLowerCase()
+
+        const charge = await admit(deps.billing, request, reply, {
+          meter: 'lookup',
+          projectId: scope.projectId,
+          recordsMax: 1,
+        })
+
+        const { signal } = charge
+        const reader = deps.openReader(principal, { effort: 'page', signal })
+        // The graph answers only for browsers that this organization has events of.
+        const [seen] = await reader.rows<object>(seenQuery(scope, cookieId))
+        const found = seen
+          ? await reader.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
+          : []
+        const links = toLinks(found)
+        const counting = links.find(({ counts }) => counts)
+        const records = counting ? 1 : 0
+
+        const { charged } = await settle(charge, {
+          records,
+          hashes: () => hashesOf(counting ? [cookieId] : []),
+        })
+
+        return {
+          cookie_id: cookieId,
+          matched: counting !== undefined,
+          hem: counting?.hem ?? null,
+          links: counting ? links : [],
+          meta: chargedMeta('lookup', records, charged),
+        }
+      },
+    )
+  }
+
+interface Place {
+  organizationId: string
+  projectId: string | null
+  pixelId: string | null
+}
+
+const seenQuery = ({ organizationId, projectId, pixelId }: Place, cookieId: string): Query => ({
+  sql: `
+    SELECT 1 AS seen FROM events
+    WHERE organization_id = {organization:UUID} AND cookie_id = {cookie:UUID}
+      AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
+      AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
+    LIMIT 1`,
+  params: { organization: organizationId, cookie: cookieId, project: projectId, pixel: pixelId },
+})
+
+interface LinkRow {
+  hem: string
+  source: string
+  is_own: boolean
+  is_vouched: boolean
+  confidence: number
+  observed_at: string
+  /** What reads say. */
+  counting_hem: string | null
+}
+
+/** The links that may be followed, the first to count first; of the graph none that the organization must not learn. */
+const linksQuery = (organizationId: string, cookieId: string): Query => ({
+  sql: `
+    WITH (SELECT ${hemField.alias} FROM (
+      SELECT {organization:UUID} AS organization_id, {cookie:UUID} AS cookie_id)) AS counting
+    SELECT toString(hem) AS hem, source, organization_id != {everybody:UUID} AS is_own,
+      organization_id = {everybody:UUID} OR source IN ('signed', 'loaded') AS is_vouched,
+      confidence, observed_at, counting AS counting_hem
+    FROM identity_links FINAL
+    WHERE cookie_id = {cookie:UUID} AND organization_id IN ({organization:UUID}, {everybody:UUID})
+      AND (organization_id, cookie_id, hem) IN (
+        SELECT organization_id, cookie_id, hem FROM followed_links WHERE cookie_id = {cookie:UUID})
+      AND (organization_id != {everybody:UUID} OR ({organization:UUID}, cookie_id) NOT IN (
+        SELECT organization_id, cookie_id FROM hidden_cookies WHERE cookie_id = {cookie:UUID}))
+    ORDER BY is_own AND is_vouched DESC, NOT is_own DESC, confidence DESC, observed_at DESC, hem
+    LIMIT 100`,
+  params: { organization: organizationId, cookie: cookieId, everybody },
+})
+
+/** Says of each link whether it counts, and why it does or does not. */
+function toLinks(rows: readonly LinkRow[]): Link[] {
+  const place = rows.findIndex(({ hem, counting_hem }) => hem === counting_hem)
+  const winner = rows[place]
+  return rows.map((row, index) => ({
+    hem: row.hem,
+    source: row.source,
+    observed_by: row.is_own ? 'organization' : 'operator',
+    confidence: row.confidence,
+    observed_at: row.observed_at,
+    counts: row === winner,
+    reason:
+      winner && index >= place
+        ? reasonOf(row, winner)
+        : 'Not known to reads yet: it counts within minutes.',
+  }))
+}
+
+const rankOf = ({ is_own, is_vouched }: LinkRow): number =>
+  is_own && is_vouched ? 0 : is_own ? 2 : 1
+
+const classes = [
+  'links that your site’s server signed, or that were loaded for you',
+  'the operator’s graph',
+  'what pages said unsigned',
+]
+
+function reasonOf(row: LinkRow, winner: LinkRow): string {
+  if (row === winner)
+    return `It counts: ${classes[rankOf(row)]} come first of what is known of this browser.`
+  if (row.hem === winner.hem) return 'It says the same as the link that counts.'
+  if (rankOf(row) > rankOf(winner)) return `After ${classes[rankOf(winner)]}.`
+  if (row.confidence !== winner.confidence) return 'Less sure than the link that counts.'
+  if (row.observed_at !== winner.observed_at) return 'Seen earlier than the link that counts.'
+  return 'As sure and as late as the link that counts: then the smaller hem counts.'
+}

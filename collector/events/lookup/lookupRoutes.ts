@@ -1,0 +1,124 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
+import type { Field } from '../../../schemas/fields.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import { streamOf } from '../../api/http/streamOf.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
+import { readPeople, readPersonFields } from '../../identity/store/people.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { jsonRows } from '../query/sendRows.ts'
+import { resultsOf } from './batch.ts'
+import { countAskable, hemsOf, readItems } from './batchItems.ts'
+import { describeBatch, describeGet, describePost, type SubjectQuery } from './lookupSchemas.ts'
+import { hemOfNamedPerson } from './namedPerson.ts'
+
+/** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
+const batchBytesMax = 8 * 1024 * 1024
+
+type Asked = Static<typeof SubjectQuery>
+
+/** Identity lookup: hashed or plain e-mail address → person. Charged for each person returned; misses are free. */
+export const lookupRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const access = {
+      to: 'key',
+      projectKeys: 'as organization',
+      keyRole: 'read',
+      members: 'admins',
+    } as const
+    const single = {
+      config: { access: { ...access, limit: 'data' }, charged: true },
+    } as const
+
+    const read = (
+      { principal }: FastifyRequest,
+      hems: readonly string[],
+      fields: readonly Field[] | null,
+      signal: AbortSignal,
+    ) =>
+      readPeople(
+        deps.openReader(principal, { effort: 'page', signal }),
+        principal.organizationId,
+        hems,
+        fields,
+      )
+
+    const lookUp = async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      { select, ...subject }: Asked,
+    ): Promise<Buffer> => {
+      const hem = hemOfNamedPerson(subject)
+      if (hem instanceof ApiError) throw hem
+      const fields = readPersonFields(select)
+
+      const charge = await admit(deps.billing, request, reply, { ...usage, recordsMax: 1 })
+
+      const people = await read(request, [hem], fields, charge.signal)
+
+      const { charged } = await settle(charge, {
+        records: people.size,
+        hashes: () => hashesOf([...people.keys()]),
+      })
+
+      reply.type(json)
+      const person = people.get(hem)
+      const meta = JSON.stringify(chargedMeta(usage.meter, people.size, charged))
+      return Buffer.from(
+        `{"matched":${person !== undefined},"person":${person ?? null},"meta":${meta}}`,
+      )
+    }
+
+    app.get('/api/v1/lookup', { schema: describeGet, ...single }, (request, reply) =>
+      lookUp(request, reply, request.query),
+    )
+    app.post('/api/v1/lookup', { schema: describePost, ...single }, (request, reply) =>
+      lookUp(request, reply, request.body),
+    )
+
+    app.post(
+      '/api/v1/lookup/batch',
+      {
+        schema: describeBatch,
+        config: { access: { ...access, limit: 'batch_lookup' }, charged: true },
+        bodyLimit: batchBytesMax,
+      },
+      async (request, reply) => {
+        const items = readItems(request.body.items, { requiresId: false })
+        const fields = readPersonFields(request.body.select)
+
+        const charge = await admit(deps.billing, request, reply, {
+          ...usage,
+          recordsMax: countAskable(items),
+        })
+
+        const people = await read(request, hemsOf(items), fields, charge.signal)
+        const matched = items.filter(
+          ({ asked }) => !(asked instanceof ApiError) && people.has(asked),
+        )
+
+        const { charged, rows } = await settle(charge, {
+          records: matched.length,
+          hashes: () => hashesOf(matched.map(({ index }) => String(index))),
+          rows: resultsOf(items, people),
+        })
+
+        reply.type(json)
+        const counts = {
+          count: items.length,
+          matched: matched.length,
+          charged,
+          meta: chargedMeta(usage.meter, matched.length, charged),
+        }
+        return streamOf(jsonRows('results', rows, () => counts))
+      },
+    )
+  }
+
+/** The organization is charged: lookups read no project. */
+const usage = { meter: 'lookup', projectId: null } as const
+
+const json = 'application/json; charset=utf-8'

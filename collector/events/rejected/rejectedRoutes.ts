@@ -1,0 +1,87 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { ignoreSettings } from '../../../schemas/ignored.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+
+const Text = Type.Union([Type.String(), Type.Null()])
+const RejectedEvent = Type.Object(
+  {
+    received_at: Type.String(),
+    project_id: Type.String({ format: 'uuid' }),
+    pixel_id: Type.String({ format: 'uuid' }),
+    event_id: Text,
+    event_type: Text,
+    refusal: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Of a whole beacon that was refused: the error that was answered, such as `origin not allowed`. A few a minute are kept of each, without what they held.',
+    }),
+    path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
+    message: Type.String(),
+    event: Type.String({ description: 'The event as JSON, cut to 4,096 characters.' }),
+  },
+  { title: 'RejectedEvent' },
+)
+
+const Query = Type.Object(
+  {
+    project_id: Type.Optional(Type.String({ format: 'uuid' })),
+    pixel_id: Type.Optional(Type.String({ format: 'uuid' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  },
+  { additionalProperties: false },
+)
+
+/** GET /api/v1/rejected_events: what the collector rejected and why, newest first. Never billed. */
+export const rejectedRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/rejected_events',
+      {
+        schema: {
+          tags: ['Ingest'],
+          operationId: 'listRejectedEvents',
+          description: 'What the collector rejected and why, newest first. Never billed.',
+          summary: 'List the rejected events of the last thirty days',
+          querystring: Query,
+          response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },
+        },
+        config: {
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
+        },
+      },
+      async ({ principal, query: { project_id, pixel_id, limit = 100 } }, reply) => {
+        const scope = await deps.scopeOf(principal, {
+          projectId: project_id?.toLowerCase(),
+          pixelId: pixel_id?.toLowerCase(),
+        })
+        const reader = deps.openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const rejected_events = await reader.rows<Static<typeof RejectedEvent>>({
+          sql: `
+            SELECT received_at, project_id, pixel_id, event_id, event_type, nullIf(refusal, '') AS refusal, path, message, event
+            FROM rejected_events
+            WHERE organization_id = {organization:UUID}
+              AND ({project:Nullable(UUID)} IS NULL OR project_id = {project:Nullable(UUID)})
+              AND ({pixel:Nullable(UUID)} IS NULL OR pixel_id = {pixel:Nullable(UUID)})
+              AND rejected_events.refusal NOT IN {ignoreSettings:Array(String)}
+            ORDER BY received_at DESC
+            LIMIT {limit:UInt32}`,
+          params: {
+            organization: scope.organizationId,
+            project: scope.projectId,
+            pixel: scope.pixelId,
+            limit,
+            ignoreSettings,
+          },
+        })
+        return { rejected_events }
+      },
+    )
+  }

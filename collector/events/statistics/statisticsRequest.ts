@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox'
+import { exactly } from '../../api/http/commonSchemas.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { readNames } from '../query/fieldList.ts'
+import type { Asked } from '../query/parseEventsRequest.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import type { Selection } from '../query/selection.ts'
+import { Milliseconds, readWindowOfDays, windowQuery } from '../query/window.ts'
+
+/** What statistics can be grouped by: columns of `events`, and the day (UTC). */
+const groupings = ['day', 'project', 'pixel'] as const
+export type Grouping = (typeof groupings)[number]
+
+export const daysDefault = 30
+export const daysMax = 366
+
+/** How many of the events that pixels captured, and of their visitors, are identified. */
+export interface StatisticsPlan extends Selection {
+  readonly groups: readonly Grouping[]
+}
+
+/** The parameters of GET /api/v1/resolution/statistics. */
+export const StatisticsQuery = exactly({
+  ...placeQuery,
+  ...windowQuery,
+  start_ms: Type.Optional(
+    Milliseconds(
+      `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
+    ),
+  ),
+  group_by: Type.Optional(
+    Type.String({
+      description: `Comma-separated, any of ${groupings.join(', ')}; days are UTC. Without it there is the total alone.`,
+    }),
+  ),
+})
+
+/** Reads a request for statistics. Throws 400 that names the parameter. */
+export function readStatisticsRequest(
+  request: ScopedRequest<Static<typeof StatisticsQuery>>,
+  nowMs: number,
+): Asked<StatisticsPlan> {
+  const { query } = request
+  const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
+  return {
+    asked: readScope(request),
+    plan: { source: 'pixel', filters: [], window, groups: readGroupings(query.group_by) },
+  }
+}
+
+function readGroupings(list: string | undefined): readonly Grouping[] {
+  if (list === undefined) return []
+  return readNames('group_by', list).map((name) => {
+    const grouping = groupings.find((candidate) => candidate === name)
+    if (!grouping) throw invalidParameter('group_by', `must be any of ${groupings.join(', ')}`)
+    return grouping
+  })
+}

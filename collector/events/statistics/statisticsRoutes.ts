@@ -1,0 +1,67 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { requireOwnProject } from '../../api/access/policy.ts'
+import { untilClosed } from '../../api/http/streaming.ts'
+import { nameProjects } from '../query/projects.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { type StatisticsRow, statisticsQuery } from './statisticsQuery.ts'
+import { readStatisticsRequest } from './statisticsRequest.ts'
+import { describeStatistics } from './statisticsSchemas.ts'
+
+/** Most groups in an answer. */
+const groupsMax = 10_000
+
+/** GET /api/v1/resolution/statistics: how many events and visitors are identified. Never billed. */
+export const statisticsRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.get(
+      '/api/v1/resolution/statistics',
+      {
+        schema: describeStatistics,
+        config: {
+          access: {
+            to: 'key',
+            projectKeys: 'own project',
+            keyRole: 'read',
+            limit: 'data',
+            members: true,
+          },
+        },
+      },
+      async (request, reply) => {
+        const { principal } = request
+        const { asked, plan } = readStatisticsRequest(request, deps.now())
+        requireOwnProject(principal, 'records', asked.projectId)
+        const signal = untilClosed(reply)
+        const reader = deps.openReader(principal, { effort: 'scan', signal, window: plan.window })
+        const scoped = await nameProjects(reader, {
+          ...plan,
+          scope: await deps.scopeOf(principal, asked),
+        })
+        const [total, ...groups] = await reader.rows<StatisticsRow>(
+          statisticsQuery(scoped, groupsMax),
+        )
+        return {
+          statistics: groups.slice(0, groupsMax).map(publicRow),
+          total: publicRow(total!),
+          meta: {
+            start_ms: plan.window.startMs,
+            end_ms: plan.window.endMs,
+            has_more: groups.length > groupsMax,
+            request_id: request.id,
+          },
+        }
+      },
+    )
+  }
+
+const publicRow = ({ is_total, day, project_id, pixel_id, ...counts }: StatisticsRow) => ({
+  ...(!is_total && { day, project_id, pixel_id }),
+  ...counts,
+  people: null,
+  event_rate: rateOf(counts.resolved_events, counts.events),
+  visitor_rate: rateOf(counts.resolved_visitors, counts.visitors),
+})
+
+/** From 0 to 1; null where there is nothing to identify. */
+const rateOf = (resolved: number, all: number): number | null => (all === 0 ? null : resolved / all)

@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox'
+import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
+import { Choice, exactly } from '../../api/http/commonSchemas.ts'
+import { invalidParameter } from '../../api/http/errors.ts'
+import { CsvFormulas } from '../query/csvFormulas.ts'
+import { FieldList, readFields } from '../query/fieldList.ts'
+import { FilterText, readFilters } from '../query/filter.ts'
+import type { Asked } from '../query/parseEventsRequest.ts'
+import { placeQuery, readScope, type ScopedRequest } from '../query/scopeQuery.ts'
+import type { EventsPlan, Selection } from '../query/selection.ts'
+import { Milliseconds, readWindow, type Window } from '../query/window.ts'
+
+/** The tiers that say who visitors are (spec: web_event has no visitors). */
+export const visitorTiers = [
+  'resolution_hem',
+  'resolution_hem_pte',
+  'resolution_full_profile',
+] as const satisfies readonly Tier[]
+export type VisitorTier = (typeof visitorTiers)[number]
+
+/** What a visitor is: a person, told by hem, or a company, told by company_domain. */
+const kinds = ['buyers', 'accounts'] as const
+export type Kind = (typeof kinds)[number]
+
+const visitorsMax = 50_000
+
+/** Identified visitors: of each the newest event. */
+export interface VisitorsPlan
+  extends Selection,
+    Pick<EventsPlan, 'columns' | 'hasAllColumns' | 'escapesFormulas' | 'sampleNames'> {
+  readonly kind: Kind
+  /** Whether events of the project's DSP campaigns count, whatever pixel is named. */
+  readonly includesDsp: boolean
+  readonly limit: number
+  /** Parts of the window that are left out because they cannot be read. */
+  readonly gaps: readonly Window[]
+  /** Whether rows of shards that do not answer are left out. */
+  readonly skipsLostShards: boolean
+}
+
+/** The parameters of GET /api/v3/events/{tier}/visitors (spec: Events, version 3). */
+export const VisitorsQuery = exactly({
+  project_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description:
+        'All pixels of this project. The header X-Project-Id says the same; both must not differ. This or pixel_id is required.',
+    }),
+  ),
+  pixel_id: placeQuery.pixel_id,
+  kind: Type.Optional(
+    Choice(kinds, {
+      default: 'buyers',
+      description:
+        'buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at ' +
+        'resolution_full_profile only. Whose company nobody knows is no account.',
+    }),
+  ),
+  start_ms: Milliseconds('Required. First millisecond of the window since 1970.'),
+  end_ms: Milliseconds('Required. First millisecond after the window since 1970.'),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: visitorsMax,
+    description: 'Required. Most visitors in the answer; the most recent are kept.',
+  }),
+  include_dsp: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Adds visitors of the project’s DSP campaigns. They are read only when project_id is given; a pixel_id beside ' +
+        'it narrows what pixels captured and not the campaigns.',
+    }),
+  ),
+  select: Type.Optional(
+    FieldList(
+      'Comma-separated fields, in the order they are wanted. Default: every field of the tier. Fewer make the ' +
+        'answer smaller, not cheaper.',
+    ),
+  ),
+  filter: Type.Optional(FilterText),
+  csv_formulas: Type.Optional(CsvFormulas),
+})
+
+/** Reads a request for visitors at `tier`. Throws 400 that names the parameter. */
+export function readVisitorsRequest(
+  request: ScopedRequest<Static<typeof VisitorsQuery>>,
+  tier: VisitorTier,
+): Asked<VisitorsPlan> {
+  const { query } = request
+  const asked = readScope(request)
+  if (!asked.projectId && !asked.pixelId) {
+    throw invalidParameter('project_id', 'is missing: give project_id or pixel_id')
+  }
+  const { kind = 'buyers', select, start_ms, end_ms } = query
+  if (kind === 'accounts' && tier !== 'resolution_full_profile') {
+    throw invalidParameter('kind', 'accounts are to be had at resolution_full_profile only')
+  }
+  // Campaigns belong to a project: with a pixel alone there are none (spec: include_dsp).
+  const includesDsp = query.include_dsp === true && asked.projectId !== undefined
+  return {
+    asked,
+    plan: {
+      kind,
+      includesDsp,
+      source: includesDsp ? null : 'pixel',
+      window: readWindow({ start_ms, end_ms }, 0),
+      filters: query.filter === undefined ? [] : readFilters(query.filter, tier),
+      hasAllColumns: select === undefined,
+      escapesFormulas: query.csv_formulas === 'escape',
+      columns: select === undefined ? fieldsAt(tier) : readFields('select', select, tier),
+      limit: query.limit,
+      gaps: [],
+      skipsLostShards: false,
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { negotiateFormat } from '../../api/http/negotiateFormat.ts'
+import { plainSerializer } from '../../api/http/serialization.ts'
+import { chargedMeta } from '../../billing/chargedMeta.ts'
+import { admit, settle } from '../../billing/chargedRequest.ts'
+import { meterOfTier } from '../../billing/meters.ts'
+import type { ReadDeps } from '../query/readDeps.ts'
+import { sendRows } from '../query/sendRows.ts'
+import { describeVisitors } from './visitorSchemas.ts'
+import { readVisitors } from './visitors.ts'
+import { readVisitorsRequest, visitorTiers } from './visitorsRequest.ts'
+
+/** GET /api/v3/events/{tier}/visitors: one row for each identified visitor, charged once a request. */
+export const visitorsRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.setSerializerCompiler(plainSerializer)
+    const shared = {
+      config: {
+        access: {
+          to: 'key',
+          projectKeys: 'own project',
+          keyRole: 'read',
+          limit: 'events',
+          members: true,
+        },
+        charged: true,
+      },
+    } as const
+
+    for (const tier of visitorTiers) {
+      const meter = meterOfTier[tier]
+      app.get(
+        `/api/v3/events/${tier}/visitors`,
+        { schema: describeVisitors(tier), ...shared },
+        async (request, reply) => {
+          const { principal, sampleNames } = request
+          const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
+          const format = negotiateFormat(request.headers.accept)
+          const scope = await deps.scopeOf(principal, asked, 'identity')
+          const plan = { ...unscoped, scope, sampleNames }
+
+          const charge = await admit(deps.billing, request, reply, {
+            meter,
+            projectId: scope.projectId,
+            recordsMax: plan.limit,
+          })
+
+          const { signal } = charge
+          const { window } = plan
+          const reader = deps.openReader(principal, { effort: 'page', signal, window })
+          const visitors = await readVisitors(reader, plan, format)
+
+          const { charged, rows } = await settle(charge, visitors)
+
+          const { records, hasPartialData } = visitors
+          return sendRows(reply, {
+            format,
+            columns: plan.columns,
+            records,
+            rows,
+            member: 'visitors',
+            after: () => ({
+              count: records,
+              has_partial_data: hasPartialData,
+              meta: chargedMeta(meter, records, charged),
+            }),
+            headers: () => ({
+              'x-footfall-records': records,
+              'x-footfall-has-partial-data': String(hasPartialData),
+            }),
+          })
+        },
+      )
+    }
+  }

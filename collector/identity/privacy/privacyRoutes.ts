@@ -1,0 +1,14 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { erasureRoutes } from './erasureRoutes.ts'
+import { exportRoute } from './exportRoute.ts'
+import { optOutRoutes } from './optOutRoutes.ts'
+import type { PrivacyDeps } from './privacyDeps.ts'
+
+/** /api/v1/privacy/*: what people may ask of those who collect. For owners, admins and organization keys; never billed. */
+export const privacyRoutes =
+  (deps: PrivacyDeps): FastifyPluginAsync =>
+  async (app) => {
+    await app.register(erasureRoutes(deps))
+    await app.register(exportRoute(deps))
+    await app.register(optOutRoutes(deps))
+  }

@@ -1,0 +1,71 @@
+import type { FastifyRequest } from 'fastify'
+import { RateLimiterMemory } from 'rate-limiter-flexible'
+import { isIgnoreSetting } from '../../../schemas/ignored.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
+
+/** The errors of a whole beacon that its pixel's owner can do something about. */
+const recorded = ['origin not allowed', 'pixel inactive', 'malformed']
+/** In each worker, of each pixel and error: enough to see what is wrong, whoever sends how much. */
+const recordedPerMinute = 6
+const noCookie = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Records why a beacon, or a part of it, was not stored; never rejects. `refusal` is the error of a refused beacon, or
+ * the setting of the project that ignored events.
+ */
+export type RecordRefusal = (pixel: Pixel, refusal: string, message: string) => Promise<void>
+
+/**
+ * Records refusals in `rejected_events`, a few a minute of each kind for each pixel, and nothing of what the beacons
+ * held: their visitors were not asked. Ignored events are recorded once a minute: they can arrive all day, and nothing
+ * is wrong.
+ */
+export function createRecordRefusal(rejectedEvents: Spool): RecordRefusal {
+  const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
+  return async (pixel, refusal, message) => {
+    try {
+      const cost = isIgnoreSetting(refusal) ? recordedPerMinute : 1
+      await budget.consume(`${pixel.pixelId} ${refusal}`, cost)
+      await rejectedEvents.append([refusalRow(pixel, refusal, message)])
+    } catch {
+      // Over the budget, or the spool is full: the answer has the reason.
+    }
+  }
+}
+
+/** Records each beacon that was refused with an error and names a pixel. */
+export function createRefusals(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
+  return async (request: FastifyRequest, error: unknown): Promise<void> => {
+    if (!(error instanceof ApiError) || !recorded.includes(error.error)) return
+    const pixel = pixels.get(pixelIdIn(request) ?? '')
+    if (pixel) await recordRefusal(pixel, error.error, error.message)
+  }
+}
+
+const pixelIdMember = /"pixel_id"\s*:\s*"([\da-f-]{36})"/i
+
+/** The pixel that a request names, of whose body perhaps nothing else can be read. */
+function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
+  const named = Buffer.isBuffer(body)
+    ? pixelIdMember.exec(body.toString('latin1'))?.[1]
+    : (query as { pixel_id?: unknown }).pixel_id
+  return isUuid(named) ? named.toLowerCase() : undefined
+}
+
+const refusalRow = (pixel: Pixel, refusal: string, message: string): string =>
+  JSON.stringify({
+    received_at: new Date().toISOString(),
+    organization_id: pixel.organizationId,
+    project_id: pixel.projectId,
+    pixel_id: pixel.pixelId,
+    cookie_id: noCookie,
+    event_id: null,
+    event_type: null,
+    refusal,
+    path: '',
+    message: message.slice(0, 500).toWellFormed(),
+    event: '',
+  })

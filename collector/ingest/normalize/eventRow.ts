@@ -1,0 +1,121 @@
+import { storedNumbers } from './exactNumbers.ts'
+import { isText, numberOf, wellFormed, wellFormedJson } from './text.ts'
+import type { ValidEvent } from './validateEvent.ts'
+
+/** What all events of one beacon share. */
+export interface BeaconContext {
+  organizationId: string
+  projectId: string
+  pixelId: string
+  cookieId: string
+  /** The address to store (storedIp.ts), not the address to limit by; null if unknown or not stored. */
+  clientIp: string | null
+  /** JSON members of the columns that address and headers tell (device.ts, location.ts, language.ts). */
+  deviceMembers: string
+  receivedMillis: number
+  /** Added to event times: the sender's clock error, 0 when it is small. */
+  clockCorrectionMs: number
+}
+
+const clockToleranceMs = 60_000
+
+/** How far to move a sender's times: only a clock over a minute off is moved. */
+export function clockCorrectionMs(receivedMillis: number, sentAtMillis: number): number {
+  const offset = receivedMillis - sentAtMillis
+  return Math.abs(offset) > clockToleranceMs ? offset : 0
+}
+
+/** When an event happened by our clock, epoch milliseconds; never in the future. */
+export const eventMillis = (event: ValidEvent, context: BeaconContext): number =>
+  Math.min(event.sentMillis + context.clockCorrectionMs, context.receivedMillis)
+
+/** The columns that all rows of one beacon share, as JSON members with a trailing comma. */
+export function sharedMembers(context: BeaconContext): string {
+  return (
+    `"organization_id":"${context.organizationId}","project_id":"${context.projectId}",` +
+    `"pixel_id":"${context.pixelId}","cookie_id":"${context.cookieId}","client_ip":${JSON.stringify(context.clientIp)},` +
+    `"received_at":"${isoOf(context.receivedMillis)}",${context.deviceMembers},`
+  )
+}
+
+/** Many beacons are received in one millisecond. */
+let lastMillis = Number.NaN
+let lastIso = ''
+function isoOf(millis: number): string {
+  if (millis !== lastMillis) {
+    lastIso = new Date(millis).toISOString()
+    lastMillis = millis
+  }
+  return lastIso
+}
+
+/** What a row needs of an event, whoever captured it. */
+interface RowEvent {
+  event_id: string
+  event_type: string
+  event_data: { url: string | null; referrer?: string | null } & Record<string, unknown>
+  /** Of the page it happened on, where event_data does not say so. */
+  referrer?: string | undefined
+}
+
+/**
+ * One line for the `events` table, without line end. It begins with event_id and ts_millis, where the shipper finds
+ * them without parsing (collector/ingest/spool/lines.ts), and event_data comes after the columns. It is an object in
+ * it, whose bytes ClickHouse stores as they are (input_format_json_read_objects_as_strings).
+ */
+export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
+  const { url, referrer, screen, viewport } = event.event_data
+  const eventData = storedNumbers(wellFormedJson(JSON.stringify(event.event_data)))
+  const pageReferrer = isText(referrer) ? referrer : event.referrer
+  return (
+    `{"event_id":"${event.event_id}","ts_millis":${tsMillis},${shared}"event_type":"${event.event_type}",` +
+    placeMembers(url) +
+    `"referrer_url":${columnText(pageReferrer || null)},${sizeMembers(screen, viewport)}` +
+    `"event_data":${eventData}}`
+  )
+}
+
+/** Widths in CSS pixels, each with a trailing comma; none for what did not measure them. */
+const sizeMembers = (screen: unknown, viewport: unknown): string =>
+  widthMember('screen_width', screen) + widthMember('viewport_width', viewport)
+
+function widthMember(name: string, size: unknown): string {
+  const width = Math.round(numberOf((size as { width?: unknown } | null | undefined)?.width))
+  return width > 0 && width < 65_536 ? `"${name}":${width},` : ''
+}
+
+/**
+ * Members of the columns that tell the page, by its address: a site has few, and most of its events tell one of them.
+ */
+const places = new Map<string | null, string>()
+let placesChars = 0
+const placesCharsMax = 4 * 1024 * 1024
+
+function placeMembers(url: string | null): string {
+  const known = places.get(url)
+  if (known !== undefined) return known
+  const { host, path } = placeOf(url)
+  const members = `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},`
+  placesChars += (url?.length ?? 0) + members.length
+  // Full: what is common comes back at once.
+  if (placesChars > placesCharsMax) {
+    places.clear()
+    placesChars = 0
+  }
+  places.set(url, members)
+  return members
+}
+
+/** A JSON string for a text column. */
+const columnText = (text: string | null): string =>
+  text === null ? 'null' : JSON.stringify(wellFormed(text))
+
+const absoluteUrl = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)([^?#]*)/i
+
+/** Host (with port) and path of a page address; null for what has none. */
+function placeOf(url: string | null): { host: string | null; path: string | null } {
+  const match = url === null ? null : absoluteUrl.exec(url)
+  return match
+    ? { host: match[1]!.toLowerCase() || null, path: match[2] || '/' }
+    : { host: null, path: null }
+}

@@ -1,0 +1,23 @@
+import type { Config } from '../../config.ts'
+import { withServers } from '../servers.ts'
+import { examineClickHouse, examineShards } from './checkClickHouse.ts'
+import { examinePostgres } from './checkPostgres.ts'
+import { askAll } from './finding.ts'
+import { examineMachine } from './machine.ts'
+
+/** `footfall doctor`: a line for each thing, in plain words. Returns whether all is well. */
+export const examine = (config: Config): Promise<boolean> =>
+  withServers(config, async ({ clickhouse, postgresUrl }) => {
+    const findings = [
+      ...(await examineMachine(config)),
+      ...(await askAll('PostgreSQL', () => examinePostgres(postgresUrl))),
+      ...(await askAll('the shards of ClickHouse', () =>
+        examineShards(clickhouse, config.clickhouseDatabase, postgresUrl),
+      )),
+      ...(await examineClickHouse(clickhouse, config.clickhouseDatabase)),
+    ]
+    for (const { ok, text } of findings) console.log(`${ok ? '✓' : '✗'} ${text}`)
+    const troubles = findings.filter(({ ok }) => !ok).length
+    console.log(troubles === 0 ? 'All is well.' : `${troubles} of ${findings.length} need a look.`)
+    return troubles === 0
+  })

@@ -1,0 +1,202 @@
+import { Readable } from 'node:stream'
+import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { companyAt, type Graph, profileAt } from '../../identity/generate/index.ts'
+import { profileCount } from '../../identity/store/profileSql.ts'
+import { reloadIdentity } from '../../identity/store/refresh.ts'
+import { knownDevice } from '../../ingest/normalize/device.ts'
+import { eventRow, sharedMembers } from '../../ingest/normalize/eventRow.ts'
+import { locationMembers } from '../../ingest/normalize/location.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { sampleDeliveries } from './sampleCampaigns.ts'
+import { sampleSignals, signalDays } from './sampleSignals.ts'
+import { planDay, type SampleEvent } from './sampleTraffic.ts'
+import { sampleVisitors } from './sampleVisitors.ts'
+
+const dayMs = 86_400_000
+/** How many days before today the sample has, unless it is told otherwise. */
+const daysBeforeMax = 30
+const hourMs = 3_600_000
+
+/** Where sample rows say that they lay in a spool; no spool has this id. */
+const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
+
+/** Whose sample rows are. */
+interface Owner {
+  readonly organizationId: string
+  readonly projectId: string
+  readonly pixelId: string
+}
+
+/** The rows of one sample day (UTC midnight), in the order they happened: the same bytes whenever it is asked. */
+export function sampleRows(day: Date, owner: Owner = sampleIdentity): string[] {
+  const dayNumber = Math.floor(day.getTime() / dayMs)
+  return spooled(
+    planDay(dayNumber).map((event) => sampleRow(event, owner)),
+    dayNumber * 10_000,
+  )
+}
+
+/** The same of the sample's campaigns. */
+export function sampleCampaignRows(day: Date): string[] {
+  const dayNumber = Math.floor(day.getTime() / dayMs)
+  return spooled(sampleDeliveries(sampleIdentity, dayNumber), dayNumber * 10_000 + 5_000)
+}
+
+const spooled = (rows: readonly string[], firstSeq: number): string[] =>
+  rows.map((row, index) => `{"spool_id":"${spoolId}","seq":${firstSeq + index},${row.slice(1)}`)
+
+function sampleRow({ visitor, event }: SampleEvent, owner: Owner): string {
+  const shared = sharedMembers({
+    ...owner,
+    cookieId: visitor.cookieId,
+    clientIp: visitor.clientIp,
+    deviceMembers: `${knownDevice(visitor.userAgent).members},${locationMembers(visitor.location)},"language":${JSON.stringify(visitor.language)}`,
+    receivedMillis: event.sentMillis + visitor.latencyMs,
+    clockCorrectionMs: 0,
+  })
+  return eventRow(event, shared, event.sentMillis)
+}
+
+/** The identity graph that the sample’s people are taken from. */
+const graph: Graph = { seed: 20_260_101, companies: 40 }
+
+/** The people among the sample’s visitors, about one in three, as rows of profiles. */
+export const sampleProfiles = (of = graph): string[] =>
+  sampleVisitors.flatMap(({ person }) =>
+    person === null ? [] : JSON.stringify(profileAt(of, person)),
+  )
+
+/** The companies that people work for, as rows of companies. */
+export const sampleCompanies = (of = graph): string[] =>
+  Array.from({ length: of.companies }, (_, index) => JSON.stringify(companyAt(of, index)))
+
+/** Whose cookies are theirs, as rows of identity_links. */
+export const sampleLinks = (
+  observedAt: Date,
+  owner: Owner = sampleIdentity,
+  of = graph,
+): string[] =>
+  sampleVisitors.flatMap(({ cookieId, person }, index) => {
+    if (person === null) return []
+    return JSON.stringify({
+      organization_id: owner.organizationId,
+      cookie_id: cookieId,
+      hem: profileAt(of, person).hem,
+      pixel_id: owner.pixelId,
+      observed_at: observedAt.toISOString(),
+      spool_id: spoolId,
+      seq: index,
+    })
+  })
+
+/**
+ * Makes sure that the sample database has the `daysBefore` days before `now`, and the hours of today that are over:
+ * nothing in it lies in the future. Hours that are there are left alone. Two processes may do it at once: what a month,
+ * or an hour, lacks is one block of the same bytes under the same token from both, so ClickHouse stores it once.
+ */
+export async function fillSampleDatabase(
+  clickhouse: ClickHouse,
+  now: Date,
+  daysBefore = daysBeforeMax,
+): Promise<void> {
+  const today = Math.floor(now.getTime() / dayMs)
+  const firstDay = today - daysBefore
+  const { hours, signals, profiles } = await present(clickhouse, firstDay)
+  if (profiles === 0) {
+    // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
+    await insertSample(
+      clickhouse,
+      'identity_links',
+      sampleLinks(now),
+      `sample-links-${now.getTime()}`,
+    )
+    await insertSample(clickhouse, 'companies', sampleCompanies(), 'sample-companies')
+    await insertSample(clickhouse, 'profiles', sampleProfiles(), 'sample-profiles')
+    await reloadIdentity(clickhouse)
+  }
+  const withoutSignals = Array.from(
+    { length: signalDays + 1 },
+    (_, index) => today - signalDays + index,
+  )
+    .filter((day) => !signals.includes(day))
+    .flatMap((day) => sampleSignals(day, graph))
+  if (withoutSignals.length > 0) {
+    await insertSample(clickhouse, 'intent_signals', withoutSignals, `sample-signals-${today}`)
+  }
+  const rowsOf = (midnight: Date) => [...sampleRows(midnight), ...sampleCampaignRows(midnight)]
+  const dayOf = (hour: number) => Math.floor((hour * hourMs) / dayMs)
+  const insertHours = async (day: number) => {
+    for (const [hour, rows] of byHour(rowsOf(new Date(day * dayMs))))
+      if (!hours.includes(hour) && (hour + 1) * hourMs <= now.getTime())
+        await insertSample(clickhouse, 'events', rows, `sample-hour-${hour}`)
+  }
+  // Hours come in their order, so of the days before today only the last that is there can lack some.
+  const lastDay = dayOf(Math.max(-1, ...hours))
+  if (lastDay >= firstDay && lastDay < today) await insertHours(lastDay)
+  const there = new Set(hours.map(dayOf))
+  const missing = Array.from({ length: daysBefore }, (_, index) => firstDay + index)
+    .filter((day) => !there.has(day))
+    .map((day) => new Date(day * dayMs))
+  await insertDays(clickhouse, missing, rowsOf, 'sample')
+  await insertHours(today)
+}
+
+/** Rows by the hour in which they were received, counted from 1 January 1970. */
+function byHour(rows: readonly string[]): Map<number, string[]> {
+  const hours = new Map<number, string[]>()
+  for (const row of rows) {
+    const { received_at } = JSON.parse(row) as { received_at: string }
+    const hour = Math.floor(Date.parse(received_at) / hourMs)
+    hours.set(hour, [...(hours.get(hour) ?? []), row])
+  }
+  return hours
+}
+
+/** Stores the events of these days, ascending, one block for each month: a partition is there whole, or not at all. */
+export async function insertDays(
+  clickhouse: ClickHouse,
+  midnights: readonly Date[],
+  rowsOf: (midnight: Date) => readonly string[],
+  name: string,
+): Promise<void> {
+  const months = new Map<string, Date[]>()
+  for (const midnight of midnights) {
+    const month = nameOf(midnight).slice(0, 7)
+    months.set(month, [...(months.get(month) ?? []), midnight])
+  }
+  for (const days of months.values()) {
+    const token = `${name}-${nameOf(days[0]!)}-${nameOf(days.at(-1)!)}`
+    await insertSample(clickhouse, 'events', days.flatMap(rowsOf), token)
+  }
+}
+
+const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
+
+/** Which hours from `firstDay` on the database has, of which days it has signals, and how many profiles. */
+async function present(
+  clickhouse: ClickHouse,
+  firstDay: number,
+): Promise<{ hours: number[]; signals: number[]; profiles: number }> {
+  const [found] = await clickhouse.rows<{ hours: number[]; signals: number[]; profiles: number }>({
+    sql: `SELECT
+            (SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp64Milli(received_at), {hourMs:Int64}))) FROM events
+             WHERE project_id = {projectId:UUID} AND ts_millis >= {fromMs:Int64}) AS hours,
+            (SELECT groupUniqArray(toUInt16(date)) FROM intent_signals) AS signals,
+            (${profileCount}) AS profiles`,
+    params: { hourMs, projectId: sampleIdentity.projectId, fromMs: firstDay * dayMs },
+  })
+  return found!
+}
+
+/** Stores rows, once for a token. */
+export const insertSample = (
+  clickhouse: ClickHouse,
+  table: string,
+  rows: readonly string[],
+  token: string,
+) =>
+  clickhouse.insertLines(
+    table,
+    Readable.from([`${rows.join('\n')}\n`], { objectMode: false }),
+    token,
+  )
