@@ -3577,7 +3577,7 @@ export interface components {
         AnalyticsGoal: {
             name: string;
             /**
-             * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
+             * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
              * @example event_type:eq:click,page_path:like:/checkout%
              */
             filter: string;
@@ -7125,10 +7125,11 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "6834c752-e352-4b71-a72e-02fc89100337",
+                 *           "event_id": "3c76e4b8-8a46-400f-b031-280ca8de733b",
                  *           "event_type": "click",
                  *           "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
-                 *           "ts": "2026-11-25T05:02:23.465Z"
+                 *           "ts": "2026-11-25T05:45:05.469Z",
+                 *           "spend": 0.42
                  *         }
                  *       ]
                  *     }
@@ -7169,16 +7170,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "accepted": 0,
-                     *       "rejected": [
-                     *         {
-                     *           "event_id": "6834c752-e352-4b71-a72e-02fc89100337",
-                     *           "index": 0,
-                     *           "path": "",
-                     *           "code": "invalid_event",
-                     *           "message": "must have required properties spend"
-                     *         }
-                     *       ]
+                     *       "accepted": 1,
+                     *       "rejected": []
                      *     }
                      */
                     "application/json": components["schemas"]["DeliveryReceipt"];
@@ -7260,7 +7253,7 @@ export interface operations {
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
                  * @example event_type:eq:click
                  */
                 filter?: string;
@@ -7321,13 +7314,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795496544326,
-                     *         "end_ms": 1795582944326,
+                     *         "start_ms": 1795499105501,
+                     *         "end_ms": 1795585505501,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:02:24.326Z",
+                     *         "complete_until": "2026-11-25T05:45:05.502Z",
                      *         "has_more": true,
-                     *         "next_cursor": "HsPqzevj_5fGHOTm1asmW3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzAzODg5MTEsImV2ZW50SWQiOiJkODQyMmQzYy0yYTNjLTQ0OGMtOTAzZi1iZTRlODhmMzA1OTMifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTY1NDQzMjYsImVuZE1zIjoxNzk1NTgyOTQ0MzI2fX0",
-                     *         "request_id": "1cbdeb16-0648-4b63-b04c-c1cdb8f81a54"
+                     *         "next_cursor": "8RIPtdJnsa7gm4k0ddegxnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzAzODg5MTEsImV2ZW50SWQiOiJkODQyMmQzYy0yYTNjLTQ0OGMtOTAzZi1iZTRlODhmMzA1OTMifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDU1MDEsImVuZE1zIjoxNzk1NTg1NTA1NTAxfX0",
+                     *         "request_id": "e0019e61-e179-4e06-bf5f-3f2d408c27d6"
                      *       }
                      *     }
                      */
@@ -7518,7 +7511,7 @@ export interface operations {
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
                  * @example resolved:eq:true
                  */
                 filter?: string;
@@ -7574,13 +7567,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795496545237,
-                     *         "end_ms": 1795582945237,
+                     *         "start_ms": 1795499105672,
+                     *         "end_ms": 1795585505672,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:02:25.237Z",
+                     *         "complete_until": "2026-11-25T05:45:05.672Z",
                      *         "has_more": true,
-                     *         "next_cursor": "1MBuemIR6oCu3UAIYrjfWXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTY1NDUyMzcsImVuZE1zIjoxNzk1NTgyOTQ1MjM3fX0",
-                     *         "request_id": "4597bcc7-0fe0-4e04-b809-792a47f51b33"
+                     *         "next_cursor": "UdVUVcY8Idqa-eJ9RSrlh3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDU2NzIsImVuZE1zIjoxNzk1NTg1NTA1NjcyfX0",
+                     *         "request_id": "b60b25ac-76e3-46f0-9fec-efbd2c6cbf99"
                      *       }
                      *     }
                      */
@@ -7771,7 +7764,7 @@ export interface operations {
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
                  * @example resolved:eq:true
                  */
                 filter?: string;
@@ -7828,13 +7821,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795496548253,
-                     *         "end_ms": 1795582948253,
+                     *         "start_ms": 1795499106037,
+                     *         "end_ms": 1795585506037,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:02:28.266Z",
+                     *         "complete_until": "2026-11-25T05:45:06.037Z",
                      *         "has_more": true,
-                     *         "next_cursor": "9q2GGCjlqYcHnPq4-BwNwHsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTY1NDgyNTMsImVuZE1zIjoxNzk1NTgyOTQ4MjUzfX0",
-                     *         "request_id": "7219baf8-b416-4629-afa7-43ba22d715b2"
+                     *         "next_cursor": "Z4V72K6v1NftoAdB3U3-F3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDYwMzcsImVuZE1zIjoxNzk1NTg1NTA2MDM3fX0",
+                     *         "request_id": "8b2b1c5b-e435-4a25-803c-7e1b3dea02fb"
                      *       }
                      *     }
                      */
@@ -8025,7 +8018,7 @@ export interface operations {
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
                  * @example has_profile:eq:true
                  */
                 filter?: string;
@@ -8092,13 +8085,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795496550403,
-                     *         "end_ms": 1795582950403,
+                     *         "start_ms": 1795499106232,
+                     *         "end_ms": 1795585506232,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:02:30.404Z",
+                     *         "complete_until": "2026-11-25T05:45:06.232Z",
                      *         "has_more": true,
-                     *         "next_cursor": "rBcucBPYOedsn1odqsGyTHsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0NTI5ODUsImV2ZW50SWQiOiI5YjY0MTExZi0xNDA3LTRiYjItODUxNi02MThiMTA3MDkxNzIifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTY1NTA0MDMsImVuZE1zIjoxNzk1NTgyOTUwNDAzfX0",
-                     *         "request_id": "87eea069-a972-429d-8512-4039af4b4101"
+                     *         "next_cursor": "MSf4dNb5H1M2ndKU7Rh86Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0NTI5ODUsImV2ZW50SWQiOiI5YjY0MTExZi0xNDA3LTRiYjItODUxNi02MThiMTA3MDkxNzIifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDYyMzIsImVuZE1zIjoxNzk1NTg1NTA2MjMyfX0",
+                     *         "request_id": "0c05d7b0-dc9a-4189-894a-3e50edf84fb4"
                      *       }
                      *     }
                      */
@@ -8380,7 +8373,7 @@ export interface operations {
                 end_time?: string;
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them. */
                 distinct?: string;
@@ -8449,10 +8442,10 @@ export interface operations {
                      *       ],
                      *       "total": 315,
                      *       "meta": {
-                     *         "start_ms": 1795496551654,
-                     *         "end_ms": 1795582951654,
+                     *         "start_ms": 1795499106645,
+                     *         "end_ms": 1795585506645,
                      *         "has_more": false,
-                     *         "request_id": "b314320a-fea8-4546-ab7e-439b88db817b"
+                     *         "request_id": "86af2103-a20a-473f-a0d0-c6623361902f"
                      *       }
                      *     }
                      */
@@ -8559,8 +8552,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-25T05:02:32.342Z",
-                     *       "request_id": "536bf911-4e9e-4a89-8cdc-fe7e886d990f"
+                     *       "complete_until": "2026-11-25T05:45:06.858Z",
+                     *       "request_id": "cbca61e8-0591-4ef8-a90b-9e2bb546d6b3"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -8656,7 +8649,7 @@ export interface operations {
                  * @example hem,timestamp,page_path
                  */
                 select?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
                 /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
@@ -8814,7 +8807,7 @@ export interface operations {
                  * @example hem,timestamp,page_path
                  */
                 select?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
                 /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
@@ -8972,7 +8965,7 @@ export interface operations {
                  * @example hem,timestamp,page_path
                  */
                 select?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
                 /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
                 csv_formulas?: "keep" | "escape";
@@ -9126,7 +9119,7 @@ export interface operations {
                 end_time?: string;
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
@@ -9176,7 +9169,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "7983b7ec-847e-457b-b3ed-5d7467759bd5"
+                     *         "request_id": "8b76ccdc-871d-4a89-bdfe-664384cddfb9"
                      *       }
                      *     }
                      */
@@ -9281,7 +9274,7 @@ export interface operations {
                 end_time?: string;
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
                 filter?: string;
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
@@ -9331,7 +9324,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "40e7cfff-b009-4ff3-9db7-c2459c2b215a"
+                     *         "request_id": "66c723ff-f605-4c75-9e01-e3ba358dceb3"
                      *       }
                      *     }
                      */
@@ -9436,7 +9429,7 @@ export interface operations {
                 end_time?: string;
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
                 distinct?: string;
@@ -9472,7 +9465,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "e8f3eb6b-539f-4799-bcc8-ca0a828b5d08"
+                     *         "request_id": "674ce64b-562d-4cf5-a7b2-995d73a707c2"
                      *       }
                      *     }
                      */
@@ -9583,7 +9576,7 @@ export interface operations {
                 end_time?: string;
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them. */
                 distinct?: string;
@@ -9617,7 +9610,7 @@ export interface operations {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
                      *         "has_more": false,
-                     *         "request_id": "56063cc9-0c6e-4901-a6a3-cc7a8d441056"
+                     *         "request_id": "da960126-d4db-4831-bc69-9cea74f8ec2b"
                      *       }
                      *     }
                      */
@@ -9701,12 +9694,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795579358414
+                 * @example 1795581907711
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795582958414
+                 * @example 1795585507711
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
@@ -9715,7 +9708,7 @@ export interface operations {
                 end_time?: string;
                 /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description hour takes a window of at most 31 days, day takes a window of at most 366 days */
                 interval?: "hour" | "day";
@@ -9741,10 +9734,10 @@ export interface operations {
                      *       "index": [],
                      *       "total": 0,
                      *       "meta": {
-                     *         "start_ms": 1795579358414,
-                     *         "end_ms": 1795582958414,
+                     *         "start_ms": 1795581907711,
+                     *         "end_ms": 1795585507711,
                      *         "has_more": false,
-                     *         "request_id": "ff3f329e-396c-487a-9301-1b4dfe3578c1"
+                     *         "request_id": "f3e37c3b-de5d-4c45-9ca4-7d165ecb22e4"
                      *       }
                      *     }
                      */
@@ -10415,7 +10408,7 @@ export interface operations {
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @example 07cd52fb-ce1a-4c59-9bf4-3832636c5d5e */
+                /** @example a5a66486-78ba-420e-944a-7769a5927c81 */
                 cookie_id: string;
             };
             header?: {
@@ -10437,7 +10430,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "cookie_id": "07cd52fb-ce1a-4c59-9bf4-3832636c5d5e",
+                     *       "cookie_id": "a5a66486-78ba-420e-944a-7769a5927c81",
                      *       "matched": false,
                      *       "hem": null,
                      *       "links": [],
@@ -10723,10 +10716,10 @@ export interface operations {
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792990962145,
-                     *         "end_ms": 1795582962145,
+                     *         "start_ms": 1792993508162,
+                     *         "end_ms": 1795585508162,
                      *         "has_more": false,
-                     *         "request_id": "c7cdceb4-1b62-4cb9-a157-d9da326b11a7"
+                     *         "request_id": "dfae2cb0-0374-4a7c-b046-ea71eee2fe14"
                      *       }
                      *     }
                      */
@@ -10908,7 +10901,7 @@ export interface operations {
                 start_time?: string;
                 /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -10936,25 +10929,30 @@ export interface operations {
                     /**
                      * @example {
                      *       "overview": {
-                     *         "events": 296,
-                     *         "visitors": 35,
-                     *         "page_views": 160,
-                     *         "sessions": 42,
-                     *         "bounce_rate": 0.047619047619047616,
-                     *         "time_on_page_ms": 39786.975
+                     *         "events": 280,
+                     *         "visitors": 33,
+                     *         "page_views": 144,
+                     *         "sessions": 39,
+                     *         "bounce_rate": 0.05128205128205128,
+                     *         "time_on_page_ms": 38242.04861111111
+                     *       },
+                     *       "bots": {
+                     *         "events": 16,
+                     *         "visitors": 2,
+                     *         "page_views": 16
                      *       },
                      *       "previous": {
-                     *         "events": 313,
-                     *         "visitors": 42,
-                     *         "page_views": 169,
-                     *         "sessions": 47,
-                     *         "bounce_rate": 0.0425531914893617,
-                     *         "time_on_page_ms": 39948.60946745562
+                     *         "events": 288,
+                     *         "visitors": 37,
+                     *         "page_views": 144,
+                     *         "sessions": 40,
+                     *         "bounce_rate": 0.05,
+                     *         "time_on_page_ms": 44438.65972222222
                      *       },
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "5a240f9e-ebe0-498b-933a-556fa5071049"
+                     *         "request_id": "0a371d14-9b1c-4aec-9fca-61f207d771c6"
                      *       }
                      *     }
                      */
@@ -11048,7 +11046,7 @@ export interface operations {
                 start_time?: string;
                 /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -11081,16 +11079,16 @@ export interface operations {
                      *       "timeseries": [
                      *         {
                      *           "start_ms": 1795478400000,
-                     *           "events": 296,
-                     *           "visitors": 35,
-                     *           "page_views": 160
+                     *           "events": 280,
+                     *           "visitors": 33,
+                     *           "page_views": 144
                      *         }
                      *       ],
                      *       "previous": null,
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "2019b5b7-76c7-4042-ada3-c2abe7a65431"
+                     *         "request_id": "a26cf89a-c723-4478-8cb1-ac7617449180"
                      *       }
                      *     }
                      */
@@ -11184,7 +11182,7 @@ export interface operations {
                 start_time?: string;
                 /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -11221,23 +11219,23 @@ export interface operations {
                      *           "values": [
                      *             {
                      *               "value": "/product",
-                     *               "visitors": 29,
-                     *               "events": 92,
-                     *               "page_views": 65,
+                     *               "visitors": 27,
+                     *               "events": 82,
+                     *               "page_views": 55,
                      *               "sessions": null
                      *             },
                      *             {
                      *               "value": "/catalogue",
-                     *               "visitors": 25,
-                     *               "events": 53,
-                     *               "page_views": 31,
+                     *               "visitors": 23,
+                     *               "events": 51,
+                     *               "page_views": 29,
                      *               "sessions": null
                      *             },
                      *             {
                      *               "value": "/",
-                     *               "visitors": 20,
-                     *               "events": 47,
-                     *               "page_views": 23,
+                     *               "visitors": 18,
+                     *               "events": 43,
+                     *               "page_views": 19,
                      *               "sessions": null
                      *             }
                      *           ],
@@ -11273,7 +11271,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "b857e2d8-270c-4b88-857e-d097be735334"
+                     *         "request_id": "6e5cae11-9485-4628-bf88-3ed64093c59f"
                      *       }
                      *     }
                      */
@@ -11352,7 +11350,7 @@ export interface operations {
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -11380,181 +11378,181 @@ export interface operations {
                      *       "events": 0,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795581180000,
+                     *           "start_ms": 1795583760000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581240000,
+                     *           "start_ms": 1795583820000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581300000,
+                     *           "start_ms": 1795583880000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581360000,
+                     *           "start_ms": 1795583940000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581420000,
+                     *           "start_ms": 1795584000000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581480000,
+                     *           "start_ms": 1795584060000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581540000,
+                     *           "start_ms": 1795584120000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581600000,
+                     *           "start_ms": 1795584180000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581660000,
+                     *           "start_ms": 1795584240000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581720000,
+                     *           "start_ms": 1795584300000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581780000,
+                     *           "start_ms": 1795584360000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581840000,
+                     *           "start_ms": 1795584420000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581900000,
+                     *           "start_ms": 1795584480000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795581960000,
+                     *           "start_ms": 1795584540000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582020000,
+                     *           "start_ms": 1795584600000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582080000,
+                     *           "start_ms": 1795584660000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582140000,
+                     *           "start_ms": 1795584720000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582200000,
+                     *           "start_ms": 1795584780000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582260000,
+                     *           "start_ms": 1795584840000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582320000,
+                     *           "start_ms": 1795584900000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582380000,
+                     *           "start_ms": 1795584960000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582440000,
+                     *           "start_ms": 1795585020000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582500000,
+                     *           "start_ms": 1795585080000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582560000,
+                     *           "start_ms": 1795585140000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582620000,
+                     *           "start_ms": 1795585200000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582680000,
+                     *           "start_ms": 1795585260000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582740000,
+                     *           "start_ms": 1795585320000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582800000,
+                     *           "start_ms": 1795585380000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582860000,
+                     *           "start_ms": 1795585440000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795582920000,
+                     *           "start_ms": 1795585500000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -11562,9 +11560,9 @@ export interface operations {
                      *       ],
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1795581180000,
-                     *         "end_ms": 1795582965381,
-                     *         "request_id": "9cb94499-0680-4945-a8ef-2d542c865364"
+                     *         "start_ms": 1795583760000,
+                     *         "end_ms": 1795585508399,
+                     *         "request_id": "47902913-cd14-4cca-8812-4e913849c654"
                      *       }
                      *     }
                      */
@@ -11687,7 +11685,7 @@ export interface operations {
                     /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                     end_time?: string;
                     /**
-                     * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
+                     * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
                      * @example event_type:eq:click,page_path:like:/checkout%
                      */
                     filter?: string;
@@ -11725,7 +11723,7 @@ export interface operations {
                      *       "steps": [
                      *         {
                      *           "filter": "event_type:eq:page_view",
-                     *           "visitors": 35
+                     *           "visitors": 33
                      *         },
                      *         {
                      *           "filter": "event_type:eq:search",
@@ -11735,7 +11733,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "592d49d0-5e99-4c1d-aa6f-77c3608a8db4"
+                     *         "request_id": "4b55d473-f322-493c-bf12-f19d430ea5ad"
                      *       }
                      *     }
                      */
@@ -11825,7 +11823,7 @@ export interface operations {
                 start_time?: string;
                 /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -11834,9 +11832,9 @@ export interface operations {
                  * @example day
                  */
                 interval?: "hour" | "day" | "week" | "month";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 first?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 returning?: string;
             };
             header?: {
@@ -11860,16 +11858,16 @@ export interface operations {
                      *       "cohorts": [
                      *         {
                      *           "start_ms": 1795478400000,
-                     *           "visitors": 35,
+                     *           "visitors": 33,
                      *           "returned": [
-                     *             35
+                     *             33
                      *           ]
                      *         }
                      *       ],
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "e8023f20-d3bc-4ee7-ba0a-da5e228caaf6"
+                     *         "request_id": "94152590-f4b3-4f00-b473-39be55733428"
                      *       }
                      *     }
                      */
@@ -11961,7 +11959,7 @@ export interface operations {
                 start_time?: string;
                 /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -12005,24 +12003,17 @@ export interface operations {
                      *         },
                      *         {
                      *           "step": 1,
-                     *           "from_page": "/",
+                     *           "from_page": "/catalogue",
                      *           "to_page": null,
                      *           "ends": false,
-                     *           "sessions": 7
-                     *         },
-                     *         {
-                     *           "step": 1,
-                     *           "from_page": "/catalogue",
-                     *           "to_page": "/product",
-                     *           "ends": false,
-                     *           "sessions": 7
+                     *           "sessions": 8
                      *         },
                      *         {
                      *           "step": 1,
                      *           "from_page": "/",
-                     *           "to_page": "/product",
+                     *           "to_page": "/catalogue",
                      *           "ends": false,
-                     *           "sessions": 5
+                     *           "sessions": 7
                      *         },
                      *         {
                      *           "step": 1,
@@ -12034,7 +12025,7 @@ export interface operations {
                      *         {
                      *           "step": 1,
                      *           "from_page": null,
-                     *           "to_page": null,
+                     *           "to_page": "/catalogue",
                      *           "ends": false,
                      *           "sessions": 4
                      *         },
@@ -12049,21 +12040,21 @@ export interface operations {
                      *           "step": 1,
                      *           "from_page": "/",
                      *           "to_page": null,
-                     *           "ends": true,
+                     *           "ends": false,
                      *           "sessions": 2
                      *         },
                      *         {
                      *           "step": 1,
-                     *           "from_page": "/catalogue",
+                     *           "from_page": "/",
                      *           "to_page": null,
-                     *           "ends": false,
-                     *           "sessions": 1
+                     *           "ends": true,
+                     *           "sessions": 2
                      *         }
                      *       ],
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "eb8f9d8a-80d8-475f-951b-36cc2af806ce"
+                     *         "request_id": "f362eaab-ebc6-4f2b-a436-8e475c866d86"
                      *       }
                      *     }
                      */
@@ -12264,7 +12255,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T05:02:48.635Z"
+                     *       "updated_at": "2026-11-25T05:45:08.713Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -12350,7 +12341,7 @@ export interface operations {
                 start_time?: string;
                 /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
                 filter?: string;
                 /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
                 include_bots?: boolean;
@@ -12381,9 +12372,9 @@ export interface operations {
                      *       },
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1792990968778,
-                     *         "end_ms": 1795582968778,
-                     *         "request_id": "e35ea2ad-f49b-4559-9ad5-10cf158bfbcf"
+                     *         "start_ms": 1792993508732,
+                     *         "end_ms": 1795585508732,
+                     *         "request_id": "411f0787-e233-44d0-9cc0-fe50d0c3b62e"
                      *       }
                      *     }
                      */
@@ -12508,7 +12499,7 @@ export interface operations {
                     /** @description The same as end_ms, written like start_time. Not together with end_ms. */
                     end_time?: string;
                     /**
-                     * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
+                     * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
                      * @example event_type:eq:click,page_path:like:/checkout%
                      */
                     filter?: string;
@@ -12576,12 +12567,12 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "656e245e-fa58-48ee-b7f3-8c70dc24aad9",
+                     *         "request_id": "09aacc68-f522-4bfe-8394-e62ece6d9cd8",
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0
                      *       },
-                     *       "next_cursor": "zB-GbIPEE8Z5uFTq1-3-n3siYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
+                     *       "next_cursor": "-FDtDaheqdaGN7-TVWaCWnsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
                      *     }
                      */
                     "application/json": {
@@ -12784,7 +12775,7 @@ export interface operations {
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                  *       "name": "For the agency",
-                 *       "expires_at": "2027-11-25T05:02:49.997Z"
+                 *       "expires_at": "2027-11-25T05:45:08.866Z"
                  *     }
                  */
                 "application/json": {
@@ -12810,19 +12801,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "cdbcaded-d717-43e2-bc28-b28a80794251",
+                     *         "share_id": "9829294b-d9e7-489f-9608-2c213ea6cd69",
                      *         "name": "For the agency",
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "project_name": "Sample shop",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-25T05:02:50.052Z",
+                     *         "created_at": "2026-11-25T05:45:08.872Z",
                      *         "created_by": "Demo test key",
-                     *         "expires_at": "2027-11-25T05:02:49.997Z",
+                     *         "expires_at": "2027-11-25T05:45:08.866Z",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:23740/share/cdbcaded-d717-43e2-bc28-b28a80794251#ffs_WXeQJUd_0UBozWhjTtUMaqaABw7QgIoSaU6_2wkcR90",
-                     *       "secret": "ffs_WXeQJUd_0UBozWhjTtUMaqaABw7QgIoSaU6_2wkcR90"
+                     *       "url": "http://127.0.0.1:22080/share/9829294b-d9e7-489f-9608-2c213ea6cd69#ffs_wDuLta6wHtpuOpSmx7ULRjKaEtgBXbYTjVBwweZFxeY",
+                     *       "secret": "ffs_wDuLta6wHtpuOpSmx7ULRjKaEtgBXbYTjVBwweZFxeY"
                      *     }
                      */
                     "application/json": {
@@ -13143,11 +13134,11 @@ export interface operations {
                      *           },
                      *           "count": 46,
                      *           "meter": "audience",
-                     *           "build_id": "01a21114-7374-70fe-9846-68f46868084d",
-                     *           "built_at": "2026-11-25T05:01:48.567Z",
+                     *           "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *           "built_at": "2026-11-25T05:45:03.324Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.621Z",
-                     *           "updated_at": "2026-11-25T05:01:22.621Z"
+                     *           "created_at": "2026-11-25T05:45:01.211Z",
+                     *           "updated_at": "2026-11-25T05:45:01.211Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d2",
@@ -13181,11 +13172,11 @@ export interface operations {
                      *           },
                      *           "count": 11,
                      *           "meter": "audience",
-                     *           "build_id": "01a21114-73f5-7860-8e54-b6f6b9da64f7",
-                     *           "built_at": "2026-11-25T05:02:03.799Z",
+                     *           "build_id": "01a2113c-683d-792f-b037-c5cc8b2e88e8",
+                     *           "built_at": "2026-11-25T05:45:05.441Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.740Z",
-                     *           "updated_at": "2026-11-25T05:01:22.740Z"
+                     *           "created_at": "2026-11-25T05:45:01.237Z",
+                     *           "updated_at": "2026-11-25T05:45:01.237Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d3",
@@ -13212,11 +13203,11 @@ export interface operations {
                      *           },
                      *           "count": 24,
                      *           "meter": "audience",
-                     *           "build_id": "01a21114-7455-7c1d-a3d6-299dcff15feb",
-                     *           "built_at": "2026-11-25T05:02:07.044Z",
+                     *           "build_id": "01a2113c-6845-7ee4-9598-0288b45c191d",
+                     *           "built_at": "2026-11-25T05:45:06.098Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.859Z",
-                     *           "updated_at": "2026-11-25T05:01:22.859Z"
+                     *           "created_at": "2026-11-25T05:45:01.250Z",
+                     *           "updated_at": "2026-11-25T05:45:01.250Z"
                      *         }
                      *       ]
                      *     }
@@ -13372,8 +13363,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:02:51.960Z",
-                     *         "updated_at": "2026-11-25T05:02:51.960Z"
+                     *         "created_at": "2026-11-25T05:45:09.009Z",
+                     *         "updated_at": "2026-11-25T05:45:09.009Z"
                      *       }
                      *     }
                      */
@@ -13501,11 +13492,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a21114-7374-70fe-9846-68f46868084d",
-                     *         "built_at": "2026-11-25T05:01:48.567Z",
+                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *         "built_at": "2026-11-25T05:45:03.324Z",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.621Z",
-                     *         "updated_at": "2026-11-25T05:01:22.621Z"
+                     *         "created_at": "2026-11-25T05:45:01.211Z",
+                     *         "updated_at": "2026-11-25T05:45:01.211Z"
                      *       }
                      *     }
                      */
@@ -13738,11 +13729,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a21114-7374-70fe-9846-68f46868084d",
-                     *         "built_at": "2026-11-25T05:01:48.567Z",
+                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *         "built_at": "2026-11-25T05:45:03.324Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:01:22.621Z",
-                     *         "updated_at": "2026-11-25T05:02:53.025Z"
+                     *         "created_at": "2026-11-25T05:45:01.211Z",
+                     *         "updated_at": "2026-11-25T05:45:09.085Z"
                      *       }
                      *     }
                      */
@@ -13889,8 +13880,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:02:53.781Z",
-                     *         "updated_at": "2026-11-25T05:02:53.781Z"
+                     *         "created_at": "2026-11-25T05:45:09.140Z",
+                     *         "updated_at": "2026-11-25T05:45:09.140Z"
                      *       }
                      *     }
                      */
@@ -14129,7 +14120,7 @@ export interface operations {
                      * @example {
                      *       "id": "5a3b1e00-0000-4000-8000-0000000000d1",
                      *       "status": "completed",
-                     *       "updated_at": "2026-11-25T05:01:48.567Z",
+                     *       "updated_at": "2026-11-25T05:45:03.324Z",
                      *       "progress": 1
                      *     }
                      */
@@ -14345,14 +14336,14 @@ export interface operations {
                      * @example {
                      *       "builds": [
                      *         {
-                     *           "build_id": "01a21114-7374-70fe-9846-68f46868084d",
+                     *           "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
                      *           "status": "completed",
                      *           "progress": 1,
                      *           "count": 46,
                      *           "is_served": true,
                      *           "error": null,
-                     *           "requested_at": "2026-11-25T05:01:22.621Z",
-                     *           "completed_at": "2026-11-25T05:01:48.567Z"
+                     *           "requested_at": "2026-11-25T05:45:01.211Z",
+                     *           "completed_at": "2026-11-25T05:45:03.324Z"
                      *         }
                      *       ]
                      *     }
@@ -14572,7 +14563,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a21114-7374-70fe-9846-68f46868084d",
+                     *       "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
                      *       "known": false,
                      *       "in_build": false,
                      *       "matches": false,
@@ -14811,7 +14802,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a21114-7374-70fe-9846-68f46868084d",
+                     *       "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
                      *       "status": "pending",
                      *       "format": "csv",
                      *       "count": null,
@@ -15871,6 +15862,7 @@ export interface operations {
                      * @example {
                      *       "results": [],
                      *       "count": 0,
+                     *       "total": 0,
                      *       "meta": {
                      *         "topics": [
                      *           "golf"
@@ -16240,6 +16232,7 @@ export interface operations {
                      * @example {
                      *       "results": [],
                      *       "count": 0,
+                     *       "total": 0,
                      *       "meta": {
                      *         "topics": [
                      *           "golf",
@@ -16593,6 +16586,7 @@ export interface operations {
                      * @example {
                      *       "results": [],
                      *       "count": 0,
+                     *       "total": 0,
                      *       "meta": {
                      *         "topics": [
                      *           "golf"
@@ -16962,6 +16956,7 @@ export interface operations {
                      * @example {
                      *       "results": [],
                      *       "count": 0,
+                     *       "total": 0,
                      *       "meta": {
                      *         "topics": [
                      *           "golf",
@@ -17485,7 +17480,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T05:01:22.388Z"
+                     *       "updated_at": "2026-11-25T05:45:01.170Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -17589,7 +17584,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 2,
-                     *       "updated_at": "2026-11-25T05:03:13.368Z"
+                     *       "updated_at": "2026-11-25T05:45:10.626Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -19263,8 +19258,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.198Z",
-                     *         "updated_at": "2026-11-25T05:01:22.198Z"
+                     *         "created_at": "2026-11-25T05:45:01.143Z",
+                     *         "updated_at": "2026-11-25T05:45:01.143Z"
                      *       }
                      *     }
                      */
@@ -19365,8 +19360,8 @@ export interface operations {
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:01:22.198Z",
-                     *         "updated_at": "2026-11-25T05:03:16.051Z"
+                     *         "created_at": "2026-11-25T05:45:01.143Z",
+                     *         "updated_at": "2026-11-25T05:45:10.921Z"
                      *       }
                      *     }
                      */
@@ -19560,7 +19555,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "11cff110-544f-4b2c-a485-1e9ed7580c99@new.example",
+                 *       "email": "028f6640-9a3c-4118-a3f8-c9d3769079f9@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -19588,16 +19583,16 @@ export interface operations {
                      * @example {
                      *       "member": {
                      *         "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
-                     *         "email": "11cff110-544f-4b2c-a485-1e9ed7580c99@new.example",
+                     *         "email": "028f6640-9a3c-4118-a3f8-c9d3769079f9@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:16.958Z",
-                     *         "updated_at": "2026-11-25T05:03:16.958Z"
+                     *         "created_at": "2026-11-25T05:45:11.022Z",
+                     *         "updated_at": "2026-11-25T05:45:11.022Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:23740/invitation/pYXZCy5wzEZrcEMKbfnJ3PYyAiNF2eRtxd9ScupdsfE",
+                     *       "invitation_url": "http://127.0.0.1:22080/invitation/fciERRjsWa2OXpIFuQrA2uefnxTxgG6OjG7C2BpRB3M",
                      *       "by_mail": false
                      *     }
                      */
@@ -19705,8 +19700,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.431Z",
-                     *           "updated_at": "2026-11-25T05:01:22.431Z"
+                     *           "created_at": "2026-11-25T05:45:01.177Z",
+                     *           "updated_at": "2026-11-25T05:45:01.177Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -19716,8 +19711,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.464Z",
-                     *           "updated_at": "2026-11-25T05:01:22.464Z"
+                     *           "created_at": "2026-11-25T05:45:01.186Z",
+                     *           "updated_at": "2026-11-25T05:45:01.186Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -19732,8 +19727,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.492Z",
-                     *           "updated_at": "2026-11-25T05:01:22.492Z"
+                     *           "created_at": "2026-11-25T05:45:01.188Z",
+                     *           "updated_at": "2026-11-25T05:45:01.188Z"
                      *         }
                      *       ]
                      *     }
@@ -19834,8 +19829,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.492Z",
-                     *         "updated_at": "2026-11-25T05:01:22.492Z"
+                     *         "created_at": "2026-11-25T05:45:01.188Z",
+                     *         "updated_at": "2026-11-25T05:45:01.188Z"
                      *       }
                      *     }
                      */
@@ -19951,8 +19946,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:01:22.492Z",
-                     *         "updated_at": "2026-11-25T05:03:18.227Z"
+                     *         "created_at": "2026-11-25T05:45:01.188Z",
+                     *         "updated_at": "2026-11-25T05:45:11.119Z"
                      *       }
                      *     }
                      */
@@ -20167,9 +20162,12 @@ export interface operations {
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Another",
+                     *         "ignored_networks": [],
+                     *         "ignored_hosts": [],
+                     *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:18.719Z",
-                     *         "updated_at": "2026-11-25T05:03:18.719Z"
+                     *         "created_at": "2026-11-25T05:45:11.159Z",
+                     *         "updated_at": "2026-11-25T05:45:11.159Z"
                      *       }
                      *     }
                      */
@@ -20269,9 +20267,12 @@ export interface operations {
                      *           "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *           "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *           "name": "Sample shop",
+                     *           "ignored_networks": [],
+                     *           "ignored_hosts": [],
+                     *           "ignored_paths": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.256Z",
-                     *           "updated_at": "2026-11-25T05:01:22.256Z"
+                     *           "created_at": "2026-11-25T05:45:01.147Z",
+                     *           "updated_at": "2026-11-25T05:45:01.147Z"
                      *         }
                      *       ]
                      *     }
@@ -20366,9 +20367,12 @@ export interface operations {
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Sample shop",
+                     *         "ignored_networks": [],
+                     *         "ignored_hosts": [],
+                     *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.256Z",
-                     *         "updated_at": "2026-11-25T05:01:22.256Z"
+                     *         "created_at": "2026-11-25T05:45:01.147Z",
+                     *         "updated_at": "2026-11-25T05:45:01.147Z"
                      *       }
                      *     }
                      */
@@ -20448,7 +20452,16 @@ export interface operations {
                 /**
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
-                 *       "name": "Renamed"
+                 *       "name": "Renamed",
+                 *       "ignored_networks": [
+                 *         "203.0.113.0/24"
+                 *       ],
+                 *       "ignored_hosts": [
+                 *         "staging.example.com"
+                 *       ],
+                 *       "ignored_paths": [
+                 *         "/preview"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -20479,9 +20492,18 @@ export interface operations {
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Renamed",
+                     *         "ignored_networks": [
+                     *           "203.0.113.0/24"
+                     *         ],
+                     *         "ignored_hosts": [
+                     *           "staging.example.com"
+                     *         ],
+                     *         "ignored_paths": [
+                     *           "/preview"
+                     *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:01:22.256Z",
-                     *         "updated_at": "2026-11-25T05:03:18.912Z"
+                     *         "created_at": "2026-11-25T05:45:01.147Z",
+                     *         "updated_at": "2026-11-25T05:45:11.186Z"
                      *       }
                      *     }
                      */
@@ -20688,19 +20710,19 @@ export interface operations {
                      *         {
                      *           "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *           "visitors": [
+                     *             34,
+                     *             34,
+                     *             34,
+                     *             39,
                      *             38,
-                     *             39,
-                     *             39,
-                     *             43,
-                     *             43,
-                     *             36,
-                     *             39,
                      *             35,
+                     *             35,
+                     *             33,
+                     *             31,
+                     *             33,
+                     *             41,
                      *             37,
-                     *             38,
-                     *             48,
-                     *             42,
-                     *             35,
+                     *             33,
                      *             2
                      *           ],
                      *           "events_today": 19,
@@ -20816,7 +20838,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a1@sample.invalid",
                      *         "name": "Ada Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T05:03:19.829Z"
+                     *         "created_at": "2026-11-25T05:45:11.267Z"
                      *       }
                      *     }
                      */
@@ -20923,7 +20945,7 @@ export interface operations {
                      *           "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *           "name": "Cleo Sample",
                      *           "role": "member",
-                     *           "created_at": "2026-11-25T05:01:22.494Z"
+                     *           "created_at": "2026-11-25T05:45:01.189Z"
                      *         }
                      *       ]
                      *     }
@@ -21023,7 +21045,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T05:01:22.494Z"
+                     *         "created_at": "2026-11-25T05:45:01.189Z"
                      *       }
                      *     }
                      */
@@ -21133,7 +21155,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "admin",
-                     *         "created_at": "2026-11-25T05:01:22.494Z"
+                     *         "created_at": "2026-11-25T05:45:01.189Z"
                      *       }
                      *     }
                      */
@@ -21411,11 +21433,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:20.752Z",
-                     *         "updated_at": "2026-11-25T05:03:20.752Z"
+                     *         "created_at": "2026-11-25T05:45:11.332Z",
+                     *         "updated_at": "2026-11-25T05:45:11.332Z"
                      *       }
                      *     }
                      */
@@ -21573,11 +21595,11 @@ export interface operations {
                      *             "require_signed_identify": false,
                      *             "retention_days": null
                      *           },
-                     *           "script_url": "http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.294Z",
-                     *           "updated_at": "2026-11-25T05:01:22.294Z"
+                     *           "created_at": "2026-11-25T05:45:01.163Z",
+                     *           "updated_at": "2026-11-25T05:45:01.163Z"
                      *         }
                      *       ]
                      *     }
@@ -21727,11 +21749,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.294Z",
-                     *         "updated_at": "2026-11-25T05:01:22.294Z"
+                     *         "created_at": "2026-11-25T05:45:01.163Z",
+                     *         "updated_at": "2026-11-25T05:45:01.163Z"
                      *       }
                      *     }
                      */
@@ -21895,11 +21917,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:23740/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:01:22.294Z",
-                     *         "updated_at": "2026-11-25T05:03:21.568Z"
+                     *         "created_at": "2026-11-25T05:45:01.163Z",
+                     *         "updated_at": "2026-11-25T05:45:11.420Z"
                      *       }
                      *     }
                      */
@@ -22118,7 +22140,8 @@ export interface operations {
                      *       "events_last_24h": 315,
                      *       "rejected_last_24h": 0,
                      *       "last_rejection": null,
-                     *       "last_refusal": null
+                     *       "last_refusal": null,
+                     *       "last_ignored": null
                      *     }
                      */
                     "application/json": components["schemas"]["PixelActivity"];
@@ -22209,7 +22232,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "c737cb9f44526b89b1267859826116ad659c734e9c26d218c674446584082fe8"
+                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
                      *         }
                      *       ]
                      *     }
@@ -22321,11 +22344,11 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 2,
-                     *           "secret": "0939f985ee52a78cc1d999d95e752092b70ae0afbf200770a5b520dfdb860bce"
+                     *           "secret": "664047315061f969178b77c48b850e18e446c4599f04911da31edc46e3ebf6f0"
                      *         },
                      *         {
                      *           "version": 1,
-                     *           "secret": "c737cb9f44526b89b1267859826116ad659c734e9c26d218c674446584082fe8"
+                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
                      *         }
                      *       ]
                      *     }
@@ -22446,7 +22469,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "c737cb9f44526b89b1267859826116ad659c734e9c26d218c674446584082fe8"
+                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
                      *         }
                      *       ]
                      *     }
@@ -22552,7 +22575,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "ba3c0ae9-2054-4902-8131-0dc139a8a8ac",
+                     *         "key_id": "652a94ca-5efc-483b-96cb-7e9adf6ccee4",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -22631,7 +22654,7 @@ export interface operations {
                 email?: string;
                 /**
                  * @description One browser.
-                 * @example d11711b7-1cb2-4d78-9cc5-f56fe0437055
+                 * @example 3eae118e-75d9-4af7-b506-775caae3b813
                  */
                 cookie_id?: string;
             };
@@ -22726,7 +22749,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "38f31edd-e3fb-4f5c-9f79-25965c20f233",
+                 *       "cookie_id": "bf3e02bf-3dd9-44d9-98f9-37233a02967a",
                  *       "opt_out": false
                  *     }
                  */
@@ -22758,9 +22781,9 @@ export interface operations {
                      *         "erasure_id": "5a3b1e00-0000-4000-8000-000000000b05",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-25T05:03:23.628Z",
+                     *         "requested_at": "2026-11-25T05:45:11.596Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-25T05:13:23.628Z",
+                     *         "complete_from": "2026-11-25T05:55:11.596Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -23129,7 +23152,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "94493157-2a0c-4199-9d6d-d20eb1841bde"
+                 *       "cookie_id": "7a487b49-f0ad-401b-aff7-ae4aab7438a2"
                  *     }
                  */
                 "application/json": {
@@ -23157,8 +23180,8 @@ export interface operations {
                      *       "opt_out": {
                      *         "opt_out_id": "5a3b1e00-0000-4000-8000-000000000b04",
                      *         "hem": null,
-                     *         "cookie_id": "94493157-2a0c-4199-9d6d-d20eb1841bde",
-                     *         "created_at": "2026-11-25T05:03:25.194Z"
+                     *         "cookie_id": "7a487b49-f0ad-401b-aff7-ae4aab7438a2",
+                     *         "created_at": "2026-11-25T05:45:11.714Z"
                      *       }
                      *     }
                      */
@@ -25710,8 +25733,8 @@ export interface operations {
                      *           "kind": "hems",
                      *           "count": 48,
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:01:22.918Z",
-                     *           "updated_at": "2026-11-25T05:01:52.768Z"
+                     *           "created_at": "2026-11-25T05:45:01.267Z",
+                     *           "updated_at": "2026-11-25T05:45:03.005Z"
                      *         }
                      *       ]
                      *     }
@@ -25841,8 +25864,8 @@ export interface operations {
                      *         "kind": "emails",
                      *         "count": 0,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:25.609Z",
-                     *         "updated_at": "2026-11-25T05:03:25.609Z"
+                     *         "created_at": "2026-11-25T05:45:11.764Z",
+                     *         "updated_at": "2026-11-25T05:45:11.764Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -25979,8 +26002,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.918Z",
-                     *         "updated_at": "2026-11-25T05:01:52.768Z"
+                     *         "created_at": "2026-11-25T05:45:01.267Z",
+                     *         "updated_at": "2026-11-25T05:45:03.005Z"
                      *       }
                      *     }
                      */
@@ -26179,8 +26202,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:01:22.918Z",
-                     *         "updated_at": "2026-11-25T05:03:26.220Z"
+                     *         "created_at": "2026-11-25T05:45:01.267Z",
+                     *         "updated_at": "2026-11-25T05:45:11.785Z"
                      *       }
                      *     }
                      */
@@ -26295,8 +26318,8 @@ export interface operations {
                      *           "rows_duplicate": 1,
                      *           "rows_rejected": 1,
                      *           "error": null,
-                     *           "created_at": "2026-11-25T05:01:22.918Z",
-                     *           "completed_at": "2026-11-25T05:01:52.768Z"
+                     *           "created_at": "2026-11-25T05:45:01.267Z",
+                     *           "completed_at": "2026-11-25T05:45:03.005Z"
                      *         }
                      *       ]
                      *     }
@@ -26403,8 +26426,8 @@ export interface operations {
                      *         "rows_duplicate": 1,
                      *         "rows_rejected": 1,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T05:01:22.918Z",
-                     *         "completed_at": "2026-11-25T05:01:52.768Z"
+                     *         "created_at": "2026-11-25T05:45:01.267Z",
+                     *         "completed_at": "2026-11-25T05:45:03.005Z"
                      *       }
                      *     }
                      */
@@ -26654,8 +26677,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.918Z",
-                     *         "updated_at": "2026-11-25T05:01:52.768Z"
+                     *         "created_at": "2026-11-25T05:45:01.267Z",
+                     *         "updated_at": "2026-11-25T05:45:03.005Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -26818,8 +26841,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:01:22.918Z",
-                     *         "updated_at": "2026-11-25T05:03:27.920Z"
+                     *         "created_at": "2026-11-25T05:45:01.267Z",
+                     *         "updated_at": "2026-11-25T05:45:11.897Z"
                      *       }
                      *     }
                      */
@@ -26967,7 +26990,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "7fwlvL-lMfHTpKkzJ2_VrVsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "bFJzNuakNpAHMfjEInNGsVsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {
@@ -27088,8 +27111,8 @@ export interface operations {
                      *         "end_date": null,
                      *         "audience_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:28.961Z",
-                     *         "updated_at": "2026-11-25T05:03:28.961Z"
+                     *         "created_at": "2026-11-25T05:45:12.005Z",
+                     *         "updated_at": "2026-11-25T05:45:12.005Z"
                      *       }
                      *     }
                      */
@@ -27322,7 +27345,7 @@ export interface operations {
                      *         "audience_id": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:03:29.268Z"
+                     *         "updated_at": "2026-11-25T05:45:12.051Z"
                      *       }
                      *     }
                      */
@@ -27760,6 +27783,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "count": 2,
+                     *       "total": 2,
                      *       "totals": {
                      *         "impressions": 2376,
                      *         "clicks": 78,
@@ -28017,6 +28041,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "count": 2,
+                     *       "total": 2,
                      *       "totals": {
                      *         "budget": 500,
                      *         "spend": 6.125382,
@@ -28268,10 +28293,10 @@ export interface operations {
                      *         "failing_since": null,
                      *         "former_secret_until": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:31.343Z",
-                     *         "updated_at": "2026-11-25T05:03:31.343Z"
+                     *         "created_at": "2026-11-25T05:45:12.283Z",
+                     *         "updated_at": "2026-11-25T05:45:12.283Z"
                      *       },
-                     *       "secret": "whsec_/9nJAlXif84S/phFcqM1lq90N56R9CtnBVimFGeJ354="
+                     *       "secret": "whsec_RKYbsJ5jgDy1P9FT8PIdnLs2cy8hYjuRGiOodlFfZ/w="
                      *     }
                      */
                     "application/json": {
@@ -28598,7 +28623,7 @@ export interface operations {
                      *         "former_secret_until": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:03:32.024Z"
+                     *         "updated_at": "2026-11-25T05:45:12.464Z"
                      *       }
                      *     }
                      */
@@ -28709,12 +28734,12 @@ export interface operations {
                      *         "disabled_reason": null,
                      *         "disabled_at": null,
                      *         "failing_since": null,
-                     *         "former_secret_until": "2026-11-26T05:03:32.361Z",
+                     *         "former_secret_until": "2026-11-26T05:45:12.489Z",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:03:32.361Z"
+                     *         "updated_at": "2026-11-25T05:45:12.489Z"
                      *       },
-                     *       "secret": "whsec_JNPv6zF1RB15BKJB0Z9w6/FCh/Ct0E6J8H7wa8UtKt8="
+                     *       "secret": "whsec_AZg7riy3tCM0u0xA8vehZkTJzD6gZIC8YLSfNBgsZvo="
                      *     }
                      */
                     "application/json": {
@@ -28925,16 +28950,16 @@ export interface operations {
                      * @example {
                      *       "delivery": {
                      *         "id": "5a3b1e00-0000-4000-8000-000000000b02",
-                     *         "message_id": "msg_01a21116-7058-7490-9e2f-b65ae35e55b4",
+                     *         "message_id": "msg_01a2113c-9459-7811-b99a-5666a11616ae",
                      *         "type": "webhook.test",
                      *         "status": "pending",
                      *         "attempts": 0,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T05:03:32.938Z",
+                     *         "next_attempt_at": "2026-11-25T05:45:12.536Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T05:03:32.938Z"
+                     *         "created_at": "2026-11-25T05:45:12.536Z"
                      *       }
                      *     }
                      */
@@ -29042,7 +29067,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "attempts": 1,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T05:03:33.148Z",
+                     *         "next_attempt_at": "2026-11-25T05:45:12.554Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": "A sample of a message that was given up.",
@@ -29139,7 +29164,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "since": "2026-11-25T04:03:33.302Z"
+                 *       "since": "2026-11-25T04:45:12.569Z"
                  *     }
                  */
                 "application/json": {
@@ -29499,8 +29524,8 @@ export interface operations {
                      *           "hem"
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:33.623Z",
-                     *         "updated_at": "2026-11-25T05:03:33.623Z"
+                     *         "created_at": "2026-11-25T05:45:12.606Z",
+                     *         "updated_at": "2026-11-25T05:45:12.606Z"
                      *       }
                      *     }
                      */
@@ -29830,7 +29855,7 @@ export interface operations {
                      *         ],
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:03:33.834Z"
+                     *         "updated_at": "2026-11-25T05:45:12.638Z"
                      *       }
                      *     }
                      */
@@ -29933,7 +29958,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration: nothing was asked, and nothing is ever sent to it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T05:03:34.083Z"
+                     *         "checked_at": "2026-11-25T05:45:12.665Z"
                      *       }
                      *     }
                      */
@@ -30027,7 +30052,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration: nothing was asked, and nothing is ever sent to it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T05:03:33.947Z"
+                     *         "checked_at": "2026-11-25T05:45:12.654Z"
                      *       }
                      *     }
                      */
@@ -30359,8 +30384,8 @@ export interface operations {
                      *         "mapping": null,
                      *         "schedule": "manual",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:03:34.478Z",
-                     *         "updated_at": "2026-11-25T05:03:34.478Z"
+                     *         "created_at": "2026-11-25T05:45:12.689Z",
+                     *         "updated_at": "2026-11-25T05:45:12.689Z"
                      *       }
                      *     }
                      */
@@ -30698,7 +30723,7 @@ export interface operations {
                      *         "schedule": "manual",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:03:35.124Z"
+                     *         "updated_at": "2026-11-25T05:45:12.771Z"
                      *       }
                      *     }
                      */
@@ -30920,11 +30945,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a21114-7374-70fe-9846-68f46868084d",
+                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
                      *         "retry_of": null,
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T05:03:36.000Z",
+                     *         "requested_at": "2026-11-25T05:45:12.854Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -31253,11 +31278,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a21114-7374-70fe-9846-68f46868084d",
+                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
                      *         "retry_of": "5a3b1e00-0000-4000-8000-1000000000f3",
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T05:03:36.708Z",
+                     *         "requested_at": "2026-11-25T05:45:12.953Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }

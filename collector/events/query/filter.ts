@@ -42,6 +42,8 @@ export const filtersMax = 100
 
 /** Names of a path into event_data: every one takes an object apart. */
 const pathMax = 10
+/** `%` in a pattern of `like`. ClickHouse tries every way to divide a text between them. */
+const wildcardsMax = 10
 
 /** Names of all paths together: each is a parameter, of which ClickHouse takes a thousand. */
 const pathNamesMax = 300
@@ -49,8 +51,8 @@ const pathNamesMax = 300
 const grammar =
   `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +
   `${operators.join(', ')}. A comma separates only where field:op: follows it, so values may hold commas and ` +
-  'colons. Values have the type of the field; ne also keeps rows without a value; like takes % and _, which a ' +
-  'backslash escapes; in takes up to ' +
+  'colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to ' +
+  `${wildcardsMax} %, which a backslash escapes; in takes up to ` +
   `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
   'holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. ' +
   'event_data.element.className and other dotted paths reach into the payload, where eq, ' +
@@ -129,6 +131,9 @@ function filterOf(
 
   const texts = op === 'in' ? parts.value.split('|') : [parts.value]
   if (texts.length > valuesMax) throw refuse(`in takes at most ${valuesMax} values`)
+  const wildcards = op === 'like' ? parts.value.split('%').length - 1 : 0
+  if (wildcards > wildcardsMax)
+    throw refuse(`like takes at most ${wildcardsMax} "%" (got ${wildcards})`)
   const [first, ...others] = texts.map((text) => {
     const typed = path.length > 0 ? payloadValue(op, text) : fieldValue(field, op, text)
     if (typeof typed === 'string') throw refuse(typed)

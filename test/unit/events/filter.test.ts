@@ -100,6 +100,7 @@ describe('a filter', () => {
     ['ts_millis:eq:', 'must be a whole number'],
     ['ts_millis:eq:9223372036854775808', 'must fit 64 bits'],
     ['ts_millis:like:1%', 'like is for text fields'],
+    [`page_url:like:${'%a'.repeat(11)}`, 'like takes at most 10 "%" (got 11)'],
     ['resolved:eq:yes', 'must be true or false'],
     ['resolved:gt:true', 'use eq or ne'],
     ['is_bot:like:true', 'like is for text fields'],
