@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { sampleMessageId } from '../../collector/ops/sandbox/sampleRecords.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
@@ -67,10 +68,14 @@ async function readStores({ dataDir }: Service) {
     "SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace",
   )
   for (const { name } of names.filter(({ name }) => !writtenByItself.includes(name))) {
-    const { rows } = await postgres.query(
+    const { rows } = await postgres.query<{ row: string }>(
       `SELECT to_json(t)::text AS row FROM "${name}" t ORDER BY 1`,
     )
-    held[`PostgreSQL: ${name}`] = rows.map(({ row }) => row)
+    held[`PostgreSQL: ${name}`] = rows.map(({ row }) =>
+      name === 'outbox_messages' && row.includes(`"message_id":"${sampleMessageId}"`)
+        ? row.replace(/"created_at":"[^"]+"/, '"created_at":"the last start"')
+        : row,
+    )
   }
   await clickhouse.close()
   await postgres.end()
