@@ -13,11 +13,13 @@ import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { type Cluster, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
 import { deleteRows } from '../../collector/platform/clickhouse/deleteRows.ts'
 import {
+  makeDatabase,
   migrateClickHouse,
   migrationNames,
   migrationStatements,
 } from '../../collector/platform/clickhouse/migrate.ts'
 import { migrateDatabases } from '../../collector/platform/clickhouse/migrateDatabases.ts'
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { forgetShardSet } from '../../collector/platform/clickhouse/shardSet.ts'
 import { shardUp } from '../../collector/platform/metrics.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
@@ -26,6 +28,8 @@ import { newPostgresDatabase, randomName } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 import { type Shards, startShards } from '../harness/shards.ts'
 import { ids, row, storedIds, writeSegment } from '../spool/segments.ts'
+import { clickhouseSchema } from '../stores/replaced/catalog.ts'
+import { installClickHouse } from '../stores/replaced/install.ts'
 
 let stores: string
 let shards: Shards
@@ -214,6 +218,25 @@ describe('the schema', () => {
     expect(first!.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['events_local', 'profiles']),
     )
+  })
+
+  test('of an installation by replaced migrations is upgraded on every shard, and then equals a new one', async () => {
+    const { cluster } = shards
+    const [old, fresh] = [randomName(), randomName()]
+    const open = (database: string) => cluster.shards.map(([url]) => openClickHouse(url!, database))
+    const [ofOld, ofFresh] = [open(old), open(fresh)]
+    for (const [shard, [url]] of cluster.shards.entries()) {
+      await makeDatabase(url!, old)
+      await installClickHouse(ofOld[shard]!, cluster, shard)
+    }
+    await migrateClickHouse(cluster, old)
+    await migrateClickHouse(cluster, fresh)
+    for (const [shard, upgraded] of ofOld.entries()) {
+      const schema = await clickhouseSchema(upgraded)
+      expect(schema).toHaveProperty('events_local')
+      expect(schema).toEqual(await clickhouseSchema(ofFresh[shard]!))
+    }
+    await Promise.all([...ofOld, ...ofFresh].map((server) => server.close()))
   })
 
   test('a column that is missing is added to the events of all shards', async () => {
