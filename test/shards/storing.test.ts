@@ -9,6 +9,7 @@ import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
 import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
 import { examineClickHouse, examineShards } from '../../collector/ops/doctor/clickhouse.ts'
+import { base } from '../../collector/platform/clickhouse/baseMigrations.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { type Cluster, openForShipping } from '../../collector/platform/clickhouse/cluster.ts'
 import { deleteRows } from '../../collector/platform/clickhouse/deleteRows.ts'
@@ -273,6 +274,36 @@ describe('the schema', () => {
     await expect(start(url!)).rejects.toThrow(/has its events on several shards/)
     await start(url!, alone)
     await expect(migrateClickHouse(cluster, alone)).rejects.toThrow(/has its events on one server/)
+    await postgres.end()
+  })
+
+  test('while a shard is away, an installation by replaced migrations starts, and one by a newer version is refused', async () => {
+    const { cluster, database } = shards
+    const [first] = clickhouse.shards
+    const recorded = (sql: string) =>
+      first!.command({ sql: `${sql} SETTINGS mutations_sync = 1`, params: {} })
+    const names = base.names.map((name) => `'${name}'`).join(', ')
+    const replaced = base.replaced.map((name) => `('${name}')`).join(', ')
+    const postgres = openPostgres(await newPostgresDatabase(), () => {})
+    const away: string[] = []
+    const start = () => {
+      const withOneAway = [cluster.shards[0]!, ['http://127.0.0.1:9']]
+      const address = { ...cluster, shards: withOneAway }
+      return migrateDatabases(address, database, postgres, (servers) => away.push(...servers))
+    }
+    await recorded(`ALTER TABLE migrations DELETE WHERE name IN (${names})`)
+    await first!.command({
+      sql: `INSERT INTO migrations (name) VALUES ${replaced}`,
+      params: {},
+    })
+    await start()
+    expect(away).toEqual(['127.0.0.1:9'])
+
+    const future = "INSERT INTO migrations (name) VALUES ('999_future.sql')"
+    await first!.command({ sql: future, params: {} })
+    await expect(start()).rejects.toThrow(/a newer version of Footfall has migrated ClickHouse/)
+    await recorded("ALTER TABLE migrations DELETE WHERE name = '999_future.sql'")
+    await migrateClickHouse(cluster, database)
     await postgres.end()
   })
 
