@@ -1,11 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
-import { packageRoot } from '../../collector/platform/paths.ts'
 import { migratePostgres } from '../../collector/platform/postgres/migrate.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { companyFields, eventColumns, type Field, profileFields } from '../../schemas/fields.ts'
@@ -83,55 +79,6 @@ test('of events that an older release stored, what is computed is read as of new
   await clickhouse.close()
 })
 
-test('empty texts that an older release stored for what nobody knew are null', async () => {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const run = (sql: string) =>
-    clickhouse.command({ sql: `${sql} SETTINGS mutations_sync = 1`, params: {} })
-  const wereTexts = ['user_agent', 'client_ip', 'page_url', 'page_host', 'page_path', 'device_type']
-  for (const name of wereTexts)
-    await run(`ALTER TABLE events MODIFY COLUMN ${name} String DEFAULT ''`)
-  await clickhouse.command({
-    sql: `INSERT INTO events (user_agent, page_url) VALUES ('', ''), ('Test/1.0', 'https://a.example/')`,
-    params: {},
-  })
-  await run("ALTER TABLE migrations DELETE WHERE name = '011_unknown_is_null.sql'")
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const rows = () =>
-    clickhouse.rows({
-      sql: 'SELECT user_agent, client_ip, page_url, page_host, device_type FROM events ORDER BY page_url',
-      params: {},
-    })
-  const unknown = { client_ip: null, page_host: null, device_type: null }
-  const expected = [
-    { user_agent: 'Test/1.0', page_url: 'https://a.example/', ...unknown },
-    { user_agent: null, page_url: null, ...unknown },
-  ]
-  await expect.poll(rows, { timeout: 20_000 }).toEqual(expected)
-  await clickhouse.close()
-})
-
-test('the language of profiles that an older release stored is their home_language', async () => {
-  const database = randomName()
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const clickhouse = openClickHouse(inject('clickhouseUrl'), database)
-  const run = (sql: string) => clickhouse.command({ sql, params: {} })
-  await run('DROP VIEW profile_rows_from_profiles')
-  await run('ALTER TABLE profiles RENAME COLUMN home_language TO language')
-  await run(`INSERT INTO profiles (hem, language) VALUES ('${'ab'.repeat(32)}', 'cy')`)
-  await run(
-    "ALTER TABLE migrations DELETE WHERE name = '010_home_language.sql' SETTINGS mutations_sync = 1",
-  )
-  await migrateClickHouse(inject('clickhouseUrl'), database)
-  const [row] = await clickhouse.rows<{ profile: string }>({
-    sql: 'SELECT profile FROM profile_rows FINAL',
-    params: {},
-  })
-  expect(row!.profile).toContain('"home_language":"cy"')
-  await clickhouse.close()
-})
-
 test('a computed column whose expression is another now is mended at the next start', async () => {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)
@@ -151,59 +98,6 @@ test('a computed column whose expression is another now is mended at the next st
   })
   await migrateClickHouse(inject('clickhouseUrl'), database)
   expect(await resolved()).toBe(right)
-  await clickhouse.close()
-})
-
-test('links that a release before kept are links still, however often they are brought over', async () => {
-  const url = inject('clickhouseUrl')
-  const database = randomName()
-  const server = openClickHouse(url, 'default')
-  await server.command({ sql: `CREATE DATABASE ${database}`, params: {} })
-  await server.close()
-  const clickhouse = openClickHouse(url, database)
-  const run = (sql: string) => clickhouse.command({ sql, params: {} })
-  const [organization, cookie, hem] = [randomUUID(), randomUUID(), 'ab'.repeat(32)]
-
-  const table = readFileSync(
-    join(packageRoot, 'collector/platform/clickhouse/migrations/003_identity_links.sql'),
-    'utf8',
-  )
-  await run(table.replace('{engine}', '').replace(/;\s*$/, ''))
-  const { username, password } = new URL(url)
-  await run(`CREATE DICTIONARY identity_by_cookie
-    (organization_id UUID, cookie_id UUID, hem String, observed_at DateTime64(3, 'UTC'))
-    PRIMARY KEY organization_id, cookie_id
-    SOURCE(CLICKHOUSE(TABLE 'identity_links' DB '${database}' USER '${username}' PASSWORD '${password}'
-      UPDATE_FIELD observed_at UPDATE_LAG 15))
-    LAYOUT(COMPLEX_KEY_HASHED()) LIFETIME(MIN 1 MAX 2)`)
-  await run(`CREATE TABLE events
-    (organization_id UUID, project_id UUID, ts_millis Int64, event_id UUID, cookie_id UUID,
-     event_type String, source String, campaign_id Nullable(String), user_agent String, client_ip String,
-     page_url String, page_host String, page_path String, device_type String,
-     resolved Nullable(Bool) ALIAS dictHas('identity_by_cookie', (organization_id, cookie_id)))
-    ENGINE = MergeTree ORDER BY (project_id, ts_millis, event_id)`)
-  await run(`INSERT INTO identity_links (organization_id, cookie_id, hem, observed_at)
-    VALUES ('${organization}', '${cookie}', '${hem}', now64(3))`)
-  await run(
-    `INSERT INTO events (organization_id, cookie_id) VALUES ('${organization}', '${cookie}')`,
-  )
-  await run('SYSTEM RELOAD DICTIONARY identity_by_cookie')
-
-  for (const times of [1, 2]) {
-    await migrateClickHouse(url, database)
-    await run(
-      "ALTER TABLE migrations DELETE WHERE name = '004_identity.sql' SETTINGS mutations_sync = 1",
-    )
-    const links = await clickhouse.rows({
-      sql: 'SELECT cookie_id, hem, source, confidence FROM identity_links',
-      params: {},
-    })
-    expect(links, `after ${times}`).toEqual([
-      { cookie_id: cookie, hem, source: 'identify', confidence: 1 },
-    ])
-    const events = await clickhouse.rows({ sql: 'SELECT resolved, hem FROM events', params: {} })
-    expect(events).toEqual([{ resolved: true, hem }])
-  }
   await clickhouse.close()
 })
 

@@ -10,7 +10,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import {
   makeTablesOf,
   migratePostgres,
-  refuseNewerMigrations,
+  requireUpgradable,
 } from '../../platform/postgres/migrate.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -112,12 +112,12 @@ export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
     throw new StartError('PostgreSQL has tables already: restore into an empty database')
 }
 
-/** Reads every table's file to its end. Throws StartError where one is missing, damaged, or of a newer version. */
+/** Reads every table's file to its end. Throws StartError where one is missing or damaged, or where this version cannot upgrade the backup. */
 export async function requirePostgresPart(
   dump: PostgresManifest,
   directory: string,
 ): Promise<void> {
-  refuseNewerMigrations(dump.migrations)
+  requireUpgradable(dump.migrations)
   for (const { name, rows } of dump.tables) {
     const file = fileOf(directory, name)
     const found = await countLines(file).catch((error: Error) => {
@@ -141,7 +141,7 @@ async function countLines(file: string): Promise<number> {
 
 /**
  * Fills an empty database with what dumpPostgres wrote, all of it or nothing, and brings it to this version's form.
- * Throws StartError where the backup is of a newer version.
+ * Throws StartError where this version cannot upgrade the backup.
  */
 export async function loadPostgres(
   postgres: Postgres,

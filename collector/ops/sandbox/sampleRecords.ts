@@ -4,7 +4,8 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 const madeAt = '2026-01-01T00:00:00Z'
 /** Of a browser that is nobody's. */
 export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
-const messageId = '5a3b1e00-0000-4000-8000-000000000b07'
+/** Of the sample's message, which is as old as the last start. */
+export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
 /**
  * Makes sure that the sample has a webhook with a delivery, a share link, an opt-out and an erasure. The webhook wants
@@ -22,12 +23,12 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
   await postgres.query(
     `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data, dispatched_at)
      VALUES ($1, $2, $3, 'webhook.test', '{}', now()) ON CONFLICT (message_id) DO UPDATE SET created_at = now()`,
-    [messageId, organizationId, projectId],
+    [sampleMessageId, organizationId, projectId],
   )
   await postgres.query(
     `INSERT INTO webhook_deliveries (delivery_id, webhook_id, message_id, status, attempts, next_attempt_at, error, created_at)
      VALUES ($1, $2, $3, 'failed', 1, NULL, 'A sample of a message that was given up.', $4) ON CONFLICT DO NOTHING`,
-    [deliveryId, webhookId, messageId, madeAt],
+    [deliveryId, webhookId, sampleMessageId, madeAt],
   )
   await postgres.query(
     `INSERT INTO share_links (share_id, project_id, name, secret_sha256, created_at, expires_at)

@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { companyFields, eventColumns, type Field, profileFields } from '../../../schemas/fields.ts'
-import { refuseNewerSchema } from '../refuseNewerSchema.ts'
+import { appliedMigrations } from '../appliedMigrations.ts'
 import { StartError } from '../startError.ts'
+import { base, keeperFolder } from './baseMigrations.ts'
 import type { ClickHouse } from './client.ts'
 import { type ClickHouseAddress, eventsTable, isReplicated, isSharded } from './cluster.ts'
 import { columnDefinition, syncColumns } from './columns.ts'
@@ -14,7 +15,7 @@ import { collectionNames, saveDictionaryLogin } from './login.ts'
 import { openClickHouse } from './openClickHouse.ts'
 import { syncProfileRows } from './profileRows.ts'
 import { replicated } from './replicated.ts'
-import { readStatements, schemaDirectory } from './statements.ts'
+import { readSchemaFile, schemaDirectory, statementsOf } from './statements.ts'
 import { syncTopics } from './topics.ts'
 
 const triesMax = 5
@@ -33,8 +34,8 @@ export interface SchemaNode {
  * the numbered migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by
  * comparing what is there with what should be. Safe to run twice and by several processes at once: every statement can
  * be done again, a migration is recorded only after all of it was done, and where two get in each other's way, each
- * tries once more. Throws when ClickHouse cannot be asked, or refuses; StartError where a newer version was here
- * before, or the login lacks a grant, which it names.
+ * tries once more. Throws when ClickHouse cannot be asked, or refuses; StartError where this version cannot upgrade
+ * the database, or the login lacks a grant, which it names.
  */
 export async function migrateClickHouse(
   address: ClickHouseAddress,
@@ -131,38 +132,57 @@ export const migrationNames = (): string[] =>
     .filter((file) => file.endsWith('.sql'))
     .sort()
 
+/**
+ * The migrations of this version that a server with these `recorded` names has had. Throws StartError where this version
+ * cannot upgrade the server.
+ */
+export const appliedOf = (recorded: Iterable<string>): Set<string> =>
+  appliedMigrations({ store: 'ClickHouse', names: migrationNames(), base }, recorded)
+
 /** What stands in a migration for the table of a server's own events: statements that name it are about nothing else. */
 const eventsMark = '{events}'
 
 /** The statements of a migration for a shard: of the first all, of the others those about events. */
-export function migrationStatements(
+export const migrationStatements = (
   name: string,
   address: ClickHouseAddress,
   shard: number,
-): string[] {
-  const origin = name.replace(/\.sql$/, '')
-  return readStatements(`migrations/${name}`, tableValues)
-    .filter((sql) => shard === 0 || sql.includes(eventsMark))
-    .map((sql) => sql.replaceAll(eventsMark, eventsTable(address)))
-    .map((sql) => (isReplicated(address) ? replicated(sql, origin) : sql))
-}
+): string[] =>
+  statementsFor(readSchemaFile(`migrations/${name}`), address, shard, (table) =>
+    keeperFolder(name, table),
+  )
 
-/** One after the other, each on every server before the next: a replica is made as the others were made. */
+/** The statements of `sql` for a shard; `folderOf` names the folder of a table in Keeper. */
+export const statementsFor = (
+  sql: string,
+  address: ClickHouseAddress,
+  shard: number,
+  folderOf: (table: string) => string,
+): string[] =>
+  statementsOf(sql, tableValues)
+    .filter((statement) => shard === 0 || statement.includes(eventsMark))
+    .map((statement) => statement.replaceAll(eventsMark, eventsTable(address)))
+    .map((statement) => (isReplicated(address) ? replicated(statement, folderOf) : statement))
+
+/**
+ * One after the other, each on every server before the next: a replica is made as the others were made. A migration whose
+ * schema a server has already is recorded there without being run.
+ */
 async function runMigrations(
   nodes: readonly SchemaNode[],
   address: ClickHouseAddress,
 ): Promise<void> {
-  const ours = migrationNames()
-  const done = await onEach(nodes, async ({ clickhouse }) => {
-    const names = await migrationsDone(clickhouse)
-    refuseNewerSchema('ClickHouse', names, ours)
-    return names
+  const names = migrationNames()
+  const found = await onEach(nodes, async ({ clickhouse }) => {
+    const recorded = await recordedMigrations(clickhouse)
+    return { recorded, applied: appliedOf(recorded) }
   })
-  for (const name of ours) {
+  for (const name of names) {
     await onEach(nodes, async (node) => {
-      if (done[nodes.indexOf(node)]!.has(name)) return
-      for (const sql of migrationStatements(name, address, node.shard))
-        await node.clickhouse.command({ sql, params: {} })
+      const { recorded, applied } = found[nodes.indexOf(node)]!
+      if (recorded.has(name)) return
+      const statements = applied.has(name) ? [] : migrationStatements(name, address, node.shard)
+      for (const sql of statements) await node.clickhouse.command({ sql, params: {} })
       await node.clickhouse.command({
         sql: 'INSERT INTO migrations (name) VALUES ({name:String})',
         params: { name },
@@ -171,7 +191,7 @@ async function runMigrations(
   }
 }
 
-async function migrationsDone(clickhouse: ClickHouse): Promise<Set<string>> {
+async function recordedMigrations(clickhouse: ClickHouse): Promise<Set<string>> {
   await clickhouse.command({
     sql: 'CREATE TABLE IF NOT EXISTS migrations (name String, applied_at DateTime DEFAULT now()) ENGINE = ReplacingMergeTree ORDER BY name',
     params: {},
@@ -195,5 +215,4 @@ const tableValues = {
   event_columns: storedColumns(eventColumns),
   profile_columns: storedColumns(profileFields),
   company_columns: storedColumns(companyFields.filter(({ name }) => name !== 'company_domain')),
-  engine: '',
 }

@@ -9,6 +9,7 @@ import {
 } from './cluster.ts'
 import { requireCluster } from './distributed.ts'
 import {
+  appliedOf,
   closeNodes,
   hostOf,
   makeDatabase,
@@ -62,7 +63,7 @@ const isUnknown = (error: unknown): boolean =>
 /**
  * The servers that cannot be reached, where the others have all migrations and one of the first shard is among them;
  * none where there is something to do, which would fail then. Throws StartError where a server was told of another
- * cluster than CLICKHOUSE_SHARDS says.
+ * cluster than CLICKHOUSE_SHARDS says, or where this version cannot upgrade a server.
  */
 async function findAway(cluster: Cluster, name: string): Promise<string[]> {
   const nodes = openNodes(cluster, 'default')
@@ -80,7 +81,7 @@ async function findAway(cluster: Cluster, name: string): Promise<string[]> {
           sql: `SELECT name FROM ${name}.migrations`,
           params: {},
         })
-        const applied = new Set(rows.map((row) => row.name))
+        const applied = appliedOf(rows.map((row) => row.name))
         return {
           shard,
           isAway: false,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { appliedMigrations, type Migrations } from '../appliedMigrations.ts'
 import { packageRoot } from '../paths.ts'
-import { refuseNewerSchema } from '../refuseNewerSchema.ts'
+import { base } from './baseMigrations.ts'
 import { requireGrants } from './grants.ts'
 import type { Postgres } from './pool.ts'
 import type { Queryable } from './transaction.ts'
@@ -16,7 +17,7 @@ const migrationLock = 7_306_001
 /**
  * Applies the numbered migrations that the database has not had, then the functions that are not as their files say.
  * Safe to run twice and by several processes at once: one applies, the others wait for it. Rejects with StartError
- * where a newer version was here before, or the login lacks a grant, which it names.
+ * where this version cannot upgrade the database, or the login lacks a grant, which it names.
  */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
   const client = await postgres.connect()
@@ -31,44 +32,42 @@ export async function migratePostgres(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Throws StartError where one of these migrations is of a newer version. */
-export const refuseNewerMigrations = (names: readonly string[]): void =>
-  refuseNewerSchema('PostgreSQL', names, migrationNames())
-
-/**
- * Makes the tables of an empty database as they are after these migrations, which a later migratePostgres goes on from.
- * Throws StartError where one of them is of a newer version.
- */
-export async function makeTablesOf(client: Queryable, names: readonly string[]): Promise<void> {
-  const ours = migrationNames()
-  refuseNewerSchema('PostgreSQL', names, ours)
-  await applyMigrations(
-    client,
-    ours.filter((name) => names.includes(name)),
-  )
+/** Throws StartError where this version cannot upgrade a database that has had these migrations. */
+export const requireUpgradable = (names: readonly string[]): void => {
+  appliedMigrations(ourMigrations(), names)
 }
 
+/**
+ * Makes the tables of an empty database as they are after these migrations. A later migratePostgres continues from there.
+ * Throws StartError where this version cannot upgrade such a database.
+ */
+export async function makeTablesOf(client: Queryable, names: readonly string[]): Promise<void> {
+  const meant = appliedMigrations(ourMigrations(), names)
+  await applyMigrations(client, (name) => meant.has(name))
+}
+
+/** A migration whose schema the database has already is recorded without being run. */
 async function applyMigrations(
   client: Queryable,
-  ours: readonly string[] = migrationNames(),
+  isMeant: (name: string) => boolean = () => true,
 ): Promise<void> {
   await client.query(
     'CREATE TABLE IF NOT EXISTS migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
   )
   const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations')
-  const done = new Set(rows.map(({ name }) => name))
-  refuseNewerSchema('PostgreSQL', done, ours)
-  for (const name of ours) {
-    if (done.has(name)) continue
-    await apply(client, migrationDirectory, name, () =>
-      client.query('INSERT INTO migrations (name) VALUES ($1)', [name]),
-    )
+  const recorded = new Set(rows.map(({ name }) => name))
+  const applied = appliedMigrations(ourMigrations(), recorded)
+  for (const name of migrationNames().filter(isMeant)) {
+    if (recorded.has(name)) continue
+    const record = () => client.query('INSERT INTO migrations (name) VALUES ($1)', [name])
+    if (applied.has(name)) await record()
+    else await apply(client, migrationDirectory, name, record)
   }
 }
 
 /**
- * Replaces the functions whose files have changed. What a function does now stands in its file alone; migrations hold
- * what it was then. Where its parameters or its result change, the file drops the function as it was before.
+ * Replaces the functions whose files have changed. The file of a function is its only current definition, and creates its
+ * trigger. Where its parameters or its result change, the file first drops the previous function.
  */
 async function replaceFunctions(client: Queryable): Promise<void> {
   await client.query(
@@ -99,6 +98,8 @@ const sqlFiles = (directory: string): string[] =>
 
 /** The migrations of this version, in order. */
 export const migrationNames = (): string[] => sqlFiles(migrationDirectory)
+
+const ourMigrations = (): Migrations => ({ store: 'PostgreSQL', names: migrationNames(), base })
 
 /** Runs a file and `note`, which remembers it, in one transaction. */
 async function apply(

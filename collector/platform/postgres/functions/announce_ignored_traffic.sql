@@ -4,3 +4,6 @@ BEGIN
   PERFORM pg_notify('ignored_traffic', coalesce(NEW.project_id, OLD.project_id)::text);
   RETURN NULL;
 END $$;
+CREATE OR REPLACE TRIGGER ignored_traffic_changed
+  AFTER INSERT OR DELETE OR UPDATE OF ignored_networks, ignored_hosts, ignored_paths ON projects
+  FOR EACH ROW EXECUTE FUNCTION announce_ignored_traffic();

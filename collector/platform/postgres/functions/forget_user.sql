@@ -5,3 +5,5 @@ BEGIN
     AND NOT EXISTS (SELECT FROM members WHERE members.user_id = OLD.user_id);
   RETURN NULL;
 END $$;
+CREATE OR REPLACE TRIGGER members_deleted AFTER DELETE ON members
+  FOR EACH ROW WHEN (OLD.user_id IS NOT NULL) EXECUTE FUNCTION forget_user();

@@ -5,3 +5,5 @@ BEGIN
   PERFORM pg_notify('footfall_jobs', 'audiences.files');
   RETURN NULL;
 END $$;
+CREATE OR REPLACE TRIGGER audience_file_deleted AFTER DELETE ON audience_files
+  FOR EACH ROW WHEN (OLD.is_stored) EXECUTE FUNCTION note_file_leftover();

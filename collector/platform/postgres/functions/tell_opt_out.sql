@@ -8,3 +8,5 @@ BEGIN
     'is_active', TG_OP <> 'DELETE' AND changed.removed_at IS NULL)::text);
   RETURN NULL;
 END $$;
+CREATE OR REPLACE TRIGGER opt_outs_changed AFTER INSERT OR UPDATE OF removed_at OR DELETE ON opt_outs
+  FOR EACH ROW EXECUTE FUNCTION tell_opt_out();
