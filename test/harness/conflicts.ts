@@ -137,7 +137,12 @@ function referencesIn({ checker }: Project): References {
     const before = known.get(node)
     if (before) return before
     const names = collect(node, (one) => (one.kind === SyntaxKind.Identifier ? one : undefined))
-    const symbols = names.length === 0 ? [] : checker.getSymbolAtLocation(names)
+    const symbols = names.length === 0 ? [] : [...checker.getSymbolAtLocation(names)]
+    // The symbol of the name in `{ name }` is the property's, not the variable's.
+    visit(node, (one) => {
+      if (one.kind === SyntaxKind.ShorthandPropertyAssignment)
+        symbols.push(checker.getShorthandAssignmentValueSymbol(one))
+    })
     const declarations = [...new Set(symbols.filter((symbol) => symbol !== undefined))]
       .map(originOf)
       .flatMap((symbol) => symbol.declarations)
