@@ -8,7 +8,7 @@ import {
   dumpPostgres,
   loadPostgres,
   requirePostgresPart,
-} from '../../collector/ops/backup/postgres.ts'
+} from '../../collector/ops/backup/backupPostgres.ts'
 import { base as clickhouseBase } from '../../collector/platform/clickhouse/baseMigrations.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import type { Cluster } from '../../collector/platform/clickhouse/cluster.ts'
