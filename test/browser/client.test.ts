@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
-import type { Service } from '../harness/service.ts'
-import { openSharedService } from '../harness/sharedService.ts'
+import type { Answering } from '../harness/service.ts'
+import { openTenant } from '../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 let browser: Browser
 beforeAll(async () => {
-  service = (await openSharedService()).service
+  service = (await openTenant()).service
   browser = await openChromium()
 })
 afterAll(async () => {

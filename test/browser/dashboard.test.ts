@@ -6,7 +6,7 @@ import { customEvent, postBeacon } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
 import { button, copied, focused, heading, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard({ isShared: true })
+const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
 
 describe('from the first sign-in to a key that reads its first event', () => {

@@ -5,27 +5,18 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
-import { type Service, startService } from '../harness/service.ts'
-import { openSharedService } from '../harness/sharedService.ts'
+import { type Answering, startService } from '../harness/service.ts'
+import { openTenant } from '../harness/sharedApp.ts'
 
-/**
- * `env` is what the service is told besides; with `hasSample` the demo has its sample visitors. With `isShared` it is the
- * service that the files of a process share (openSharedService).
- */
-export function useDashboard({
-  env,
-  isShared = false,
-  ...options
-}: NonNullable<Parameters<typeof startService>[0]> & { isShared?: boolean } = {}) {
-  let service: Service
+/** With `hasSample` it is the dashboard of a service of its own, whose demo has sample visitors. */
+export function useDashboard({ hasSample = false } = {}) {
+  let service: Answering
   let browser: Browser
   /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = isShared
-      ? (await openSharedService()).service
-      : await startService({ env: { ...(await ownDatabases()), ...env }, ...options })
+    service = hasSample ? await startWithSample() : (await openTenant()).service
     browser = await openChromium()
   })
 
@@ -191,3 +182,10 @@ export async function keepScreenshots(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: null })
   await page.setViewportSize(before)
 }
+
+/** Receivers of its exports and webhooks are on this machine. */
+const startWithSample = async () =>
+  startService({
+    env: { ...(await ownDatabases()), FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1' },
+    hasSample: true,
+  })

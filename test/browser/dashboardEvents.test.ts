@@ -12,7 +12,7 @@ import {
   violations,
 } from './dashboard.ts'
 
-const dashboard = useDashboard({ isShared: true })
+const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
 let page: Page
 

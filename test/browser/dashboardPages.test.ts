@@ -11,7 +11,7 @@ import {
 
 const scriptBytesMax = 40 * 1024
 
-const dashboard = useDashboard({ isShared: true })
+const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
 
 /** Each page, and the heading that says it is there. */

@@ -5,7 +5,7 @@ import { startReceiver } from '../api/webhooks/receiver.ts'
 import { ask } from '../harness/api.ts'
 import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard({ env: { FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1' }, hasSample: true })
+const dashboard = useDashboard({ hasSample: true })
 const { at, open, signIn } = dashboard
 let page: Page
 let receiver: Awaited<ReturnType<typeof startReceiver>>

@@ -7,7 +7,7 @@ import { waitFor } from '../harness/service.ts'
 import { codeOf } from '../harness/totp.ts'
 import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard({ isShared: true })
+const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
 /** Where screenshots go, for whoever changes these pages. */
 const { SCREENSHOTS } = process.env

@@ -4,7 +4,7 @@ import { ask, beaconOf, customEvent, postBeacon } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
 import { button, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard({ isShared: true })
+const dashboard = useDashboard()
 const { open, signIn } = dashboard
 let page: Page
 

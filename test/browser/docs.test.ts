@@ -2,14 +2,14 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
-import type { Service } from '../harness/service.ts'
-import { openSharedService } from '../harness/sharedService.ts'
+import type { Answering } from '../harness/service.ts'
+import { openTenant } from '../harness/sharedApp.ts'
 import { expectAccessible, sticksOut, violations, withoutColors } from './dashboard.ts'
 
-let service: Service
+let service: Answering
 let browser: Browser
 beforeAll(async () => {
-  service = (await openSharedService()).service
+  service = (await openTenant()).service
   browser = await openChromium()
 })
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hemOf } from '../../collector/identity/store/hem.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { snippet } from '../../pixel/stub.mjs'
-import { type Accounts, type Json, openSharedAccounts } from '../api/accounts/harness.ts'
+import { type Accounts, type Json, openAccounts } from '../api/accounts/harness.ts'
 import { chrome } from '../harness/api.ts'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { waitFor } from '../harness/service.ts'
@@ -18,7 +18,7 @@ const examples = join(packageRoot, 'examples/signed-identify')
 let it: Accounts
 let browser: Browser
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   browser = await openChromium()
 })
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
-import type { Service } from './service.ts'
+import type { Answering } from './service.ts'
 import { waitFor } from './service.ts'
 
 export type Row = Record<string, unknown>
@@ -26,7 +26,7 @@ export const chrome =
 
 /** A beacon of the service's demo pixel that carries `events`. */
 export const beaconOf = (
-  service: Service,
+  service: Answering,
   events: unknown[],
   more: Record<string, unknown> = {},
 ) => ({
@@ -57,7 +57,7 @@ export const receiptOf = async (answer: Response): Promise<BeaconReceipt> =>
 
 /** Asks the API with the demo's live key. */
 export function ask(
-  service: Service,
+  service: Answering,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<Response> {
@@ -68,14 +68,14 @@ export function ask(
 }
 
 /** The rows of a tier route's answer. */
-export async function readRows(service: Service, query: Record<string, string>): Promise<Row[]> {
+export async function readRows(service: Answering, query: Record<string, string>): Promise<Row[]> {
   const answer = await ask(service, `/api/v3/events/web_event?${new URLSearchParams(query)}`)
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
   return ((await answer.json()) as { rows: Row[] }).rows
 }
 
 /** Waits until the API returns the event, as a user would see it. */
-export const readEvent = (service: Service, eventId: string): Promise<Row> =>
+export const readEvent = (service: Answering, eventId: string): Promise<Row> =>
   waitFor(
     `event ${eventId}`,
     async () => (await readRows(service, { filter: `event_id:eq:${eventId}` }))[0],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import type { Postgres } from '../../collector/platform/postgres/pool.ts'
-import { type Service, waitFor } from './service.ts'
+import { type Answering, waitFor } from './service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
 type Json = any
@@ -20,7 +20,7 @@ export interface Person {
 
 /** A running service whose exports are tried. */
 export interface Exports {
-  service: Service
+  service: Answering
   postgres: Postgres
   clickhouse: ClickHouse
   env: Record<string, string>
@@ -55,7 +55,7 @@ let companies = 0
 
 /** The same for a service that runs already. */
 export function exportsOf(
-  service: Service,
+  service: Answering,
   postgres: Postgres,
   clickhouse: ClickHouse,
   env: Record<string, string>,

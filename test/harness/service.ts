@@ -8,19 +8,23 @@ import { launcherVariable } from '../../collector/ops/launch/node.mjs'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 
-export interface Service {
+/** What tests send requests to: a service, or the app in the process of the tests (sharedApp.ts). */
+export interface Answering {
   /** http://127.0.0.1:PORT */
   url: string
   dataDir: string
   /** What demo.json tells. */
   demo: Demo
-  process: ChildProcess
   /** All that it printed so far. */
   output(): string
+  /** Ends it in order. A service also removes its data directory. */
+  stop(): Promise<void>
+}
+
+export interface Service extends Answering {
+  process: ChildProcess
   /** Ends it with a signal and waits until it is gone; the data directory stays. */
   end(signal: NodeJS.Signals): Promise<number | null>
-  /** Ends it in order and removes its data directory. */
-  stop(): Promise<void>
 }
 
 /** A test process that is killed never gets to stop its service: the service looks after that by itself. */

@@ -5,9 +5,8 @@ import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
 import type { Row } from './api.ts'
-import { ownDatabases } from './databases.ts'
-import { type Service, startService } from './service.ts'
-import { openSharedService, type ServiceWithEnv } from './sharedService.ts'
+import type { Answering } from './service.ts'
+import { openTenant, type Tenant, type TenantSettings } from './sharedApp.ts'
 
 /** Whoever asks: a key's headers. */
 export type Headers = Record<string, string>
@@ -19,9 +18,9 @@ export interface Answer {
   headers: globalThis.Headers
 }
 
-/** A running service whose demo organization has two projects, beside a foreign organization. */
+/** A service whose demo organization has two projects, and a foreign organization. */
 export interface Tenants {
-  service: Service
+  service: Answering
   /** The settings that it runs with: another with the same ones shares its stores. */
   env: Record<string, string>
   postgres: Postgres
@@ -44,9 +43,15 @@ export interface Tenants {
   close(): Promise<void>
 }
 
-/** With `isShared` in the service that the files of a process share (openSharedService). */
-export async function openTenants({ hasSample = false, isShared = false } = {}): Promise<Tenants> {
-  const { service, env } = isShared ? await openSharedService() : await startOwn(hasSample)
+/** Opens them in the app that the files of a worker share, or with settings in one of their own. */
+export const openTenants = async (settings?: TenantSettings): Promise<Tenants> =>
+  tenantsOf(await openTenant(settings))
+
+/** The same in a service that runs already. */
+export async function tenantsOf({
+  service,
+  env,
+}: Pick<Tenant, 'service' | 'env'>): Promise<Tenants> {
   const postgres = openPostgres(env.DATABASE_URL!, () => {})
   const clickhouse = openClickHouse(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   const { demo } = service
@@ -119,9 +124,4 @@ export async function openTenants({ hasSample = false, isShared = false } = {}):
       await clickhouse.close()
     },
   }
-}
-
-async function startOwn(hasSample: boolean): Promise<ServiceWithEnv> {
-  const env = await ownDatabases()
-  return { service: await startService({ env, hasSample }), env }
 }

@@ -237,6 +237,15 @@ describe('what cannot work is said in one line', () => {
     expect(output).toBe(`footfall: port ${port} is in use; set PORT to another`)
   })
 
+  test('a database of addresses that cannot be read', async () => {
+    const { code, output } = await runToEnd({
+      FOOTFALL_DATA_DIR: join(directory, 'places'),
+      FOOTFALL_IP_DATABASE: '/nowhere/city.mmdb',
+    })
+    expect(code).toBe(1)
+    expect(output).toContain('FOOTFALL_IP_DATABASE /nowhere/city.mmdb')
+  })
+
   test('more workers than PostgreSQL has connections for', async () => {
     const { code, output } = await runToEnd({
       ...(await ownDatabases()),

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
 import { tiers } from '../../schemas/fields.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../harness/api.ts'
-import { type Service, waitFor } from '../harness/service.ts'
-import { openSharedService } from '../harness/sharedService.ts'
+import { type Answering, waitFor } from '../harness/service.ts'
+import { openTenant } from '../harness/sharedApp.ts'
 import { quickest } from '../harness/timing.ts'
 
-let service: Service
+let service: Answering
 let postgres: pg.Pool
 beforeAll(async () => {
-  const shared = await openSharedService()
+  const shared = await openTenant()
   service = shared.service
   postgres = new pg.Pool({ connectionString: shared.env.DATABASE_URL! })
 })

@@ -11,16 +11,17 @@ import {
 } from '../../collector/api/openapi/document.ts'
 import { type Example, examplesFile, readExamples } from '../../collector/api/openapi/examples.ts'
 import { openPostgres } from '../../collector/platform/postgres/pool.ts'
-import { ownDatabases } from '../harness/databases.ts'
 import { resolveRefs } from '../harness/openapi.ts'
-import { type Service, startService, waitFor } from '../harness/service.ts'
+import { type Answering, waitFor } from '../harness/service.ts'
+import { openTenant } from '../harness/sharedApp.ts'
 import { askedOfSample, sampleRefusals } from './sampleTenant.ts'
 
-let service: Service
+let service: Answering
 let document: Document
 beforeAll(async () => {
-  const env = await ownDatabases()
-  service = await startService({ env, hasSample: true })
+  const tenant = await openTenant({ hasSample: true })
+  const { env } = tenant
+  service = tenant.service
   const postgres = openPostgres(env.DATABASE_URL!, () => {})
   await waitFor(
     'the sample audience and list',

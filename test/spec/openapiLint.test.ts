@@ -3,8 +3,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core'
 import { oas } from '@stoplight/spectral-rulesets'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Service } from '../harness/service.ts'
-import { openSharedService } from '../harness/sharedService.ts'
+import type { Answering } from '../harness/service.ts'
+import { openTenant } from '../harness/sharedApp.ts'
 
 interface OpenApi {
   servers: { url: string }[]
@@ -19,11 +19,11 @@ interface Operation {
   responses: Record<string, { content?: Record<string, { schema: unknown }> }>
 }
 
-let service: Service
+let service: Answering
 let text: string
 let document: OpenApi
 beforeAll(async () => {
-  service = (await openSharedService()).service
+  service = (await openTenant()).service
   text = await (await fetch(`${service.url}/openapi.json`)).text()
   document = JSON.parse(text)
 })

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Accounts, openSharedAccounts } from '../accounts/harness.ts'
+import { type Accounts, openAccounts } from '../accounts/harness.ts'
 
 let it: Accounts
 let other: string
 let stranger: Awaited<ReturnType<Accounts['openStranger']>>
 
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   other = await it.makeProject('Another project')
   stranger = await it.openStranger()
 })

@@ -1,30 +1,24 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Principal } from '../../../collector/api/access/principal.ts'
 import { createTakeTokens } from '../../../collector/api/access/rateLimits.ts'
 import { ApiError } from '../../../collector/api/http/errors.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
-import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
-import { type Service, startService } from '../../harness/service.ts'
+import type { Answering } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
 let databaseUrl: string
-let services: Service[]
+let services: Answering[]
 beforeAll(async () => {
-  databaseUrl = await newPostgresDatabase()
-  const env = {
-    DATABASE_URL: databaseUrl,
-    CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newServiceDatabases(),
-    FOOTFALL_RATE_LIMITS: 'true',
-    FOOTFALL_WORKERS: '1',
-  }
-  const first = await startService({ env: { ...env, FOOTFALL_DEMO: 'true' } })
-  // Another machine, as far as the first can tell: they share only the stores.
-  services = [first, await startService({ env: { ...env, FOOTFALL_ROLE: 'api' } })]
+  const env = { FOOTFALL_RATE_LIMITS: 'true' }
+  // As on two machines: the apps share only the stores.
+  const [first, second] = [await openTenant({ env }), await openTenant({ env })]
+  databaseUrl = first.env.DATABASE_URL!
+  services = [first.service, second.service]
 })
 afterAll(() => Promise.all(services.map((service) => service.stop())))
 
-const ask = (service: Service, path: string) => {
+const ask = (service: Answering, path: string) => {
   const { api_key, api_secret } = services[0]!.demo
   return fetch(`${service.url}${path}`, {
     headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },

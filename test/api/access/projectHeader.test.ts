@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { resolveRefs } from '../../harness/openapi.ts'
-import { type Accounts, openSharedAccounts } from '../accounts/harness.ts'
+import { type Accounts, openAccounts } from '../accounts/harness.ts'
 
 interface Operation {
   parameters?: { name: string; in: string; schema?: { type?: string } }[]
@@ -22,7 +22,7 @@ const takes = ({ parameters = [], requestBody }: Operation): boolean =>
   )
 
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   other = await it.makeProject('Another project')
   stranger = await it.openStranger()
   keys = { organization: it.key, project: await it.makeKey(it.demo.project_id), session: it.owner }

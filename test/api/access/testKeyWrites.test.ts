@@ -8,24 +8,23 @@ import { type Document, publicOperations } from '../../../collector/api/openapi/
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openDatabases } from '../../../collector/platform/clickhouse/cluster.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
-import { ownDatabases } from '../../harness/databases.ts'
 import { resolveRefs } from '../../harness/openapi.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 import { askedOfSample, sampleRefusals } from '../../spec/sampleTenant.ts'
 
-let service: Service
+let service: Answering
 let postgres: Postgres
 let databases: Record<'live' | 'test', ClickHouse>
 let document: Document
 
 beforeAll(async () => {
-  const env = await ownDatabases()
-  service = await startService({ env, hasSample: true })
+  const tenant = await openTenant({ hasSample: true })
+  const { env } = tenant
+  service = tenant.service
   postgres = openPostgres(env.DATABASE_URL!, () => {})
   databases = openDatabases(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   document = resolveRefs((await (await fetch(`${service.url}/openapi.json`)).json()) as Document)
-  // The demo uses the API itself while it starts.
-  await waitFor('the demo', () => service.output().includes(service.demo.dashboard_url), 120_000)
   await waitFor('the sample audience and list', isReady, 120_000)
 }, 300_000)
 afterAll(async () => {

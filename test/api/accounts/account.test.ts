@@ -3,23 +3,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { disableTwoFactor } from '../../../collector/accounts/accountCommands.ts'
 import { stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { fromBase32 } from '../../harness/base32.ts'
-import { openMailServer } from '../../harness/mailServer.ts'
 import { waitFor } from '../../harness/service.ts'
 import { codeOf } from '../../harness/totp.ts'
 import { type Accounts, type Caller, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
-let mailServer: Awaited<ReturnType<typeof openMailServer>>
 
 beforeAll(async () => {
-  mailServer = await openMailServer()
-  const env = { FOOTFALL_WORKERS: '2', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }
-  it = await openAccounts(env, mailServer)
+  it = await openAccounts({
+    apps: 2,
+    env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
+    sendsMail: true,
+  })
 })
-afterAll(async () => {
-  await it.close()
-  await mailServer.close()
-})
+afterAll(() => it.close())
 
 const randomAddress = () => `10.${[0, 0, 0].map(() => Math.floor(Math.random() * 256)).join('.')}`
 
@@ -154,7 +151,7 @@ describe('two-factor authentication', () => {
 
     // An invitation to another organization, whose link somebody else may hold.
     const stranger = await it.openStranger()
-    mailServer.mails.length = 0
+    it.mail.mails.length = 0
     const invited = await it.done(stranger.key, 'POST /api/v1/organization/user/create', {
       email,
       role: 'member',
@@ -175,7 +172,7 @@ describe('two-factor authentication', () => {
 
     // A new password by mail makes no session, and leaves the second factor as it is.
     await it.ask(nobody, 'POST /dashboard/password-reset', { email })
-    const { text } = await mailServer.mailTo(email, '/reset-password/')
+    const { text } = await it.mail.mailTo(email, '/reset-password/')
     const resetToken = /\/reset-password\/([\w-]{43})/.exec(text)![1]!
     const fresh = 'a fresh long password'
     const reset = await it.ask(nobody, `POST /dashboard/password-reset/${resetToken}`, {
@@ -229,8 +226,8 @@ describe('an invitation', () => {
     })
     expect(invited).toMatchObject({ by_mail: true, invitation_url: null })
     const first = await it.invitationToken(invited)
-    expect((await mailServer.mailTo(email)).text).toContain('Demo organization')
-    mailServer.mails.length = 0
+    expect((await it.mail.mailTo(email)).text).toContain('Demo organization')
+    it.mail.mails.length = 0
     const renewed = await it.done(it.owner, 'PUT /api/v1/organization/user/update', {
       member_id: invited.member.member_id,
       renew_invitation: true,
@@ -291,7 +288,7 @@ describe('name and e-mail address', () => {
   test('one’s name is changed in all organizations', async () => {
     const { session, email } = await it.join('member')
     const stranger = await it.openStranger()
-    mailServer.mails.length = 0
+    it.mail.mails.length = 0
     const invited = await it.done(stranger.key, 'POST /api/v1/organization/user/create', {
       email,
       role: 'member',
@@ -311,7 +308,7 @@ describe('name and e-mail address', () => {
   const change = (session: Caller, email: string, more: object = {}) =>
     it.ask(session, 'POST /dashboard/email-change', { email, current_password: password, ...more })
   const linkTo = async (email: string) =>
-    `POST /dashboard/email-change/${/\/email-change\/([\w-]{43})/.exec((await mailServer.mailTo(email, '/email-change/')).text)![1]}`
+    `POST /dashboard/email-change/${/\/email-change\/([\w-]{43})/.exec((await it.mail.mailTo(email, '/email-change/')).text)![1]}`
 
   test('another address counts once its link was followed, and the one before is told', async () => {
     const { session, email } = await it.join('member')
@@ -329,7 +326,7 @@ describe('name and e-mail address', () => {
     expect(uses.map(({ status }) => status).sort()).toEqual([200, 404])
     expect([(await signIn(email)).status, (await signIn(fresh)).status]).toEqual([401, 200])
     for (const address of [email, fresh]) {
-      expect((await mailServer.mailTo(address, 'was changed')).text).toContain(fresh)
+      expect((await it.mail.mailTo(address, 'was changed')).text).toContain(fresh)
     }
     const members = (await it.done(it.owner, 'GET /api/v1/organization/user/list?limit=200'))
       .members
@@ -345,7 +342,7 @@ describe('name and e-mail address', () => {
     expect((await change(one.session, fresh)).status).toBe(202)
     const link = await linkTo(fresh)
     expect(
-      mailServer.mails.some(
+      it.mail.mails.some(
         ({ to, text }) => to.includes(other.email) && text.includes('/email-change/'),
       ),
     ).toBe(false)

@@ -7,11 +7,11 @@ import { packageRoot } from '../../../collector/platform/paths.ts'
 import { defaultPixelSettings } from '../../../schemas/beacon.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, type Json, openSharedAccounts } from './harness.ts'
+import { type Accounts, type Json, openAccounts } from './harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
 })
 afterAll(() => it.close())
 

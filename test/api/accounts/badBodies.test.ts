@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { quickest } from '../../harness/timing.ts'
-import { type Accounts, type Json, openSharedAccounts } from './harness.ts'
+import { type Accounts, type Json, openAccounts } from './harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
 })
 afterAll(() => it.close())
 

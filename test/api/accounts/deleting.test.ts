@@ -19,7 +19,7 @@ import { type Accounts, openAccounts } from './harness.ts'
 let it: Accounts
 let clickhouse: ClickHouse
 beforeAll(async () => {
-  it = await openAccounts({ FOOTFALL_WORKERS: '2' })
+  it = await openAccounts({ apps: 2 })
   clickhouse = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
 })
 afterAll(async () => {
@@ -34,18 +34,18 @@ const countAcknowledged = (pixel_id: string, status: number): void => {
   if (status === 200) acknowledged.set(pixel_id, (acknowledged.get(pixel_id) ?? 0) + 1)
 }
 
-/** Each on a connection of its own, so that they are spread over the workers. */
+/** Spread over both apps. */
 const statusesOf = (pixel_id: string, count = 12): Promise<number[]> =>
   Promise.all(
     Array.from({ length: count }, async () => {
       const beacon = beaconOf(it.service, [customEvent()], { pixel_id })
-      const { status } = await postBeacon(it.url, beacon, { connection: 'close' })
+      const { status } = await postBeacon(it.nextUrl(), beacon)
       countAcknowledged(pixel_id, status)
       return status
     }),
   )
 
-/** Waits until every worker takes events of the pixel. */
+/** Waits until every app takes events of the pixel. */
 const isTaken = (pixel_id: string) =>
   waitFor('the pixel', async () => (await statusesOf(pixel_id)).every((status) => status === 200))
 

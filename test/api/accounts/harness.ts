@@ -6,10 +6,9 @@ import {
   storeApiKey,
 } from '../../../collector/accounts/keys/apiKeys.ts'
 import type { KeyRole } from '../../../collector/api/access/principal.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import type { MailServer } from '../../harness/mailServer.ts'
-import { startService } from '../../harness/service.ts'
-import { openSharedService, type ServiceWithEnv } from '../../harness/sharedService.ts'
+import type { AppSettings } from '../../harness/backend.ts'
+import type { Answering } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
 export type Json = any
@@ -32,28 +31,33 @@ const byKey = ({ apiKey, apiSecret }: ApiCredentials): Caller => ({
 
 export const password = 'a long enough password'
 
-/**
- * The service with stores of its own, and without rate limits, so that a test may ask as often as it has to. It sends
- * mail where there is a mail server.
- */
-export async function openAccounts(more: Record<string, string> = {}, mailServer?: MailServer) {
-  const env = { ...(await ownDatabases()), ...more, ...mailServer?.env }
-  return accountsOf({ service: await startService({ env }), env }, mailServer)
+/** What accounts are tried in: the app of all files, or with settings one or two of their own. */
+export interface AccountSettings extends AppSettings {
+  /** Two answer alternately, as two processes do that know nothing of each other; default: one. */
+  apps?: 1 | 2
 }
 
-/** The same in the service that the files of a process share. */
-export const openSharedAccounts = async () => accountsOf(await openSharedService())
-
-async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailServer) {
+/** An organization and what its members and keys do. Nothing limits how often a test may ask. */
+export async function openAccounts({ apps = 1, ...own }: AccountSettings = {}) {
+  const { service: first, env, mail } = await openTenant(own)
+  const twin = apps === 2 ? await openTenant(twinOf(own, first.url)) : null
+  const service: Answering = {
+    ...first,
+    output: () => first.output() + (twin?.service.output() ?? ''),
+  }
+  const urls = [service.url, ...(twin ? [twin.service.url] : [])]
   const databaseUrl = env.DATABASE_URL!
   const clickhouseDatabase = env.CLICKHOUSE_DATABASE!
   const postgres = new pg.Pool({ connectionString: databaseUrl })
   const { demo, url } = service
 
+  let asked = 0
+  const nextUrl = () => urls[asked++ % urls.length]!
+
   /** Asks `PUT /api/v1/project/update` and the like; paths may carry a query. */
   const ask = async (caller: Caller, route: string, body?: unknown): Promise<Answer> => {
     const [method, path] = route.split(' ') as [string, string]
-    const answer = await fetch(`${url}${path}`, {
+    const answer = await fetch(`${nextUrl()}${path}`, {
       method,
       headers: { ...caller, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -90,7 +94,7 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
 
   /** The token of an invitation: in the mail where one was sent, otherwise in the answer. */
   const invitationToken = async ({ member, invitation_url }: Json): Promise<string> => {
-    const mailed = await mailServer?.mailTo(member.email, `${url}/invitation/`)
+    const mailed = own.sendsMail && (await mail.mailTo(member.email, `${url}/invitation/`))
     const link = mailed
       ? /\/invitation\/[\w-]{43}/.exec(mailed.text)![0]
       : (invitation_url as string)
@@ -174,7 +178,10 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
     postgres,
     databaseUrl,
     clickhouseDatabase,
+    mail,
     url,
+    /** Of the app that answers next. */
+    nextUrl,
     owner,
     ask,
     done,
@@ -191,8 +198,14 @@ async function accountsOf({ service, env }: ServiceWithEnv, mailServer?: MailSer
     async close() {
       await postgres.end()
       await service.stop()
+      await twin?.service.stop()
     },
   }
 }
+
+const twinOf = (settings: AppSettings, publicUrl: string): AppSettings => ({
+  ...settings,
+  env: { ...settings.env, FOOTFALL_PUBLIC_URL: publicUrl },
+})
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Accounts, type Json, nobody, openSharedAccounts } from './harness.ts'
+import { type Accounts, type Json, nobody, openAccounts } from './harness.ts'
 
 let it: Accounts
 let project_id: string
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   project_id = await it.makeProject('A shop with an office')
 })
 afterAll(() => it.close())

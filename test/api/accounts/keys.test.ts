@@ -6,7 +6,7 @@ import { type Accounts, type Caller, type Json, nobody, openAccounts, password }
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openAccounts({ FOOTFALL_WORKERS: '2', LOG_LEVEL: 'trace' })
+  it = await openAccounts({ apps: 2, env: { LOG_LEVEL: 'trace' } })
 })
 afterAll(() => it.close())
 

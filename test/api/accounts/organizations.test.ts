@@ -3,18 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deleteExpired } from '../../../collector/accounts/accountJobs.ts'
 import { waitFor } from '../../harness/service.ts'
-import {
-  type Accounts,
-  type Caller,
-  type Json,
-  nobody,
-  openSharedAccounts,
-  password,
-} from './harness.ts'
+import { type Accounts, type Caller, type Json, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
 })
 afterAll(() => it.close())
 

@@ -5,28 +5,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sha256 } from '../../../collector/api/access/authenticate.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
-import { openMailServer } from '../../harness/mailServer.ts'
 import { waitFor } from '../../harness/service.ts'
 import { openTerminal } from '../../harness/terminal.ts'
 import { type Accounts, nobody, openAccounts, password } from './harness.ts'
 
 let it: Accounts
-let mailServer: Awaited<ReturnType<typeof openMailServer>>
 
 beforeAll(async () => {
-  mailServer = await openMailServer()
-  const env = { FOOTFALL_WORKERS: '1', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }
-  it = await openAccounts(env, mailServer)
+  it = await openAccounts({
+    env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
+    sendsMail: true,
+  })
 })
-afterAll(async () => {
-  await it.close()
-  await mailServer.close()
-})
+afterAll(() => it.close())
 
 const askFor = (email: string, address = '10.9.8.7') =>
   it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/password-reset', { email })
 /** Whoever is invited has a mail of that, too. */
-const mailTo = (email: string) => mailServer.mailTo(email, '/reset-password/')
+const mailTo = (email: string) => it.mail.mailTo(email, '/reset-password/')
 const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body)![1]!
 
 const cli = join(packageRoot, 'dist/collector/cli.js')
@@ -96,14 +92,14 @@ describe('a forgotten password', () => {
     )
     // What was asked for later has come: the other mail will not.
     await mailTo(someone.email)
-    expect(mailServer.mails.some(({ to }) => to.includes(unknown))).toBe(false)
+    expect(it.mail.mails.some(({ to }) => to.includes(unknown))).toBe(false)
   })
 
   test('a link is good for an hour, and only the newest', async () => {
     const someone = await it.join('member')
     await askFor(someone.email)
     const first = tokenIn((await mailTo(someone.email)).text)
-    mailServer.mails.length = 0
+    it.mail.mails.length = 0
     await askFor(someone.email)
     const second = tokenIn((await mailTo(someone.email)).text)
     const statusOf = async (token: string) =>

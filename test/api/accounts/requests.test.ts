@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, type Caller, type Json, openSharedAccounts } from './harness.ts'
+import { type Accounts, type Caller, type Json, openAccounts } from './harness.ts'
 
 let it: Accounts
 let project: string
 let projectKey: Caller
 
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   project = await it.makeProject('Logged')
   projectKey = await it.makeKey(project)
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Accounts, type Caller, type Json, openSharedAccounts } from './harness.ts'
+import { type Accounts, type Caller, type Json, openAccounts } from './harness.ts'
 
 /** Who asks. Project members belong to `here`, and to no other project. */
 type Who =
@@ -26,7 +26,7 @@ let someone: { memberId: string; session: Caller }
 let invitee: string
 
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   here = await it.makeProject('Here')
   pixel = await it.makePixel(here)
   callers.owner = it.owner

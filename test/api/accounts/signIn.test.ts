@@ -6,7 +6,7 @@ import { type Accounts, type Answer, nobody, openAccounts, password } from './ha
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openAccounts({ FOOTFALL_WORKERS: '2', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' })
+  it = await openAccounts({ apps: 2, env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } })
 })
 afterAll(() => it.close())
 
@@ -248,8 +248,7 @@ describe('a session', () => {
 
   test('is sent over https only when the service is reached by https', async () => {
     const secure = await openAccounts({
-      FOOTFALL_PUBLIC_URL: 'https://collector.example',
-      FOOTFALL_WORKERS: '1',
+      env: { FOOTFALL_PUBLIC_URL: 'https://collector.example' },
     })
     try {
       const { admin_email: email, admin_password } = secure.demo

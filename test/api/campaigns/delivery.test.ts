@@ -3,9 +3,9 @@ import type { TSchema } from 'typebox'
 import { Check } from 'typebox/value'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { storedTypes } from '../../../schemas/events/index.ts'
-import { findWorkers, killNow } from '../../chaos/processes.ts'
 import type { Row } from '../../harness/api.ts'
-import { startService, waitFor } from '../../harness/service.ts'
+import { waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 import { type Headers, openTenants, type Tenants } from '../../harness/tenants.ts'
 
 /** What the column of events stores where there is no pixel. */
@@ -267,9 +267,7 @@ describe('a delivery', () => {
   test('is taken where beacons are, and only there', async () => {
     const event = impression({ campaign_id: await newCampaign('first') })
     const statusOf = async (role: string) => {
-      const service = await startService({
-        env: { ...tenants.env, FOOTFALL_DEMO: 'false', FOOTFALL_ROLE: role },
-      })
+      const { service } = await openTenant({ env: { FOOTFALL_ROLE: role } })
       try {
         const answer = await fetch(`${service.url}/api/v1/campaigns/events`, {
           method: 'POST',
@@ -285,18 +283,5 @@ describe('a delivery', () => {
     expect(await stored(String(event.campaign_id), 1)).toHaveLength(1)
     // There, `events` is the id of a campaign, to which nobody posts.
     expect(await statusOf('api')).toBe(405)
-  })
-
-  test('answered is on disk: it survives the death of the process that took it', async () => {
-    const campaign_id = await newCampaign('first')
-    const batch = Array.from({ length: 200 }, () => impression({ campaign_id }))
-    expect((await deliver(batch)).body.accepted).toBe(200)
-    // The worker dies with what it has answered and not yet given to the shipper; another takes its place.
-    const [worker] = findWorkers(tenants.service.process.pid!)
-    expect(killNow(worker!.pid)).toBe(true)
-    const rows = await waitFor('the events', () => stored(campaign_id, 200).catch(() => null))
-    expect(new Set(rows.map(({ event_id }) => event_id))).toEqual(
-      new Set(batch.map(({ event_id }) => event_id)),
-    )
   })
 })

@@ -6,7 +6,7 @@ import { type Headers, openTenants, type Tenants } from '../../harness/tenants.t
 
 let tenants: Tenants
 beforeAll(async () => {
-  tenants = await openTenants({ isShared: true })
+  tenants = await openTenants()
 })
 afterAll(() => tenants.close())
 

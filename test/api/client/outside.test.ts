@@ -17,15 +17,15 @@ import { fingerprintOf, operationsOf } from '../../../collector/api/client/docum
 import { operations } from '../../../collector/api/client/operations.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import type { Service } from '../../harness/service.ts'
-import { openSharedService } from '../../harness/sharedService.ts'
+import type { Answering } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
 const run = promisify(execFile)
 
-let service: Service
+let service: Answering
 const directory = mkdtempSync(join(tmpdir(), 'footfall-outside-'))
 beforeAll(async () => {
-  service = (await openSharedService()).service
+  service = (await openTenant()).service
 })
 afterAll(async () => {
   await service?.stop()

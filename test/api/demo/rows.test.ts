@@ -4,7 +4,7 @@ import { eventOf } from '../events/harness.ts'
 
 let tenants: Tenants
 beforeAll(async () => {
-  tenants = await openTenants()
+  tenants = await openTenants({ hasShop: true })
 })
 afterAll(() => tenants.close())
 
@@ -48,6 +48,9 @@ test('the shop reads its own pixel’s rows and no others, unbilled, and not too
   expect(asked.every(({ status }) => status === 200 || status === 429)).toBe(true)
 
   // The page above is all that was charged.
-  const { rows } = await tenants.postgres.query('SELECT records::int FROM ledger')
+  const { rows } = await tenants.postgres.query(
+    'SELECT records::int FROM ledger WHERE organization_id = $1',
+    [organizationId],
+  )
   expect(rows).toEqual([{ records: 1 }])
 })

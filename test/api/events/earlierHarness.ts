@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Row } from '../../harness/api.ts'
-import { type Headers, openTenants } from '../../harness/tenants.ts'
+import { type Headers, openTenants, type Tenants } from '../../harness/tenants.ts'
 import { eventOf } from './harness.ts'
 
 export const hourMs = 3_600_000
@@ -14,8 +14,10 @@ export const cookies = [randomUUID(), randomUUID(), randomUUID()]
  * Tenants with events half an hour apart, newest first: forty of the first project, ten each of the second, of one
  * that was deleted, and of the foreign organization.
  */
-export async function openEarlierEvents({ hasSample = false, isShared = true } = {}) {
-  const tenants = await openTenants({ hasSample, isShared: isShared && !hasSample })
+export const openEarlierEvents = async () => storeEarlierEvents(await openTenants())
+
+/** The same, of these tenants. */
+export async function storeEarlierEvents(tenants: Tenants) {
   const { organizationId, first, second, foreign } = tenants
   const deletedProjectId = randomUUID()
   const many = (count: number, owner: Row) =>

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fields, fieldsAt } from '../../../schemas/fields.ts'
 import type { Row } from '../../harness/api.ts'
+import { openTenants } from '../../harness/tenants.ts'
 import {
   cookies,
   type EarlierEvents,
   end,
   hourMs,
-  openEarlierEvents,
+  storeEarlierEvents,
   window,
 } from './earlierHarness.ts'
 
 let events: EarlierEvents
 beforeAll(async () => {
-  events = await openEarlierEvents({ hasSample: true })
+  events = await storeEarlierEvents(await openTenants({ hasSample: true }))
 })
 afterAll(() => events.close())
 

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type EarlierEvents, end, hourMs, openEarlierEvents, window } from './earlierHarness.ts'
+import { ownDatabases } from '../../harness/databases.ts'
+import { startService } from '../../harness/service.ts'
+import { tenantsOf } from '../../harness/tenants.ts'
+import { type EarlierEvents, end, hourMs, storeEarlierEvents, window } from './earlierHarness.ts'
 
 let events: EarlierEvents
 beforeAll(async () => {
-  // An estimate is of whole granules: those of other files would count.
-  events = await openEarlierEvents({ isShared: false })
+  // An estimate counts whole granules, so other files must store nothing here.
+  const env = await ownDatabases()
+  events = await storeEarlierEvents(await tenantsOf({ service: await startService({ env }), env }))
 })
 afterAll(() => events.close())
 

@@ -26,7 +26,7 @@ const stored: Record<keyof typeof campaigns, Row[]> = {
 let page: Row
 
 beforeAll(async () => {
-  tenants = await openTenants({ isShared: true })
+  tenants = await openTenants()
   const { organizationId, first, second, foreign } = tenants
   const owners = {
     first: { organization_id: organizationId, project_id: first.projectId },

@@ -4,14 +4,14 @@ import { gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import type { Service } from '../../harness/service.ts'
-import { openSharedService } from '../../harness/sharedService.ts'
+import type { Answering } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 let postgres: pg.Client
 let key: Record<string, string>
 beforeAll(async () => {
-  const shared = await openSharedService()
+  const shared = await openTenant()
   service = shared.service
   postgres = new pg.Client({ connectionString: shared.env.DATABASE_URL! })
   await postgres.connect()

@@ -2,24 +2,14 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import zlib from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
-import { type Service, startService } from '../../harness/service.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answering } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 let key: Record<string, string>
 beforeAll(async () => {
-  service = await startService({
-    env: {
-      DATABASE_URL: await newPostgresDatabase(),
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: await newServiceDatabases(),
-      FOOTFALL_DEMO: 'true',
-      FOOTFALL_SAMPLE_DAYS: '7',
-      FOOTFALL_WORKERS: '1',
-      FOOTFALL_RATE_LIMITS: 'false',
-    },
-  })
+  service = (await openTenant({ hasSample: true, hasShop: true })).service
   key = { 'x-api-key': service.demo.test_api_key, 'x-api-secret': service.demo.test_api_secret }
 })
 afterAll(() => service.stop())

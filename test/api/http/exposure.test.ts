@@ -1,29 +1,26 @@
 /** What of the service is open to whom: other sites' pages, this machine, whoever has a token. */
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../collector/platform/localStores/supervise.ts'
-import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
-import { type Service, startService } from '../../harness/service.ts'
+import { type Answering, startService } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
 const metricsToken = 'a-token-of-some-length'
 const publicUrl = 'https://collector.example'
 
 let stores: Record<string, string>
-let service: Service
+let service: Answering
 beforeAll(async () => {
-  stores = {
-    DATABASE_URL: await newPostgresDatabase(),
-    CLICKHOUSE_URL: inject('clickhouseUrl'),
-    CLICKHOUSE_DATABASE: await newServiceDatabases(),
-    FOOTFALL_WORKERS: '1',
-  }
-  service = await startService({
-    env: {
-      ...stores,
-      FOOTFALL_DEMO: 'true',
-      FOOTFALL_PUBLIC_URL: publicUrl,
-      FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
-    },
+  const tenant = await openTenant({
+    env: { FOOTFALL_PUBLIC_URL: publicUrl, FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
+    hasShop: true,
   })
+  service = tenant.service
+  const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_DATABASE } = tenant.env
+  stores = {
+    DATABASE_URL: DATABASE_URL!,
+    CLICKHOUSE_URL: CLICKHOUSE_URL!,
+    CLICKHOUSE_DATABASE: CLICKHOUSE_DATABASE!,
+  }
 })
 afterAll(() => service.stop())
 

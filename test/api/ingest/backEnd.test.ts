@@ -11,13 +11,13 @@ import {
   receiptOf,
 } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, type Caller, nobody, openSharedAccounts } from '../accounts/harness.ts'
+import { type Accounts, type Caller, nobody, openAccounts } from '../accounts/harness.ts'
 
 let it: Accounts
 let pixelId: string
 let projectId: string
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   projectId = await it.makeProject('A shop with a back end')
   pixelId = await it.makePixel(projectId, {
     allowed_origins: ['https://shop.example'],

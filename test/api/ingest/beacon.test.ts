@@ -10,13 +10,13 @@ import {
   readRows,
   receiptOf,
 } from '../../harness/api.ts'
-import { type Service, waitFor } from '../../harness/service.ts'
-import { openSharedService } from '../../harness/sharedService.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 import { quickest } from '../../harness/timing.ts'
 
-let service: Service
+let service: Answering
 beforeAll(async () => {
-  service = (await openSharedService()).service
+  service = (await openTenant()).service
 })
 afterAll(() => service.stop())
 

@@ -4,14 +4,13 @@ import { seededRandom } from '../../../collector/platform/seededRandom.ts'
 import { alike, converse, openedInFront } from '../../fuzz/converse.ts'
 import { hostileConversation } from '../../fuzz/requests.ts'
 import { beaconOf, chrome, customEvent, readEvent, readRows } from '../../harness/api.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 beforeAll(async () => {
-  service = await startService({
-    env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' },
-  })
+  const env = { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
+  service = (await openTenant({ env })).service
 })
 afterAll(() => service.stop())
 

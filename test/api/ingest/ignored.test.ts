@@ -13,7 +13,7 @@ import { type Accounts, type Json, openAccounts } from '../accounts/harness.ts'
 let it: Accounts
 let store: ReturnType<typeof openClickHouse>
 beforeAll(async () => {
-  it = await openAccounts({ FOOTFALL_WORKERS: '1', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' })
+  it = await openAccounts({ env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } })
   store = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
 })
 afterAll(async () => {

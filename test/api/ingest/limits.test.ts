@@ -1,19 +1,14 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 beforeAll(async () => {
-  service = await startService({
-    env: {
-      ...(await ownDatabases()),
-      FOOTFALL_WORKERS: '1',
-      FOOTFALL_BEACONS_PER_IP: '20',
-      FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
-    },
-  })
+  // Few, because a busy machine takes many seconds for all that a test sends.
+  const env = { FOOTFALL_BEACONS_PER_IP: '2', FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' }
+  service = (await openTenant({ env })).service
 })
 afterAll(() => service.stop())
 
@@ -40,9 +35,7 @@ test('of IPv6 the addresses of one /64 count together', async () => {
 })
 
 test('an address that is told by nobody we trust is not believed', async () => {
-  const plain = await startService({
-    env: { ...(await ownDatabases()), FOOTFALL_BEACONS_PER_IP: '5', FOOTFALL_WORKERS: '1' },
-  })
+  const { service: plain } = await openTenant({ env: { FOOTFALL_BEACONS_PER_IP: '1' } })
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, n) =>
       postBeacon(plain.url, beaconOf(plain, [customEvent()]), {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventTypeOf } from '../../../schemas/captured.ts'
 import { ask, beaconOf, postBeacon, receiptOf } from '../../harness/api.ts'
-import { type Service, waitFor } from '../../harness/service.ts'
-import { openSharedService } from '../../harness/sharedService.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 beforeAll(async () => {
-  service = (await openSharedService()).service
+  service = (await openTenant()).service
 })
 afterAll(() => service.stop())
 

@@ -1,22 +1,15 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, beaconOf, customEvent, postBeacon, readEvent } from '../../harness/api.ts'
-import { newPostgresDatabase, newServiceDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 let postgres: pg.Client
 beforeAll(async () => {
-  const databaseUrl = await newPostgresDatabase()
-  service = await startService({
-    env: {
-      DATABASE_URL: databaseUrl,
-      CLICKHOUSE_URL: inject('clickhouseUrl'),
-      CLICKHOUSE_DATABASE: await newServiceDatabases(),
-      FOOTFALL_DEMO: 'true',
-    },
-  })
-  postgres = new pg.Client({ connectionString: databaseUrl })
+  const tenant = await openTenant()
+  service = tenant.service
+  postgres = new pg.Client({ connectionString: tenant.env.DATABASE_URL! })
   await postgres.connect()
 })
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Service, waitFor } from '../../harness/service.ts'
-import { openSharedService } from '../../harness/sharedService.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
 interface Embedding {
   pixel_id: string
@@ -13,10 +13,10 @@ interface Embedding {
   pinned_snippet: string
 }
 
-let service: Service
+let service: Answering
 let postgres: pg.Client
 beforeAll(async () => {
-  const shared = await openSharedService()
+  const shared = await openTenant()
   service = shared.service
   postgres = new pg.Client({ connectionString: shared.env.DATABASE_URL! })
   await postgres.connect()

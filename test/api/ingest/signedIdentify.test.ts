@@ -11,9 +11,7 @@ let it: Accounts
 let graph: ReturnType<typeof openClickHouse>
 beforeAll(async () => {
   it = await openAccounts({
-    FOOTFALL_WORKERS: '1',
-    FOOTFALL_TRUSTED_PROXIES: '127.0.0.1',
-    FOOTFALL_IDENTIFIES_PER_IP: '20',
+    env: { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1', FOOTFALL_IDENTIFIES_PER_IP: '20' },
   })
   graph = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
 })

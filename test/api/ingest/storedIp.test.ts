@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { beaconOf, chrome, customEvent, postBeacon } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, openSharedAccounts } from '../accounts/harness.ts'
+import { type Accounts, openAccounts } from '../accounts/harness.ts'
 
 let it: Accounts
 let projectId: string
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
   projectId = await it.makeProject('A shop that limits addresses')
 })
 afterAll(() => it.close())

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packageRoot } from '../../../collector/platform/paths.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
-import { type Service, waitFor } from '../../harness/service.ts'
-import { openSharedService } from '../../harness/sharedService.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
-let service: Service
+let service: Answering
 let postgres: Postgres
 beforeAll(async () => {
-  const shared = await openSharedService()
+  const shared = await openTenant()
   service = shared.service
   postgres = openPostgres(shared.env.DATABASE_URL!, () => {})
 }, 180_000)

@@ -6,7 +6,7 @@ import { changeOperator } from '../../../collector/accounts/operator/operatorCom
 import { keepDeadLetter } from '../../../collector/ingest/shipper/deadLetters.ts'
 import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
-import { type Accounts, openAccounts } from '../accounts/harness.ts'
+import { type Accounts, type Json, openAccounts } from '../accounts/harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
@@ -96,8 +96,12 @@ test('replays dead letters: what goes in is gone from the list and counted once,
   const good = { table: 'rejected_events', reason: 'was full', row: row({}) }
   keepDeadLetter(directory, 'one', good)
   keepDeadLetter(directory, 'one', { ...good, row: row({ received_at: 'no time at all' }) })
-  const list = () => it.done(it.owner, 'GET /dashboard/operator/dead-letters')
-  expect(await list()).toMatchObject({ total: 2, dead_letters: [good, { reason: 'was full' }] })
+  // Others of this collector have theirs.
+  const list = async (): Promise<Json[]> =>
+    (await it.done(it.owner, 'GET /dashboard/operator/dead-letters')).dead_letters.filter(
+      ({ row }: Json) => row.includes(project_id),
+    )
+  expect(await list()).toMatchObject([good, { reason: 'was full' }])
   const replays = await Promise.all([
     it.ask(it.owner, 'POST /dashboard/operator/dead-letters/replay'),
     it.ask(it.owner, 'POST /dashboard/operator/dead-letters/replay'),
@@ -106,8 +110,8 @@ test('replays dead letters: what goes in is gone from the list and counted once,
   for (const { status } of replays) expect([200, 409]).toContain(status)
   expect(replays.reduce((sum, { body }) => sum + (body.replayed ?? 0), 0)).toBe(1)
   const left = await list()
-  expect(left.total).toBe(1)
-  expect(left.dead_letters[0].reason).not.toBe('was full')
+  expect(left).toHaveLength(1)
+  expect(left[0].reason).not.toBe('was full')
   const rejected = await waitFor('the row', async () => {
     const { rejected_events } = await it.done(
       it.key,

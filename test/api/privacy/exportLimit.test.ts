@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportsPerDay } from '../../../collector/identity/privacy/exportLimit.ts'
-import { type Accounts, openSharedAccounts } from '../accounts/harness.ts'
+import { type Accounts, openAccounts } from '../accounts/harness.ts'
 
 let it: Accounts
 beforeAll(async () => {
-  it = await openSharedAccounts()
+  it = await openAccounts()
 })
 afterAll(() => it.close())
 

@@ -11,7 +11,7 @@ const everybody = '00000000-0000-0000-0000-000000000000'
 
 /** The service with two organizations, and people who visit their sites. */
 export async function openPrivacy() {
-  const it = await openAccounts({ FOOTFALL_WORKERS: '2' })
+  const it = await openAccounts({ apps: 2 })
   const clickhouse = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
   const stranger = await it.openStranger()
 
@@ -19,8 +19,7 @@ export async function openPrivacy() {
   const visit = async (pixel_id: string, cookie_id: string, more: object = {}): Promise<number> => {
     const events = [customEvent()]
     const beacon = beaconOf(it.service, events, { pixel_id, cookie_id, ...more })
-    // Each on a connection of its own, so that they are spread over the workers.
-    return (await receiptOf(await postBeacon(it.url, beacon, { connection: 'close' }))).accepted
+    return (await receiptOf(await postBeacon(it.nextUrl(), beacon))).accepted
   }
 
   /** The browser's events as the key's owner reads them. */

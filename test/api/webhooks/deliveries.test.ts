@@ -252,20 +252,3 @@ describe('what was sent', () => {
     expect((await it.ask(`GET ${path}?status=failed`)).body.deliveries).toEqual([])
   })
 })
-
-test('a service that is killed between the commit and the delivery delivers, with the same id', async () => {
-  const { webhook } = await it.create('/killed')
-  it.receiver.on('/killed', (response) => {
-    if (it.receiver.at('/killed').length > 1) response.end()
-  })
-  await it.happen({ data: { before: true } })
-  const [first] = await it.arrivals('/killed')
-  await it.kill()
-  await it.happen({ data: { while: 'it was down' } })
-  await it.start()
-  const arrived = await it.arrivals('/killed', 3)
-  const again = arrived.slice(1).find(({ body }) => body === first!.body)
-  expect(again!.headers['webhook-id']).toBe(first!.headers['webhook-id'])
-  expect(arrived.map(({ body }) => JSON.parse(body).data)).toContainEqual({ while: 'it was down' })
-  await it.delivery(webhook.id, ({ status }) => status === 'delivered')
-}, 200_000)

@@ -2,24 +2,17 @@ import type { Webhook } from '../../../collector/activation/webhooks/webhookSche
 import { emit, type OutboxEvent } from '../../../collector/platform/outbox/outbox.ts'
 import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { openMailServer } from '../../harness/mailServer.ts'
-import { startService, waitFor } from '../../harness/service.ts'
+import { waitFor } from '../../harness/service.ts'
+import { openTenant, type Tenant } from '../../harness/sharedApp.ts'
 import { startReceiver } from './receiver.ts'
 
 /** Generous: other tests run beside these. */
 export const patienceMs = 60_000
 
-/** A service whose webhooks may reach this machine, a receiver on it, and a mail server. */
-export async function openWebhooks() {
-  const [receiver, mail] = await Promise.all([startReceiver(), openMailServer()])
-  const env: Record<string, string> = {
-    ...(await ownDatabases()),
-    FOOTFALL_WORKERS: '1',
-    FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
-    ...mail.env,
-  }
-  let service = await startService({ env })
+/** A tenant whose webhooks may reach this machine, and a receiver on it. */
+export async function openWebhooks(tenant?: Pick<Tenant, 'service' | 'env' | 'mail'>) {
+  const receiver = await startReceiver()
+  const { service, env, mail } = tenant ?? (await openTenant())
   const postgres = openPostgres(env.DATABASE_URL!, () => {})
   const { demo } = service
   const organizationId = demo.organization_id
@@ -78,15 +71,10 @@ export async function openWebhooks() {
         async () => (await deliveriesOf(id)).find(isAsked) as Record<string, unknown> | undefined,
         patienceMs,
       ),
-    /** Kills the service, its primary and workers, in the middle of whatever it does. */
-    kill: () => service.end('SIGKILL'),
-    async start() {
-      service = await startService({ env, dataDir: service.dataDir })
-    },
     async close() {
       await service.stop()
       await postgres.end()
-      await Promise.all([receiver.close(), mail.close()])
+      await receiver.close()
     },
   }
 }

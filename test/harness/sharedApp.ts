@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureDemo } from '../../collector/ops/demo/demo.ts'
+import type { DemoPixel } from '../../collector/ops/demo/rowsQuery.ts'
+import { type AppSettings, type Backend, type ListeningApp, startBackend } from './backend.ts'
+import { randomName } from './databases.ts'
+import type { MailServer } from './mailServer.ts'
+import type { Answering } from './service.ts'
+
+/** A new organization in the app, and what the app is. */
+export interface Tenant {
+  /** Answers for the tenant, which is its `demo`. */
+  service: Answering
+  /** The settings of the stores. */
+  env: Record<string, string>
+  /** Takes all mail that jobs send. */
+  mail: MailServer
+}
+
+/** With any of these but `hasSample` the app is of its own, on the same stores. */
+export interface TenantSettings extends AppSettings {
+  /** Whether test keys find a month of sample data. Other files may have had it stored. */
+  hasSample?: boolean
+  /** Whether the app has the demo shop, of the tenant's pixel. */
+  hasShop?: boolean
+}
+
+/** Of this process: the files of a worker share them. */
+let shared: Promise<{ backend: Backend; app: ListeningApp }> | null = null
+
+/**
+ * Opens an organization with a project, a pixel, an owner and keys in the app that all files of a worker share. Tests
+ * must assert nothing about other organizations.
+ */
+export async function openTenant({
+  hasSample = false,
+  ...settings
+}: TenantSettings = {}): Promise<Tenant> {
+  shared ??= start()
+  const { backend, app } = await shared
+  const ids = { organizationId: randomUUID(), projectId: randomUUID(), pixelId: randomUUID() }
+  const isOwn = Object.keys(settings).length > 0
+  const own = isOwn ? await backend.openApp(appOf(settings, ids)) : null
+  if (hasSample) await backend.fillSample()
+  const { url, services, output } = own ?? app
+  const { publicUrl, collectorUrl } = services
+  const directory = mkdtempSync(join(tmpdir(), 'footfall-demo-'))
+  try {
+    writeFileSync(
+      join(directory, 'demo.json'),
+      JSON.stringify({
+        organization_id: ids.organizationId,
+        project_id: ids.projectId,
+        pixel_id: ids.pixelId,
+        admin_email: `${randomName()}@footfall.example`,
+      }),
+    )
+    const { pool } = backend.stores.postgres
+    const demo = await ensureDemo(pool, { dataDir: directory, publicUrl, collectorUrl })
+    const stop = async () => own?.close()
+    const { dataDir, env, mail } = backend
+    return { service: { url, dataDir, demo, output, stop }, env, mail }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+const appOf = ({ hasShop = false, ...settings }: TenantSettings, demoPixel: DemoPixel) =>
+  hasShop ? { ...settings, demoPixel } : settings
+
+async function start() {
+  const backend = await startBackend()
+  return { backend, app: await backend.openApp() }
+}
