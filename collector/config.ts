@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 import type { ClickHouseAddress } from './platform/clickhouse/cluster.ts'
 import { StartError } from './platform/startError.ts'
 
-/** Everything the environment can set. Only this file reads it; the README's table lists the same variables. */
+/** Everything the environment can set. Only this file reads it; `collector/docs/operations.md` lists the same variables. */
 export interface Config {
   /** PORT, default 8787. */
   port: number

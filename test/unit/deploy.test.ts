@@ -26,16 +26,16 @@ test('alerts and dashboard ask for metrics that there are, with labels that they
   expect(used.filter((name) => !names.includes(name))).toEqual([])
 })
 
-test('every alert stands in the README with what it means', () => {
+test('the operations guide explains every alert', () => {
   const alerts = [...textOf('alerts.yaml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name!)
-  const explained = [...readText('README.md').matchAll(/^\| (Footfall\w+) \|/gm)].map(
-    ([, name]) => name!,
-  )
+  const explained = [
+    ...readText('collector/docs/operations.md').matchAll(/^\| (Footfall\w+) \|/gm),
+  ].map(([, name]) => name!)
   expect(explained.sort()).toEqual(alerts.sort())
 })
 
-test('the settings that the files name are in the README’s table', () => {
-  const table = readText('README.md')
+test('the operations guide lists the settings that the files name', () => {
+  const table = readText('collector/docs/operations.md')
     .match(/^\| `.+$/gm)!
     .join('\n')
   const isNamed = (name: string) =>
