@@ -80,7 +80,7 @@ test('every page, light and dark, 1280 and 360 px wide: axe-core finds nothing, 
     await expectAccessible(page, path)
   }
   await page.context().close()
-}, 240_000)
+}, 600_000)
 
 describe('dialogs', () => {
   const dialogs: [path: string, heading: string, opener: string][] = [
@@ -150,7 +150,7 @@ test('the keyboard alone: Tab reaches all there is to do on a page, and is seen 
     expect(await tabTrouble(page), path).toEqual([])
   }
   await page.context().close()
-}, 60_000)
+}, 240_000)
 
 describe('what is served', () => {
   test('every page is the same shell, under a policy that lets nothing inline or foreign run', async () => {
