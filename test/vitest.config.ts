@@ -32,9 +32,9 @@ export default defineConfig({
     // Of the cases of one browser engine (test/pixel/engines/table.ts).
     maxConcurrency: 2,
     // Longer than `quickest` tries (harness/timing.ts).
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     // Longer than a service may take to start (harness/service.ts), which says why it did not.
-    hookTimeout: 150_000,
+    hookTimeout: 300_000,
     // Its default of a second is less than a busy machine takes to load a page.
     expect: { poll: { timeout: 30_000 } },
   },

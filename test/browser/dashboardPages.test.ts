@@ -150,7 +150,7 @@ test('the keyboard alone: Tab reaches all there is to do on a page, and is seen 
     expect(await tabTrouble(page), path).toEqual([])
   }
   await page.context().close()
-}, 240_000)
+}, 600_000)
 
 describe('what is served', () => {
   test('every page is the same shell, under a policy that lets nothing inline or foreign run', async () => {

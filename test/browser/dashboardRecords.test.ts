@@ -37,7 +37,7 @@ beforeAll(async () => {
   receiver = await startReceiver()
   page = await open()
   await signIn(page)
-}, 180_000)
+}, 600_000)
 afterAll(() => receiver?.close())
 
 test('a list: lines that are pasted are counted, and each that is refused is told with its reason', async () => {

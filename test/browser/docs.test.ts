@@ -60,7 +60,7 @@ test('light and dark, 1280 and 360 px wide: axe-core finds nothing, nothing stic
     await page.evaluate(keepOneOfEach)
     await expectAccessible(page, '/docs')
   })
-}, 480_000)
+}, 600_000)
 
 test('the first operation is there within two seconds, without a word to anybody else', async () => {
   await onPage(async (page) => {

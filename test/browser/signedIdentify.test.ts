@@ -84,7 +84,7 @@ test('a page whose server signs is linked, as the example has it; one that does 
     await waitFor('the page view', async () => (await hemsOf(refused.cookie_id)).length > 0)
     expect(await hemsOf(refused.cookie_id)).toEqual([null])
   }
-}, 120_000)
+}, 600_000)
 
 test('an admin sees, rotates and retires the secret on the pixel’s page', async () => {
   const pixel_id = await it.makePixel(it.demo.project_id)
@@ -112,7 +112,7 @@ test('an admin sees, rotates and retires the secret on the pixel’s page', asyn
   await part.getByText(old).waitFor({ state: 'detached' })
   expect(await secretsOf(pixel_id)).toEqual([{ version: 2, secret: next }])
   await context.close()
-}, 120_000)
+}, 600_000)
 
 const secretsOf = async (pixel_id: string): Promise<Json> =>
   (await it.done(it.key, `GET /api/v1/pixel/identify-secrets/${pixel_id}`)).secrets

@@ -18,4 +18,4 @@ test('nothing acknowledged is lost or doubled when parts of the service are kill
   expect(result.counted.total, story).toBe(result.counted.distinct)
   expect(result.acknowledged).toBeGreaterThan(1_000)
   expect(result.repeated).toBeGreaterThan(0)
-}, 180_000)
+}, 600_000)

@@ -133,7 +133,7 @@ test('a rolling restart fails no request, and stores each event once', async () 
   } finally {
     await clickhouse.close()
   }
-}, 300_000)
+}, 600_000)
 
 /** How many beacons a service has taken since it started. */
 async function requestsOf(url: string): Promise<number> {

@@ -12,4 +12,4 @@ test('whatever the API is asked: no 5xx, no hang, every answer as it is describe
   } finally {
     await service.stop()
   }
-}, 300_000)
+}, 600_000)

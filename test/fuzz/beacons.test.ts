@@ -12,4 +12,4 @@ test('whatever events hold: no 5xx, no hang, all accounted for, accepted ones re
   } finally {
     await service.stop()
   }
-}, 300_000)
+}, 600_000)

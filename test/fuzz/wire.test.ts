@@ -131,7 +131,7 @@ describe('what is read in front of Node’s parser is what Node reads', () => {
     await Promise.all(Array.from({ length: 16 }, work))
     expect(faults.length, `seed ${seed}: ${JSON.stringify(faults.slice(0, 3))}`).toBe(0)
     expect(inFront.taken - takenBefore).toBeGreaterThan(500)
-  }, 300_000)
+  }, 600_000)
 
   test('a beacon that is cut anywhere, and one that follows it', async () => {
     const text = [
@@ -145,7 +145,7 @@ describe('what is read in front of Node’s parser is what Node reads', () => {
         expect(await difference([text.slice(0, cut), text.slice(cut)]), `cut at ${cut}`).toBeNull()
     }
     await Promise.all(Array.from({ length: 16 }, work))
-  }, 120_000)
+  }, 600_000)
 })
 
 test('a beacon that is being answered when the server closes is answered, and the next is Node’s', async () => {
@@ -187,7 +187,7 @@ test('a beacon that is being answered when the server closes is answered, and th
   ])
   server.close()
   server.closeAllConnections()
-}, 60_000)
+}, 600_000)
 
 test('what arrives while Node answers a refused beacon waits behind what came with that beacon', async () => {
   const server = createServer(async (_request, response) => {
@@ -216,4 +216,4 @@ test('what arrives while Node answers a refused beacon waits behind what came wi
   await wire.close()
   server.close()
   server.closeAllConnections()
-}, 60_000)
+}, 600_000)

@@ -137,7 +137,7 @@ describe('npx footfall serve', () => {
     expect((await service.ended).output).not.toContain('a newer worker')
     rmSync(worker)
     appendFileSync(worker, before)
-  }, 180_000)
+  }, 600_000)
 
   test('a build of the same sources is the same build, and old ones are forgotten', async () => {
     const builds = () => readdirSync(join(checkout, '.builds')).sort()
@@ -162,7 +162,7 @@ describe('npx footfall serve', () => {
     expect(readFileSync(join(checkout, 'dist/release'), 'utf8')).toBe('5')
     expect(builds()).toHaveLength(5)
     expect(builds()).toContain(realpathSync(join(checkout, 'dist')).split('/').at(-1))
-  }, 180_000)
+  }, 600_000)
 })
 
 test('a Ctrl-C that comes twice, from the terminal and from npm, ends the service in order', async () => {
@@ -175,4 +175,4 @@ test('a Ctrl-C that comes twice, from the terminal and from npm, ends the servic
   service.process.kill('SIGINT')
   service.process.kill('SIGINT')
   expect(await service.ended).toMatchObject({ code: 0, signal: null })
-}, 120_000)
+}, 600_000)

@@ -95,4 +95,4 @@ test('a copier gets every acknowledged event once, while ClickHouse is away and 
     await service.stop()
     await proxy.refuse()
   }
-}, 300_000)
+}, 600_000)

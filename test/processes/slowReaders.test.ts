@@ -90,7 +90,7 @@ test.each(stallingWays)(
     await waitFor('the broken end', isClosed, 60_000)
     expect(await gained()).toEqual({ entries: 1, records: rowsStored })
   },
-  240_000,
+  600_000,
 )
 
 test.each([
@@ -113,7 +113,7 @@ test.each([
     expect(await gained()).toEqual({ entries: 1, records: rowsStored })
     socket.destroy()
   },
-  240_000,
+  600_000,
 )
 
 /** All that came of an answer that breaks off. */

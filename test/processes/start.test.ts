@@ -69,7 +69,7 @@ test('events survive a Ctrl-C, a kill -9 and a start on the same directory; noth
   const service = await startService({ dataDir })
   for (const id of ids) await readEvent(service, id)
   await service.stop()
-}, 120_000)
+}, 600_000)
 
 /** The local stores of a data directory, by their lock: PostgreSQL notes its process there. */
 function processesOf(dataDir: string): string[] {

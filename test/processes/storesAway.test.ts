@@ -128,7 +128,7 @@ test('a collector starts and replaces workers while PostgreSQL is away, with the
     await service.end('SIGTERM')
     rmSync(dataDir, { recursive: true, force: true })
   }
-}, 300_000)
+}, 600_000)
 
 test('the api opens its port while PostgreSQL or ClickHouse is away, and /readyz says which, then and later', async () => {
   const clickhouse = await startProxy(inject('clickhouseUrl'))
@@ -182,4 +182,4 @@ test('the api opens its port while PostgreSQL or ClickHouse is away, and /readyz
     await service.stop()
     await clickhouse.refuse()
   }
-}, 300_000)
+}, 600_000)

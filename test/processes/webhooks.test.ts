@@ -41,4 +41,4 @@ test('a service that is killed between the commit and the delivery delivers, wit
   expect(again!.headers['webhook-id']).toBe(first!.headers['webhook-id'])
   expect(arrived.map(({ body }) => JSON.parse(body).data)).toContainEqual({ while: 'it was down' })
   await it.delivery(webhook.id, ({ status }) => status === 'delivered')
-}, 200_000)
+}, 600_000)

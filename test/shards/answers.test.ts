@@ -273,7 +273,7 @@ test('pages of all tiers, by cursor to their end', async () => {
     { numRuns: 60, seed: 3 },
   )
   expect(rows).toBeGreaterThan(2_000)
-}, 180_000)
+}, 600_000)
 
 test('counts, visitors and figures', async () => {
   await fc.assert(
@@ -285,7 +285,7 @@ test('counts, visitors and figures', async () => {
     }),
     { numRuns: 90, seed: 5 },
   )
-}, 180_000)
+}, 600_000)
 
 test('what a page would look at is what all shards look at for it, and of one pixel its own', async () => {
   const estimate = async (events: Events, query: Query) => {
@@ -322,7 +322,7 @@ test('what a page would look at is what all shards look at for it, and of one pi
   )
   const places = await Promise.all(pixels.map(shardOf))
   expect(ofPixels.map(({ rows }) => rows)).toEqual(places.map((place) => counts[place]![0]!.events))
-}, 60_000)
+}, 600_000)
 
 /** Ids of pixels, as many of each shard, by turns. */
 async function pixelsOnBoth(ofEach: number): Promise<string[]> {
@@ -401,4 +401,4 @@ test('a page of one pixel asks its shard alone: of one that is away it is 503, a
     expect(all).toMatchObject({ has_partial_data: false })
     expect(some.count).toBeGreaterThan(0)
   }
-}, 300_000)
+}, 600_000)

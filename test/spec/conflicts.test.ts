@@ -24,7 +24,7 @@ const documented = ({ responses }: Operation): string[] => {
   return [...list.matchAll(/`(\w+)`/g)].map(([, code]) => code!)
 }
 
-test('every 409 that a route can throw is described, and no other', { timeout: 300_000 }, () => {
+test('every 409 that a route can throw is described, and no other', { timeout: 600_000 }, () => {
   const routes = readConflicts()
   expect(operations.length).toBeGreaterThan(150)
   for (const operation of operations) {

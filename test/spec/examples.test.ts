@@ -37,7 +37,7 @@ beforeAll(async () => {
   )
   await postgres.end()
   document = resolveRefs((await (await fetch(`${service.url}/openapi.json`)).json()) as Document)
-}, 300_000)
+}, 600_000)
 afterAll(() => service?.stop())
 
 type Asked = Partial<Record<'params' | 'query', Record<string, string>>> & { body?: unknown }
@@ -277,7 +277,7 @@ test('every example of the document is answered to the demo’s test key as it s
   }
   expect(asked).toBeGreaterThan(100)
   expect(wrong).toEqual([])
-}, 300_000)
+}, 600_000)
 
 test('every example is as the description says, and stands in it', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-test('Redocly’s recommended rules find nothing', { timeout: 120_000 }, async () => {
+test('Redocly’s recommended rules find nothing', { timeout: 600_000 }, async () => {
   const config = await createConfig({ extends: ['recommended'] })
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
   expect(
@@ -39,7 +39,7 @@ test('Redocly’s recommended rules find nothing', { timeout: 120_000 }, async (
   ).toEqual([])
 })
 
-test('Spectral’s OpenAPI rules find nothing', { timeout: 120_000 }, async () => {
+test('Spectral’s OpenAPI rules find nothing', { timeout: 600_000 }, async () => {
   const spectral = new Spectral()
   spectral.setRuleset({ extends: [oas as RulesetDefinition] })
   const problems = await spectral.run(JSON.parse(text))

@@ -179,7 +179,7 @@ test('every route for records of projects takes a project', () => {
   expect(deaf.map(({ name }) => name)).toEqual(['GET /api/v1/whoami'])
 })
 
-describe('a request that names a project', { timeout: 240_000 }, () => {
+describe('a request that names a project', { timeout: 600_000 }, () => {
   describe.each(['organization', 'project'] as const)('with a key of the %s', (by) => {
     test.each(['other', 'foreign'] as const)(
       'gets the contract’s refusal for a project that is %s',

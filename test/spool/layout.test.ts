@@ -160,4 +160,4 @@ test('a disk that was full takes events again as soon as what was on it is shipp
     await Promise.all(Object.values(shippers).map((shipper) => shipper.stop(0)))
     unmount()
   }
-}, 120_000)
+}, 600_000)

@@ -55,7 +55,7 @@ beforeEach(async () => {
     'both to publish',
     async () => (await markOf('leaving')) > 0 && (await markOf('staying')) > 0,
   )
-}, 120_000)
+}, 600_000)
 afterEach(async () => {
   await Promise.all([leaving.end('SIGKILL'), staying.end('SIGKILL')])
   await Promise.all([
@@ -146,7 +146,7 @@ test('after a clean stop the others move on, and a restart takes its mark up aga
   })
   expect(more).toEqual([])
   expect(at).toBeGreaterThanOrEqual(told)
-}, 180_000)
+}, 600_000)
 
 test('when all have stopped cleanly, readers keep what they had, and a start begins after it', async () => {
   await Promise.all([leaving.end('SIGTERM'), staying.end('SIGTERM')])
@@ -156,7 +156,7 @@ test('when all have stopped cleanly, readers keep what they had, and a start beg
   expect(await completeUntil()).toBe(told)
   leaving = await startLeaving()
   expect(await markOf('leaving')).toBeGreaterThanOrEqual(told)
-}, 180_000)
+}, 600_000)
 
 test('after kill -9 it holds the others back', async () => {
   await send()
@@ -165,7 +165,7 @@ test('after kill -9 it holds the others back', async () => {
   leaving = await startLeaving()
   const held = await markOf('leaving')
   await waitFor('complete_until to move on', async () => (await completeUntil()) > held)
-}, 180_000)
+}, 600_000)
 
 test('after a clean stop with events that ClickHouse does not have it holds the others back', async () => {
   await toClickHouse.refuse()
@@ -181,7 +181,7 @@ test('after a clean stop with events that ClickHouse does not have it holds the 
     return found.length > 0 ? found : null
   })
   expect(at).toBeGreaterThanOrEqual(told)
-}, 180_000)
+}, 600_000)
 
 test('one that was released starts only with PostgreSQL, which knows how far readers have read', async () => {
   await leaving.end('SIGTERM')
@@ -203,4 +203,4 @@ test('one that was released starts only with PostgreSQL, which knows how far rea
   await toPostgres.accept()
   leaving = await starting
   expect(await markOf('leaving')).toBeGreaterThanOrEqual(told)
-}, 180_000)
+}, 600_000)

@@ -199,7 +199,7 @@ test('a collector that says nothing for ten seconds loses its turn, and another 
   await waitFor('the turn to be lost', () => !turn.isHeld())
   await areIdle()
   expect(await storedIds(clickhouse)).toHaveLength(1)
-}, 120_000)
+}, 600_000)
 
 test('what a collector sends after its turn is not taken, and it finds out what became of it', async () => {
   const all = ids(20)
@@ -226,7 +226,7 @@ test('what a collector sends after its turn is not taken, and it finds out what 
   )
   expect(await storedIds(clickhouse)).toEqual(all)
   expect(slow.retries[0]).toMatch(/turn to ship was lost/)
-}, 180_000)
+}, 600_000)
 
 test('while PostgreSQL is away segments wait in the spool, and are shipped when it is back', async () => {
   const [one, other] = [await startCollector(), await startCollector()]

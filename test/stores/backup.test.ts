@@ -140,7 +140,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   } finally {
     await restored.end('SIGTERM')
   }
-}, 300_000)
+}, 600_000)
 
 test('a backup is restored into empty places alone, and a directory that holds none is said to', async () => {
   const { dataDir } = service
@@ -200,7 +200,7 @@ test('a damaged backup is refused before the first row, and a restore that was c
   await expect(startService({ dataDir: target })).rejects.toThrow(
     /a restore into .* did not finish/,
   )
-}, 120_000)
+}, 600_000)
 
 test('what a collector that is gone had not shipped is shipped by hand, each event once', async () => {
   const env = await ownDatabases()
@@ -237,7 +237,7 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
     code: 1,
     output: expect.stringMatching(/^footfall: \S+ holds no spool\n$/),
   })
-}, 120_000)
+}, 600_000)
 
 test('doctor says in plain words what is well and what is not; migrate makes schemas', async () => {
   const well = await footfall(service.dataDir, ['doctor'], { PORT: new URL(service.url).port })
@@ -269,4 +269,4 @@ test('doctor says in plain words what is well and what is not; migrate makes sch
   expect((await footfall(elsewhere, ['doctor'], env)).output).toContain(
     "✓ ClickHouse has this version's schema",
   )
-}, 120_000)
+}, 600_000)

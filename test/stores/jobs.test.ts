@@ -206,7 +206,7 @@ test('a job whose process was killed is retried by another', async () => {
     async () => runs > 0 && !(await statesOf('test.killed')).includes('active'),
     90_000,
   )
-}, 120_000)
+}, 600_000)
 
 test('a job that is under way when the process stops is retried by the next', async () => {
   const queue = { name: 'test.stopped', schedule: onceAYear }

@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')(
       await waitFor('another server', () => isAnother().catch(() => false), 60_000)
       expect(await query(again.url, 'SELECT n FROM kept')).toEqual([{ n: 7 }])
       await again.stop()
-    }, 180_000)
+    }, 600_000)
 
     test('ends when who started it has gone before it began', async () => {
       const launcher = join(packageRoot, 'dist/collector/platform/postgres/localServer.js')

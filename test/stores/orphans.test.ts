@@ -42,4 +42,4 @@ test('a service that a test started ends when the process of the test is killed'
 
   starter.kill('SIGKILL')
   await waitFor('the end of the service', () => !isRunning(pid), 60_000)
-}, 200_000)
+}, 600_000)

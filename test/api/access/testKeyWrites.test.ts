@@ -26,7 +26,7 @@ beforeAll(async () => {
   databases = openDatabases(env.CLICKHOUSE_URL!, env.CLICKHOUSE_DATABASE!)
   document = resolveRefs((await (await fetch(`${service.url}/openapi.json`)).json()) as Document)
   await waitFor('the sample audience and list', isReady, 120_000)
-}, 300_000)
+}, 600_000)
 afterAll(async () => {
   await service?.stop()
   await postgres?.end()
@@ -139,7 +139,7 @@ test('every write is answered as a live one, and changes nothing in PostgreSQL a
   }
   expect(wrong).toEqual([])
   expect([await stateOfPostgres(), await stateOfClickHouse()]).toEqual(before)
-}, 300_000)
+}, 600_000)
 
 test('a record that a test key made is read as a record of the sample', async () => {
   const made = await ask('POST /api/v1/campaigns')

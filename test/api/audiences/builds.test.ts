@@ -32,7 +32,7 @@ beforeAll(async () => {
           FROM numbers(3)`,
     params: {},
   })
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await Promise.all([postgres?.end(), clickhouse?.close()])
   await service?.stop()

@@ -27,7 +27,7 @@ beforeAll(async () => {
           FROM numbers({people:UInt8})`,
     params: { people },
   })
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await Promise.all([postgres?.end(), clickhouse?.close()])
   await service?.stop()

@@ -42,7 +42,7 @@ beforeAll(async () => {
     params: { people },
   })
   await clickhouse.close()
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await service?.stop()
   await s3?.close()

@@ -101,7 +101,7 @@ test('after events of today it has whom a build from all has', async () => {
       expect({ index, round, members: standing }).toEqual({ index, round, members: fromAll })
     }
   }
-}, 240_000)
+}, 600_000)
 
 test('it looks at nobody else; an earlier day, a link, a profile, another definition have all looked at', async () => {
   const audienceId = await it.create(definitions[0]!)
@@ -130,4 +130,4 @@ test('it looks at nobody else; an earlier day, a link, a profile, another defini
   expect(await buildAfter(async () => {})).toContain(planted)
   const link = linkOf(randomUUID(), hemNumbered(2))
   expect(await buildAfter(() => it.know({ links: [link] }))).not.toContain(planted)
-}, 240_000)
+}, 600_000)

@@ -337,4 +337,4 @@ test('charged are the records that were given, each once a day: whatever is read
   )
   accounts.clock.now = start
   expect(await differences(accounts.postgres)).toEqual([])
-}, 120_000)
+}, 600_000)

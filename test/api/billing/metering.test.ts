@@ -377,7 +377,7 @@ test.each(Object.entries(kinds))(
     )
     expect(withRecords).toBeGreaterThan(0)
   },
-  60_000,
+  600_000,
 )
 
 test.each(Object.entries({ counts: free, errors }))(
@@ -390,7 +390,7 @@ test.each(Object.entries({ counts: free, errors }))(
       { numRuns: 10 },
     )
   },
-  60_000,
+  600_000,
 )
 
 test('a test key is charged nothing, whatever it asks', async () => {
@@ -400,7 +400,7 @@ test('a test key is charged nothing, whatever it asks', async () => {
     }),
     { numRuns: 30 },
   )
-}, 60_000)
+}, 600_000)
 
 test.each([
   [{ select: 'cookie_id', filter: `hem:eq:${hemOf(1)}` }, 'resolution_hem'],

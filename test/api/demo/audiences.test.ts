@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startService({ env, hasSample: true })
   // Until then the demo uses the service itself, once, where nobody has yet.
   await waitFor('the welcome', () => service.output().includes('Footfall is up'), 120_000)
-}, 180_000)
+}, 600_000)
 afterAll(() => service?.stop())
 
 const read = async (path: string) => {

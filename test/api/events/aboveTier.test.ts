@@ -90,7 +90,7 @@ test('no field above the tier is ever returned, whatever select, filter, distinc
     fc.asyncProperty(request, (asked) => expectNothingAbove(`events/${asked.tier}`, asked)),
     { numRuns: 300 },
   )
-}, 300_000)
+}, 600_000)
 
 test('nor of visitors', async () => {
   const window = { start_ms: String(now - 60_000), end_ms: String(now), limit: '10' }

@@ -272,7 +272,7 @@ test('every field of the table can be selected and filtered at the full profile'
     expect(await found(`${name}:eq:${value}`), name).toContain(adas.event_id)
     expect(await found(`${name}:ne:${value}`), name).not.toContain(adas.event_id)
   }
-}, 300_000)
+}, 600_000)
 
 describe('many fields of profiles as text', () => {
   const nasty = {

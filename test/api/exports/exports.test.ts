@@ -13,7 +13,7 @@ import { webhookTests } from './webhook.ts'
 let exports: Exports
 beforeAll(async () => {
   exports = await openExports()
-}, 180_000)
+}, 600_000)
 afterAll(() => exports?.close())
 
 for (const tests of [

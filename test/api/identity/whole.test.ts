@@ -78,7 +78,7 @@ describe('a load that is killed in the middle', () => {
     expect(await lastState()).toMatchObject({ phase: 'done', rows: 2_574, rejected: 26 })
   })
 
-  test('while it is published is published by the same command', { timeout: 120_000 }, async () => {
+  test('while it is published is published by the same command', { timeout: 600_000 }, async () => {
     const path = store.write('few.ndjson', ndjson([profileAt(graph, 0), profileAt(graph, 1)]))
     // As far as a kill between the two tables leaves it: one has all of it, the other nothing.
     await store.identity(['load', path])
@@ -147,7 +147,7 @@ test('several files are one load', async () => {
   expect(await countOf('profiles')).toBe(3)
 })
 
-test('readers see nothing of a load, or all of it', { timeout: 120_000 }, async () => {
+test('readers see nothing of a load, or all of it', { timeout: 600_000 }, async () => {
   const [people, loads, parts] = [300, 2, 5]
   // Of several files each, so that there are moments at which a part of a load is there.
   const files = ['old', 'new'].map((first_name) => {

@@ -231,5 +231,5 @@ describe('a connection that is read in front of Node’s parser', () => {
       return mine.filter(isDecided).length < 20 ? 'nothing is readable yet' : found
     }
     await expect.poll(differing, { timeout: 60_000 }).toEqual({ mine: [], node: [] })
-  }, 300_000)
+  }, 600_000)
 })

@@ -87,7 +87,7 @@ describe('where a visitor is', () => {
       await other.stop()
       rmSync(directory, { recursive: true })
     }
-  }, 120_000)
+  }, 600_000)
 })
 
 describe('what a visitor sees the page with', () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const shared = await openTenant()
   service = shared.service
   postgres = openPostgres(shared.env.DATABASE_URL!, () => {})
-}, 180_000)
+}, 600_000)
 afterAll(async () => {
   await postgres.end()
   await service.stop()

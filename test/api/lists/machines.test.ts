@@ -19,7 +19,7 @@ beforeAll(async () => {
   jobs = []
   for (const { deps } of machines)
     jobs.push(await startJobs({ postgres, postgresUrl, queues: listQueues({ ...deps, log }), log }))
-}, 120_000)
+}, 600_000)
 afterAll(async () => {
   await Promise.all(jobs?.map((each) => each.stop()) ?? [])
   for (const { removeFiles } of machines ?? []) removeFiles()
@@ -51,7 +51,7 @@ test('whichever machine takes an upload, its import ends', async () => {
     120_000,
   )
   expect(await statusesOf(importIds)).toEqual(importIds.map(() => 'completed'))
-}, 180_000)
+}, 600_000)
 
 test('an upload of a machine that is away waits for it, holds up no other, and fails when it does not come back', async () => {
   const away = importInto(lists.deps, lists.projectId)
@@ -76,7 +76,7 @@ test('an upload of a machine that is away waits for it, holds up no other, and f
     { data: { import_id: importId, status: 'failed', rows_total: 0, error: expect.any(String) } },
   ])
   away.removeFiles()
-}, 180_000)
+}, 600_000)
 
 test('each machine deletes its own files that no import waits for, and no other', async () => {
   const [one, other] = [0, 1].map(() => importInto(lists.deps, lists.projectId))
