@@ -21,6 +21,7 @@ import { pixelChanges } from './pixelChanges.ts'
 import { pixelSize } from './pixelSize.ts'
 import { read } from './read.ts'
 import { readable } from './readable.ts'
+import { recordResults } from './results.ts'
 import type { Bench, Row } from './rows.ts'
 import { scale } from './scale.ts'
 import { shards } from './shards.ts'
@@ -89,6 +90,7 @@ if (flags.help) {
        [--busy-loops 0] [--beside NAME=FILE …]
        [--signals 20000000]
        [--data DIR] [--identity-events 20000000] [row …]
+Replaces the rows of what it measured in test/bench/RESULTS.md.
 The row pixel is measured beside the scripts that --beside names, too: --beside umami=script.js
 With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
 The row identity keeps its data in DIR, and finds it there the next time.
@@ -121,7 +123,9 @@ async function main(): Promise<void> {
   const rows: Row[] = []
   for (const name of names) {
     bench.log(`measuring ${name}`)
-    rows.push(...[await measurements[name]!(bench)].flat())
+    const measured = [await measurements[name]!(bench)].flat()
+    recordResults(name, measured)
+    rows.push(...measured)
   }
   console.log(formatRows(rows))
 }
