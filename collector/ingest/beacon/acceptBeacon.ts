@@ -28,7 +28,7 @@ import { linkRow } from './links.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
-import { senderOf, type VerifiesBackend } from './sender.ts'
+import { type Sender, senderOf, type VerifiesBackend } from './sender.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
 /** What accepting beacons needs; openIngest.ts builds it. */
@@ -88,22 +88,15 @@ export async function acceptBeacon(
     { cookieId: envelope.cookie_id, consent: envelope.consent },
     deps.salt.current(),
   )
-  const context: BeaconContext = {
-    organizationId: pixel.organizationId,
-    projectId: pixel.projectId,
-    pixelId: pixel.pixelId,
-    cookieId: visitor.cookieId,
-    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
-    deviceMembers: `${device.members},${deps.locate(sender.ip)},${languageMember(request)}`,
+  const parts = beaconParts(deps, request, {
+    pixel,
+    sender,
+    device,
+    visitor,
+    envelope,
     receivedMillis,
-    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
-  }
-  const parts: BeaconParts = {
-    context,
-    sharedColumns: sharedMembers(context),
-    settings: pixel.settings,
-    reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
-  }
+  })
+  const { context } = parts
 
   const eventRows: string[] = []
   const rejectedRows: string[] = []
@@ -154,15 +147,73 @@ export async function acceptBeacon(
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
+  const receipt = receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
+  return { receipt, visitor }
+}
+
+/** The parts of a beacon that all its rows share. */
+function beaconParts(
+  { locate }: BeaconDeps,
+  request: BeaconRequest,
+  {
+    pixel,
+    sender,
+    device,
+    visitor,
+    envelope,
+    receivedMillis,
+  }: {
+    pixel: Pixel
+    sender: Sender
+    device: ReturnType<typeof knownDevice>
+    visitor: Visitor
+    envelope: Envelope
+    receivedMillis: number
+  },
+): BeaconParts {
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId: visitor.cookieId,
+    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
+    deviceMembers: `${device.members},${locate(sender.ip)},${languageMember(request)}`,
+    receivedMillis,
+    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
+  }
+  return {
+    context,
+    sharedColumns: sharedMembers(context),
+    settings: pixel.settings,
+    reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
+  }
+}
+
+/** What the sender is told about a beacon whose rows are on disk. */
+function receiptOf(
+  { cookieId }: Visitor,
+  { events }: Envelope,
+  {
+    rejected,
+    hemFault,
+    ignored,
+    isVerifiedBackend,
+  }: {
+    rejected: RejectedEvent[]
+    hemFault: Fault | false | undefined
+    ignored: Ignored | undefined
+    isVerifiedBackend: boolean
+  },
+): BeaconReceipt {
   const accepted = events.length - rejected.length - (ignored?.events.size ?? 0)
-  const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
+  const receipt: BeaconReceipt = { cookie_id: cookieId, accepted, rejected }
   if (hemFault) receipt.hem_rejected = hemFault
   if (isVerifiedBackend) receipt.vouched = true
   if (ignored) {
     receipt.ignored = ignored.events.size
     receipt.ignored_by = [...ignored.settings]
   }
-  return { receipt, visitor }
+  return receipt
 }
 
 const languageMember = ({ headers }: BeaconRequest): string =>
