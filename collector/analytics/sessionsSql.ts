@@ -1,7 +1,8 @@
 /**
- * Sessions with what happened in them, one row each, for figures about whole visits. Which events are in one session
- * is what query/sessions.ts says; there the sessions of events are looked up, here they are counted, which needs no
- * join and, where the order of events of the same millisecond does not matter, one number for each event.
+ * Sessions with their events, one row each, for figures about complete visits. The rule of which events form a session
+ * is documented in events/query/sessions.ts, which has it in SQL, too: change both together. There events are joined
+ * with their sessions; here sessions are counted. That needs no join and, unless the order of events of the same
+ * millisecond matters, only one number for each event.
  */
 
 import type { Bind } from '../events/query/bind.ts'
@@ -13,7 +14,7 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { metBy } from './met.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
-/** How an event stands in the arrays, as SQL over one of them. */
+/** How an event is encoded in the arrays, and SQL that reads it. */
 interface EventForm {
   readonly sql: (matches: string) => string
   readonly millis: (event: string) => string
@@ -21,7 +22,7 @@ interface EventForm {
   readonly matches: (event: string) => string
 }
 
-/** One Int64: half the memory and time of tuples. */
+/** As one Int64, which takes half the memory and time of a tuple. */
 const packed: EventForm = {
   sql: (matches) => `ts_millis * 4 + (event_type = 'page_view') * 2 + (${matches})`,
   millis: (event) => `intDiv(${event}, 4)`,
@@ -29,22 +30,22 @@ const packed: EventForm = {
   matches: (event) => `bitTest(${event}, 0)`,
 }
 
-/** In the order that decides which page view was the first, with the path of its page. */
-const whole: EventForm = {
+/** As a tuple in the order that decides which page view is the first, with the path of its page. */
+const unpacked: EventForm = {
   sql: (matches) => `(ts_millis, event_id, event_type = 'page_view', ${matches}, page_path)`,
   millis: (event) => `${event}.1`,
   isPageView: (event) => `${event}.3`,
   matches: (event) => `${event}.4`,
 }
 
-/** SQL: the path of an event's page, in the form that has it. */
+/** SQL: the path of an event's page; only of unpacked events. */
 export const pathOf = (event: string): string => `${event}.5`
 
 /** Sessions, and how to read them. */
 export interface Sessions {
   readonly sql: string
   readonly form: EventForm
-  /** SQL of whether a page view (SQL), the one at a place (SQL, from 1) of its session's, meets the plan. */
+  /** SQL of whether a page view (SQL) meets the plan; `place` is its number among the session's page views (SQL, from 1). */
   readonly meets: (view: string, place: string) => string
 }
 
@@ -53,9 +54,12 @@ const isEntryFilter = isNamed('is_entry')
 const isSessionIdFilter = isNamed('session_id')
 
 /**
- * SQL of the sessions that an event of the plan is in: `_cookie_id`, `_session` (its events from before the window,
- * too, in order), `_views` (those that are page views). `hasPaths` where their pages are asked for; `closedOn`: only
- * those that half an hour passes after in these times, epoch milliseconds.
+ * SQL of the sessions in which an event of the plan occurs: `_cookie_id`, `_session` (all its events in order, also
+ * those before the window), `_views` (its page views). `hasPaths`: with the paths of pages. `closedOn`: only sessions
+ * that end, by half an hour without an event, within these times (epoch milliseconds).
+ *
+ * From the inside out: the events of each visitor ▶ `_unrested`, split at rests ▶ `_session`, split at midnights by
+ * `_days` ▶ WHERE an event of the session matches.
  */
 export function sessionsSql(
   plan: AnalyticsPlan,
@@ -68,7 +72,7 @@ export function sessionsSql(
   const { scope, window, filters } = plan
   const ofEvents = filters.filter((filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter))
   const entries = entriesWanted(filters.filter(isEntryFilter))
-  const form = hasPaths || entries !== 'any' ? whole : packed
+  const form = hasPaths || entries !== 'any' ? unpacked : packed
   const visitors = visitorsOf(plan, bind)
   const start = bind('Int64', window.startMs)
   const matches = [
@@ -98,13 +102,14 @@ GROUP BY project_id, cookie_id
 ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(arrayMap(event -> ${millis('event')}, _events))) AS _unrested
 )
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session
-WHERE ${[meets[entries](form), ...ofSessions.map((filter) => filterCondition(filter, bind)), ...(closedOn ? [inSpans(`(${millis('_session[-1]')} + ${restMs})`, closedOn, bind)] : [])].join('\n  AND ')}`
+WHERE ${[sessionMatches[entries](form), ...ofSessions.map((filter) => filterCondition(filter, bind)), ...(closedOn ? [inSpans(`(${millis('_session[-1]')} + ${restMs})`, closedOn, bind)] : [])].join('\n  AND ')}`
   return { sql, form, meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}` }
 }
 
 /**
- * SQL of the events that decide over sessions that close in some times. Who has no event in the half hour before a session
- * may close there has none before it that matters; and who rests in the last `restsBack` half hours none before these.
+ * SQL of the events that decide about the sessions that close within some times. A visitor without an event in the half
+ * hour before has no session that may close there, so their earlier events are not read. A visitor who rested within
+ * the last `restsBack` half hours began a session since, so nothing before these is read.
  */
 function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind: Bind): string {
   const conditions = spans.map(({ first, end }) => {
@@ -120,12 +125,12 @@ function eventsBefore(spans: readonly Span[], visitors: readonly string[], bind:
   return `(${conditions.join(' OR ')})`
 }
 
-/** Few visits are as long, and two hours of events are read soon. */
+/** Few visits are that long, and reading two hours of events is cheap. */
 const restsBack = 4
 
 type Entries = 'any' | 'entries' | 'others' | 'none'
 
-/** Which events may meet the plan, by whether they are the first page view of their session. */
+/** What the plan's `is_entry` filters admit: entries are the first page views of their sessions. */
 function entriesWanted(filters: readonly Filter[]): Entries {
   const may = (isEntry: boolean) =>
     filters.every(({ op, value, others = [] }) =>
@@ -137,7 +142,7 @@ function entriesWanted(filters: readonly Filter[]): Entries {
   return may(false) ? 'others' : 'none'
 }
 
-/** SQL of whether page views at a place of their session's may meet the plan. */
+/** SQL of whether `is_entry` filters admit the page view at a place of its session. */
 const isPlaceMet: Record<Entries, (place: string) => string> = {
   any: () => '',
   entries: (place) => ` AND ${place} = 1`,
@@ -146,7 +151,7 @@ const isPlaceMet: Record<Entries, (place: string) => string> = {
 }
 
 /** SQL of whether an event of `_session` meets the plan. */
-const meets: Record<Entries, (form: EventForm) => string> = {
+const sessionMatches: Record<Entries, (form: EventForm) => string> = {
   any: ({ matches }) => `arrayExists(event -> ${matches('event')}, _session)`,
   entries: ({ isPageView, matches }) =>
     matches(`arrayFirst(event -> ${isPageView('event')}, _session)`),

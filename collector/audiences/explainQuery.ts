@@ -7,7 +7,7 @@ import type { Query } from '../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from './builder/currentCounts.ts'
 import { eventSums } from './builder/eventHits.ts'
 import { hemsOf } from './builder/membersPlan.ts'
-import { metSelect } from './builder/membersQuery.ts'
+import { leafMatchesSelect } from './builder/membersQuery.ts'
 import { leavesOf } from './definition/leaves.ts'
 
 /** One person of a definition, as of now, beside the build that is served; null before the first. */
@@ -36,7 +36,7 @@ export function explainQuery(plan: ExplainPlan): Query {
   return {
     sql: `SELECT
   toString((SELECT groupBitOr(met) FROM (
-${metSelect(withCounts(plan), bind)}
+${leafMatchesSelect(withCounts(plan), bind)}
 ))) AS met,
   (SELECT toBool(count() > 0) FROM audience_members WHERE build_id = ${build} AND ${personOf('hem_number')} = ${personOf(member)}) AS is_in_build,
   toBool(${isSuppressed(member, suppressedPeople(plan.organizationId, plan.erased, bind))}) AS is_hidden,

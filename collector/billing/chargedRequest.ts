@@ -1,6 +1,7 @@
 /**
- * The way of a charged request: `admit` before the work, the route's own read, `settle` before the first byte, and the
- * answer. The error handler refunds `request.charge` when the service fails after `settle`.
+ * A charged request, in call order: `admit` before the work, the route's own read, `settle` before the first byte, and
+ * the answer. Both wrap the Billing of billing.ts, which knows nothing of HTTP. If the service fails after `settle`, two
+ * places refund: `Charge.deliver` for rows that broke off, the error handler (through `request.charge`) for all else.
  */
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -52,7 +53,7 @@ export async function admit(
   return { signal, repeatedWindow, billing, request, reply, usage, charge }
 }
 
-/** The records of an answer, before its first byte. */
+/** The records that a route has read, before the first byte of its answer. */
 export interface ReadRecords {
   /** How many records the meter counts. */
   readonly records: number
@@ -69,7 +70,7 @@ export interface ReadRecords {
   readonly rows?: AsyncIterable<Delivery>
 }
 
-/** What the ledger charged, and the rows that may be sent now. */
+/** The number of charged records, and the rows that may be sent now. */
 export interface Settled {
   readonly charged: number
   /** The bytes of `rows`; `settle` refunds the records that the service fails to hand over. */
@@ -99,7 +100,7 @@ export async function settle(
 
 async function* none(): AsyncGenerator<Delivery> {}
 
-/** The hashes of records that have these keys. */
+/** Hashes of records by their keys, for `ReadRecords.hashes`. */
 export const hashesOf = (keys: readonly string[]): readonly string[] =>
   keys.map((key) => hash('sha256', key, 'buffer').readBigInt64BE().toString())
 

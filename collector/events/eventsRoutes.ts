@@ -20,7 +20,17 @@ import { sendRows } from './query/sendRows.ts'
 /** The tier whose events are counted (spec: counts exist for web_event only). */
 const countsTier: Tier = 'web_event'
 
-/** Events, version 3: pages of events, their counts, and the fields they have. */
+/**
+ * Events, version 3: pages of events, their counts, and the fields they have. The steps of a page:
+ *
+ *   guard.ts                                has authenticated the caller; `request.principal`
+ *   parseEventsRequest                      the parameters as a plan without a scope; 400
+ *   scopeOf, completeUntil, readableWindow  which events the caller may read, and up to when they are complete
+ *   admit                                   may the caller be charged for `limit` records? 402, 429
+ *   readPage                                the query; bytes of rows that are not read yet, and their number
+ *   settle                                  charges that number; releases the rows
+ *   sendRows                                sends them; `after` and `headers` give the metadata of JSON and other formats
+ */
 export const eventsRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -45,25 +55,25 @@ export const eventsRoutes =
         async (request, reply) => {
           const { principal, sampleNames } = request
           const { organizationId } = principal
-          const { asked, plan: unscoped } = parseEventsRequest(
+          const { asked: requestedScope, plan: unscopedPlan } = parseEventsRequest(
             request,
             tier,
             Date.now(),
             (cursor) => cursors.read(organizationId, cursor),
           )
           const format = negotiateFormat(request.headers.accept)
-          const scope = await deps.scopeOf(principal, asked, actionOf(tier))
+          const scope = await deps.scopeOf(principal, requestedScope, actionOf(tier))
           const complete = await completeUntil(principal)
-          const readable = readableWindow(unscoped, complete)
+          const readable = readableWindow(unscopedPlan, complete)
 
           const charge = await admit(deps.billing, request, reply, {
             meter,
             projectId: scope.projectId,
-            recordsMax: unscoped.limit,
+            recordsMax: unscopedPlan.limit,
           })
 
           const { signal, repeatedWindow: window = readable } = charge
-          const plan = { ...unscoped, scope, window, sampleNames, completeUntil: complete }
+          const plan = { ...unscopedPlan, scope, window, sampleNames, completeUntil: complete }
           const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
           const page = await readPage(reader, plan, format)
 
@@ -72,7 +82,7 @@ export const eventsRoutes =
           const { records, hasMore } = page
           const completeText = complete === null ? null : new Date(complete).toISOString()
           const nextCursor = () => {
-            const next = cursorAfter(plan, unscoped.window, page.next())
+            const next = cursorAfter(plan, unscopedPlan.window, page.next())
             return next && cursors.write(organizationId, next)
           }
           return sendRows(reply, {
@@ -134,8 +144,8 @@ export const eventsRoutes =
       { schema: describeCounts(countsTier), config },
       async (request, reply) => {
         const { principal } = request
-        const { asked, plan: unscoped } = readCountsRequest(request, Date.now())
-        const plan = { ...unscoped, scope: await deps.scopeOf(principal, asked) }
+        const { asked: requestedScope, plan: unscopedPlan } = readCountsRequest(request, Date.now())
+        const plan = { ...unscopedPlan, scope: await deps.scopeOf(principal, requestedScope) }
         const counts = await readCounts(
           deps.openReader(principal, {
             effort: 'scan',

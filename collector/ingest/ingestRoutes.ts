@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { forAnyone } from '../api/access/guard.ts'
-import type { IngestDeps as BeaconDeps } from './beacon/acceptBeacon.ts'
+import type { BeaconDeps } from './beacon/acceptBeacon.ts'
 import { beaconRoutes } from './beacon/beaconRoutes.ts'
 import { allowAnyOrigin } from './beacon/cors.ts'
 import { type ScriptDeps, scriptRoutes } from './script/scriptRoutes.ts'

@@ -6,7 +6,7 @@ import { openIgnoredTraffic } from './beacon/ignoredTraffic.ts'
 import { createIdentifyLimit, createIngestLimits } from './beacon/ingestLimits.ts'
 import { openOptOuts } from './beacon/optOutRegistry.ts'
 import { openPixelRegistry } from './beacon/pixelRegistry.ts'
-import { createVouches } from './beacon/sender.ts'
+import { createVerifiesBackend } from './beacon/sender.ts'
 import { openDailySalt } from './beacon/visitor.ts'
 import type { IngestDeps } from './ingestRoutes.ts'
 import { openLocate } from './normalize/location.ts'
@@ -54,7 +54,7 @@ export async function openIngest({
     limits: createIngestLimits(config),
     identifyLimit: createIdentifyLimit(config),
     recordRefusal: createRecordRefusal(spools.rejected_events),
-    vouches: createVouches(guard),
+    verifiesBackend: createVerifiesBackend(guard),
     async close() {
       salt.close()
       await pixels.close()

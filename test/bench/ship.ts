@@ -7,7 +7,7 @@ import { knownDevice } from '../../collector/ingest/normalize/device.ts'
 import { eventRow, sharedMembers } from '../../collector/ingest/normalize/eventRow.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
-import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
+import { ShipLeases } from '../../collector/ingest/shipper/turns.ts'
 import { decodeSegment } from '../../collector/ingest/spool/frame.ts'
 import { startLocalClickHouse } from '../../collector/platform/clickhouse/local.ts'
 import { migrateClickHouse } from '../../collector/platform/clickhouse/migrate.ts'
@@ -142,7 +142,7 @@ async function shipAll(
     table: 'events',
     duplicates: new Deduplicator(
       clickhouse,
-      new ShipTurns(postgresUrl, randomUUID()),
+      new ShipLeases(postgresUrl, randomUUID()),
       () => Date.now() - shipperAgeMs,
     ),
     deadLetterDirectory: join(directory, 'dead_letters'),

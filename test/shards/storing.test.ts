@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { measureShards } from '../../collector/api/health/measureShards.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
-import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
+import { ShipLeases } from '../../collector/ingest/shipper/turns.ts'
 import { examineClickHouse, examineShards } from '../../collector/ops/doctor/checkClickHouse.ts'
 import { base } from '../../collector/platform/clickhouse/baseMigrations.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
@@ -50,7 +50,7 @@ afterAll(async () => {
 })
 
 let directory: string
-let turns: ShipTurns[]
+let turns: ShipLeases[]
 let seen: { shipped: number; duplicates: number; retries: string[] }
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'footfall-ship-'))
@@ -65,7 +65,7 @@ afterEach(async () => {
 })
 
 function openShipper(through: ClickHouse = clickhouse): Shipper {
-  const itsTurns = new ShipTurns(postgresUrl, randomUUID())
+  const itsTurns = new ShipLeases(postgresUrl, randomUUID())
   turns.push(itsTurns)
   return new Shipper({
     clickhouse: through,

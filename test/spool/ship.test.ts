@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { readDeadLetters } from '../../collector/ingest/shipper/deadLetters.ts'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
-import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
+import { ShipLeases } from '../../collector/ingest/shipper/turns.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { newClickHouseDatabase, newPostgresDatabase } from '../harness/databases.ts'
@@ -24,7 +24,7 @@ import { ids, row, storedIds, writeSegment } from './segments.ts'
 let directory: string
 let clickhouse: ClickHouse
 let postgresUrl: string
-let turns: ShipTurns[]
+let turns: ShipLeases[]
 let seen: { shipped: number; duplicates: number; deadLetters: string[]; retries: string[] }
 
 beforeEach(async () => {
@@ -41,8 +41,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
-const openTurns = (url = postgresUrl): ShipTurns => {
-  const opened = new ShipTurns(url, randomUUID())
+const openTurns = (url = postgresUrl): ShipLeases => {
+  const opened = new ShipLeases(url, randomUUID())
   turns.push(opened)
   return opened
 }
@@ -242,14 +242,14 @@ test('what was shipped before a restart is found while others wait for a turn th
   shipper.add(path)
   await isIdle(shipper)
 
-  const turn = await openTurns().begin(new Uint32Array())
+  const turn = await openTurns().acquire(new Uint32Array())
   const next = openShipper()
   next.add(segment([row()]))
   next.addUncertain([path.replace(/seg$/, 'done')])
   expect(next.backlog).toBe(2)
   await waitFor('all but the one without a turn', () => next.backlog === 1)
   expect(await stored()).toEqual(all)
-  await turn.end()
+  await turn.release()
   await isIdle(next)
   expect(await stored()).toHaveLength(21)
 })

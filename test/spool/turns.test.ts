@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { Deduplicator } from '../../collector/ingest/shipper/deduplicator.ts'
 import { Shipper } from '../../collector/ingest/shipper/shipper.ts'
-import { ShipTurns } from '../../collector/ingest/shipper/turns.ts'
+import { ShipLeases } from '../../collector/ingest/shipper/turns.ts'
 import { registerCollector } from '../../collector/ingest/spool/collectors.ts'
 import type { ClickHouse } from '../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
@@ -19,7 +19,7 @@ import { ids, row, storedIds, writeSegment } from './segments.ts'
 interface Collector {
   collectorId: string
   shipper: Shipper
-  turns: ShipTurns
+  turns: ShipLeases
   /** Ids that ClickHouse was asked for. */
   asked: number
   duplicates: number
@@ -49,7 +49,7 @@ afterEach(async () => {
 /** A collector that began to remember ten minutes ago, so that it asks for no young event without a reason. */
 async function startCollector(through: ClickHouse = clickhouse): Promise<Collector> {
   const collectorId = randomUUID()
-  const turns = new ShipTurns(proxy.url, collectorId)
+  const turns = new ShipLeases(proxy.url, collectorId)
   const counting: ClickHouse = {
     ...through,
     rows(query) {
@@ -81,7 +81,7 @@ async function startCollector(through: ClickHouse = clickhouse): Promise<Collect
   collectors.push(collector)
   await registerCollector(postgres, collectorId)
   // From now on it knows of all that others ship.
-  await (await turns.begin(new Uint32Array(0))).end()
+  await (await turns.acquire(new Uint32Array(0))).release()
   return collector
 }
 
@@ -168,7 +168,7 @@ describe('whichever collector an event reaches, it is stored once', () => {
 test('what a collector had on its way to ClickHouse when it died is waited for', async () => {
   const [dead, heir] = [await startCollector(), await startCollector()]
   const [id] = ids(1) as [string]
-  const turn = await dead.turns.begin(new Uint32Array(0))
+  const turn = await dead.turns.acquire(new Uint32Array(0))
   // ClickHouse works on it for three seconds more.
   const insert = `INSERT INTO events (project_id, event_id, ts_millis, received_at)
     SELECT ${projectOf(row(id))}, '${id}', toUnixTimestamp64Milli(now64(3)), now64(3) FROM numbers(1) WHERE sleepEachRow(3) = 0`
@@ -183,7 +183,7 @@ test('what a collector had on its way to ClickHouse when it died is waited for',
     })
     return running!.count > 0
   })
-  turn.giveUp()
+  turn.abandon()
   give(heir, [row(id, Date.now() - 3_600_000)])
   await areIdle()
   expect((await inserted).status).toBe(200)
@@ -193,7 +193,7 @@ test('what a collector had on its way to ClickHouse when it died is waited for',
 
 test('a collector that says nothing for ten seconds loses its turn, and another one ships', async () => {
   const [silent, other] = [await startCollector(), await startCollector()]
-  const turn = await silent.turns.begin(new Uint32Array(0))
+  const turn = await silent.turns.acquire(new Uint32Array(0))
   proxy.goSilent()
   give(other, [row()])
   await waitFor('the turn to be lost', () => !turn.isHeld())

@@ -32,8 +32,13 @@ interface CountDaysOptions {
 }
 
 /**
- * Counts the days of a project that are over, and the hours of the last ones, whose events are not those that were
- * counted last, newest first. May be done again at any time, but not twice at once. `signal` ends it between two days.
+ * Counts the completed days of a project, and the completed hours of its last days, if their events have changed since
+ * the last count; newest first. It may be repeated at any time, but must not run twice at once. `signal` ends it between
+ * two days.
+ *
+ *   read fingerprints of events, and runs (what was counted, with the fingerprint of that time)
+ *   for each day, each counted thing, and once as a whole and once by hours:
+ *     find stale runs ▶ count (countDay.ts) writes rows under new run ids ▶ noteRuns makes readers use these ▶ requireNumbering
  */
 export async function countDays(
   clickhouse: ClickHouse,
@@ -46,8 +51,7 @@ export async function countDays(
     readRuns(clickhouse, projectId, 0, today),
   ])
   const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
-  const nameOf = ({ first, end }: Span) => `${first} ${end}`
-  const isWorthIt = (day: number) =>
+  const isWorthCounting = (day: number) =>
     Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
   const isOver = (span: Span) =>
     isWholeDay(span)
@@ -56,20 +60,21 @@ export async function countDays(
   const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
   if (runs.some((run) => mayHaveLostVisitors(run, fingerprints)))
     await forgetVisitors(clickhouse, projectId)
-  // The day as a whole and its hours are two looks at the same events.
+  // Two counts of the same events: the day as a whole, and its hours.
   for (const day of days)
     for (const of of countedThings)
       for (const spans of [[wholeDayOf(day)], hoursOf(day)]) {
         if (signal?.aborted) return
-        const known = new Map(
+        const countedAs = new Map(
           runs
             .filter((run) => run.of === of && dayOf(run) === day)
-            .map((run) => [nameOf(run), run]),
+            .map((run) => [nameOf(run), run.fingerprint]),
         )
         const stale = spans.flatMap((span) => {
+          // Empty: not counted. A span with counts that must go becomes a run with an empty fingerprint.
           const fingerprint =
-            isWorthIt(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
-          const isSame = fingerprint === (known.get(nameOf(span))?.fingerprint ?? '')
+            isWorthCounting(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
+          const isSame = fingerprint === (countedAs.get(nameOf(span)) ?? '')
           return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
         })
         const counted = stale.filter(({ fingerprint }) => fingerprint !== '')
@@ -87,7 +92,9 @@ export async function countDays(
       }
 }
 
-/** Whose events a project has; of one without events the zero uuid. */
+const nameOf = ({ first, end }: Span): string => `${first} ${end}`
+
+/** The organization of a project's events; the zero uuid for a project without events. */
 async function readOrganization(clickhouse: ClickHouse, projectId: string): Promise<string> {
   const [found] = await clickhouse.rows<{ organization_id: string }>({
     sql: 'SELECT organization_id FROM events WHERE project_id = {projectId:UUID} LIMIT 1',
@@ -105,7 +112,7 @@ async function readPixels(clickhouse: ClickHouse, plan: AnalyticsPlan): Promise<
   return rows.map(({ pixel_id }) => pixel_id)
 }
 
-/** Deletes the counts that another run has taken the place of. */
+/** Deletes counts that a later run has replaced. */
 export async function deleteOldCounts(clickhouse: ClickHouse): Promise<void> {
   for (const [table, of] of [
     ['analytics_days', ['events']],

@@ -26,9 +26,13 @@ export interface GuardDeps {
 }
 
 /**
- * Puts the decision who may ask before every route: authentication, the rule for keys of one project, the rate
- * limit; then `request.principal` says who asks. Call it before any route is registered. The instance refuses to
- * become ready with a route that has no `config.access`.
+ * Adds hooks to every route that is registered afterwards, by its `config.access`. Their order for a request:
+ *
+ *   onRequest      authorize: authenticate ▶ key role and project ▶ rate limit ▶ `request.principal`
+ *   preValidation  sampleView.enterBody, and readProjectHeader for routes with `project_id`
+ *   handler        of a charged route it calls billing's `admit`, which is a separate decision
+ *
+ * Call it before any route is registered. The instance refuses to become ready with a route that has no `config.access`.
  */
 export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   const routes: RouteOptions[] = []
@@ -41,11 +45,11 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   app.addHook('onRoute', (route) => {
     routes.push(route)
     const access = route.config?.access
-    // HEAD says whether GET would be let in and is well asked; it reads nothing, and nothing is charged.
+    // HEAD only authenticates and validates: it reads nothing and is free.
     if (route.method === 'HEAD' && route.config?.charged) route.handler = answerHead
     if (access && access.to !== 'anyone') {
       const hook = (request: FastifyRequest, reply: FastifyReply) =>
-        admit(deps, access, request, reply)
+        authorize(deps, access, request, reply)
       route.onRequest = [hook, ...[route.onRequest ?? []].flat()] as NonNullable<
         RouteOptions['onRequest']
       >
@@ -85,7 +89,8 @@ export const forAnyone = (route: RouteOptions): void => {
   route.config = { ...route.config, access: { to: 'anyone' } }
 }
 
-async function admit(
+/** Decides whether a request may use a route, and sets `request.principal`. */
+async function authorize(
   deps: GuardDeps,
   access: Exclude<Access, { to: 'anyone' }>,
   request: FastifyRequest,

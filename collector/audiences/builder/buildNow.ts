@@ -12,13 +12,24 @@ import { interestPlanOf } from './intentHits.ts'
 import { countMembers } from './storedMembers.ts'
 import { isPredictive } from './usedBuilds.ts'
 
-/** The share of a build that counting events is taken for. */
+/** The share of a build's progress that counting events is assumed to be. */
 const countingShare = 0.7
 
 /**
- * Builds an audience, step by step; a build that was broken off anywhere is done by calling it again. Resolves with how
- * many members it has; undefined where there is nothing to build, because it is done, failed, or was deleted. Throws
- * LeaseHeldError when another process builds it.
+ * Builds an audience. A build that was interrupted at any point is continued by another call. Nothing calls this in the
+ * request that asks for a build: audienceJobs.ts does, for the builds that requestBuild (builds.ts) has stored as pending.
+ *
+ *   POST /api/v1/audiences ▶ createAudience ▶ requestBuild ▶ wakeQueue      in the transaction of the request
+ *   audiences.builds (job) ▶ readUnfinishedBuilds ▶ audiences.build (job)   in the primary process
+ *     └ buildNow, under a lease:
+ *       beginBuild       status `unloading`; events count up to this moment, also in a later try
+ *       countEvents      step 1: events that match each event leaf, by day and cookie ▶ audience_leaf_days
+ *       insertMembers    step 2: members ▶ audience_members
+ *       countMembers     checks that keys are 1, 2, 3, …
+ *       completeBuild    status `completed`; the audience serves this build
+ *
+ * Resolves with the number of members; undefined if there is nothing to build because the build is completed, failed or
+ * deleted. Throws LeaseHeldError when another process builds it.
  */
 export const buildNow = (
   stores: EventStores,

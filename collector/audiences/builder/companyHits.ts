@@ -3,18 +3,18 @@ import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { eventSums } from './eventHits.ts'
-import { interestedCompanies } from './intentHits.ts'
-import { listHits } from './listHits.ts'
+import { intentMatchesOfCompanies } from './intentHits.ts'
+import { listMatchesQueries } from './listHits.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
-import { usedMembers } from './usedMembers.ts'
+import { audienceMatchesQueries } from './usedMembers.ts'
 
 /**
  * What each source knows of companies: SELECTs of `member`, the domain, and `bits`, the leaves that are met. Events are
  * those of all who work there. A field of the company is looked up among the companies, and where the company is not
  * there in its people's profiles; a field of a person is met where somebody of the company meets it.
  */
-export function companyHits(plan: MembersPlan, bind: Bind): string[] {
+export function companyMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const events = eventSums(plan, bind)
   return [
     ...(events
@@ -28,16 +28,16 @@ GROUP BY member
 HAVING bits != 0`,
         ]
       : []),
-    ...profileHits(plan, bind),
-    ...interestedCompanies(plan, bind),
-    ...usedMembers(plan, 'company_domain', bind),
-    ...listHits(plan, bind),
+    ...profileMatchesQueries(plan, bind),
+    ...intentMatchesOfCompanies(plan, bind),
+    ...audienceMatchesQueries(plan, 'company_domain', bind),
+    ...listMatchesQueries(plan, bind),
   ]
 }
 
 const namesOfCompany = new Set(companyFields.map(({ name }) => name))
 
-function profileHits({ parsed, hiddenFrom }: MembersPlan, bind: Bind): string[] {
+function profileMatchesQueries({ parsed, hiddenFrom }: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(parsed, 'profile').map(({ index, leaf }) => ({
     index,
     condition: profileCondition(leaf, bind),

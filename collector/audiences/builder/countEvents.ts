@@ -28,9 +28,11 @@ interface Scan {
 }
 
 /**
- * Step 1 of a build: counts the events that meet its event leaves, by cookie and day, of the days of which that is not
- * known: today, days whose events have changed, and all days of leaves that nobody had counted. May be done again at
- * any time; `progress` is told the share that is done.
+ * Step 1 of a build: counts the events that match its event leaves, by cookie and day. It counts only days whose counts
+ * are unknown: today, days whose events have changed, and all days of new leaves. It may be repeated at any time. It
+ * reports the completed share to `progress`.
+ *
+ *   countedLeaves ▶ readDayFingerprints, readLeafDays ▶ findStaleDays ▶ planScans ▶ each scan: insert, then note its run
  */
 export async function countEvents(
   { postgres, clickhouse }: BuildDeps,
@@ -42,7 +44,8 @@ export async function countEvents(
   const leaves = countedLeaves(build.projectId, parsed, today)
   if (leaves.length === 0) return
   const firstDay = Math.min(...leaves.map(({ fromDay }) => fromDay))
-  // Read before the events: what arrives in between is counted once more at the next build, and never missed.
+  // Read before the events are counted: an event that arrives in between changes the day's fingerprint, so that the
+  // next build counts the day again.
   const { days: fingerprints } = await readDayFingerprints(
     clickhouse,
     [build.projectId],
@@ -119,7 +122,7 @@ function countedLeaves(projectId: string, { leaves }: Parsed, today: number): Co
   return [...counted.values()]
 }
 
-/** Of which days each leaf is to be counted, ascending. */
+/** The days of each leaf that must be counted, ascending. */
 function findStaleDays(
   leaves: readonly Counted[],
   today: number,
@@ -142,7 +145,7 @@ function findStaleDays(
   )
 }
 
-/** Leaves of which the same days are to be counted are counted together, unless they read more than the table. */
+/** Counts leaves with the same stale days in one scan, unless a leaf reads other tables than `events`. */
 function planScans(staleDays: ReadonlyMap<Counted, readonly number[]>): Scan[] {
   const scans: Scan[] = []
   const together = new Map<string, Counted[]>()

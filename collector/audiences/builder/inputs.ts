@@ -1,3 +1,15 @@
+/**
+ * Decides whether a build may reuse the members of the audience's previous build. insertMembers calls, in this order:
+ *
+ *   1. readIdentityState    the state of links, profiles and opt-outs, before everything that depends on it is read
+ *   2. buildInputsOf        everything from which the members follow, in two parts:
+ *                             `same`   a hash of all of it except today's events
+ *                             `today`  the runs under which today's events were counted
+ *   3. readReusableBuild    the last completed build with an equal `same`. Its members stay members, except people
+ *                           whose counts of today differ between the two `today`: only these are looked at again
+ *
+ * completeBuild stores the inputs with the build, for the next one. A build without inputs is made from everything.
+ */
 import { createHash } from 'node:crypto'
 import { hemNumber } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
@@ -10,26 +22,25 @@ import type { Parsed } from '../definition/definition.ts'
 import type { LeafDay } from './leafDays.ts'
 import type { BuildDeps } from './steps.ts'
 
-/** What a build is made from. */
-export interface Inputs {
-  /** Equal for builds between which nothing has changed but today's events. */
+/** What the members of a build follow from. Stored as JSON with the build. */
+export interface BuildInputs {
+  /** A hash that is equal for two builds if nothing but today's events has changed between them. */
   readonly same: string
-  /** Under which runs today's events were counted: leaf and run. */
+  /** For each event leaf, the run under which today's events were counted. */
   readonly today: readonly (readonly [leafId: string, runId: string])[]
 }
 
-/** The members of a build that stay what they are, and those to be found anew. */
-export interface Standing {
+/** An earlier build whose members are reused, except for the people to be looked at again. */
+export interface ReusableBuild {
   readonly buildId: string
-  /** SQL: `changed`, the hem numbers that stand for people of whom today's events have changed since that build. */
+  /** SQL: `changed`, the hem numbers of the people whose events of today have changed since that build. */
   readonly changed: (bind: Bind) => string
 }
 
 /**
- * What people's membership follows from, besides events: their links, profiles and opt-outs, in ClickHouse's tables;
- * which addresses are of one person;
- * and what is being erased. Null while the dictionaries may say something else than the tables. To be read before all
- * that it stands for: what changes later makes the next build's another.
+ * Reads a text that changes whenever something other than events may change people's membership: links, profiles and
+ * opt-outs (by the parts of their tables), which addresses belong to one person, and erasures. Null while dictionaries
+ * may differ from their tables. Read it before the data that it describes: then a later change alters the next text.
  */
 export async function readIdentityState({
   clickhouse,
@@ -56,15 +67,15 @@ SELECT
   return `${found!.parts} ${rows[0]!.erasures}`
 }
 
-/** Kinds of leaves of which `same` tells when they may have changed. */
-const toldKinds: ReadonlySet<string> = new Set(['event', 'profile', 'audience'])
+/** The kinds of leaves whose changes are visible in `same`. */
+const trackableKinds: ReadonlySet<string> = new Set(['event', 'profile', 'audience'])
 
 /**
- * The inputs of a build of people; null for one that the next cannot stand on: with a limit, which one person more may
- * move, with leaves of other kinds, or while the dictionaries are being read anew. Every day's first build is made
- * from all.
+ * Returns the inputs of a build of people; null if the next build cannot reuse it: it has a limit, which one more person
+ * may shift, it has leaves of other kinds, or dictionaries are being reloaded. `same` contains the day, so the first
+ * build of each day is made from everything.
  */
-export function inputsOf(
+export function buildInputsOf(
   { organizationId, definition, intentWindowDays }: Build,
   { entity, limit, leaves }: Parsed,
   identity: string | null,
@@ -73,10 +84,10 @@ export function inputsOf(
     usedBuilds,
     today,
   }: { counted: readonly LeafDay[]; usedBuilds: ReadonlyMap<string, string>; today: number },
-): Inputs | null {
+): BuildInputs | null {
   if (identity === null || entity !== 'people' || limit !== null) return null
-  if (!leaves.every(({ kind }) => toldKinds.has(kind))) return null
-  const before = counted
+  if (!leaves.every(({ kind }) => trackableKinds.has(kind))) return null
+  const earlierRuns = counted
     .filter(({ day }) => day < today)
     .map(({ leaf_id, day, run_id }) => `${leaf_id} ${day} ${run_id}`)
     .sort()
@@ -88,7 +99,7 @@ export function inputsOf(
     identity,
     used,
     today,
-    before,
+    earlierRuns,
   ])
   return {
     same: createHash('sha256').update(same).digest('hex'),
@@ -98,14 +109,14 @@ export function inputsOf(
   }
 }
 
-/** The audience's last build with the same inputs but for today's events; null without one, or where members of it are gone. */
-export async function readStanding(
+/** Returns the audience's last build whose inputs differ only in today's events; null if there is none, or it lost members. */
+export async function readReusableBuild(
   { postgres, clickhouse }: { postgres: Queryable; clickhouse: ClickHouse },
   { audienceId, organizationId }: Build,
-  { same, today }: Inputs,
+  { same, today }: BuildInputs,
   todayDate: string,
-): Promise<Standing | null> {
-  const { rows } = await postgres.query<{ build_id: string; count: number; inputs: Inputs }>(
+): Promise<ReusableBuild | null> {
+  const { rows } = await postgres.query<{ build_id: string; count: number; inputs: BuildInputs }>(
     `SELECT build_id, count::float8 AS count, inputs FROM audience_builds
      WHERE audience_id = $1 AND status = 'completed' AND members_kept AND inputs ->> 'same' = $2
      ORDER BY number DESC LIMIT 1`,
@@ -118,7 +129,7 @@ export async function readStanding(
     params: { buildId: last.build_id },
   })
   if (stored!.count !== last.count) return null
-  const pairs = (runs: Inputs['today'], bind: Bind) =>
+  const isOfRuns = (runs: BuildInputs['today'], bind: Bind) =>
     `(leaf_id, run_id) IN arrayZip(${bind(
       'Array(UUID)',
       runs.map(([leafId]) => leafId),
@@ -129,7 +140,7 @@ export async function readStanding(
   return {
     buildId: last.build_id,
     changed: (bind) => {
-      const [then, now] = [pairs(last.inputs.today, bind), pairs(today, bind)]
+      const [then, now] = [isOfRuns(last.inputs.today, bind), isOfRuns(today, bind)]
       return `SELECT DISTINCT ${personOf(hemNumber)} AS changed FROM (
 SELECT ${bind('UUID', organizationId)} AS organization_id, cookie_id FROM audience_leaf_days
 WHERE day = toDate(${bind('String', todayDate)}) AND (${then} OR ${now})

@@ -8,7 +8,13 @@ import type { Parsed } from '../definition/definition.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { cookiesWhere } from './currentCounts.ts'
 import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
-import { type Inputs, inputsOf, readIdentityState, readStanding, type Standing } from './inputs.ts'
+import {
+  type BuildInputs,
+  buildInputsOf,
+  type ReusableBuild,
+  readIdentityState,
+  readReusableBuild,
+} from './inputs.ts'
 import { type LeafDay, readLeafDays } from './leafDays.ts'
 import { leafIdsOf } from './leafIds.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
@@ -18,17 +24,17 @@ import { readUsedBuilds } from './usedBuilds.ts'
 import { readUsedLists } from './usedLists.ts'
 
 /**
- * Step 2 of a build: finds who meets the definition and stores them under the build's id, in the order of their keys.
- * Where nothing but today's events has changed since the build before, only people are looked at whom these are about.
- * May be done again: what an earlier try left is deleted first. Resolves with what it was made from, and the
- * builds of other audiences among that. Throws AudienceNotBuilt.
+ * Step 2 of a build: finds the members of a definition and stores them under the build's id, in the order of their keys.
+ * If only today's events have changed since the previous build, it looks only at people with such events (inputs.ts). It
+ * may be repeated: it first deletes the rows of an earlier try. Returns the build's inputs, and the builds of other
+ * audiences that it used. Throws AudienceNotBuilt.
  */
 export async function insertMembers(
   { postgres, clickhouse }: BuildDeps,
   lease: Lease,
   build: Build,
   parsed: Parsed,
-): Promise<{ inputs: Inputs | null; usedBuilds: readonly string[] }> {
+): Promise<{ inputs: BuildInputs | null; usedBuilds: readonly string[] }> {
   const { buildId, organizationId, projectId, intentWindowDays } = build
   const identity = await readIdentityState({ postgres, clickhouse })
   const today = Math.floor(build.asOfMs / dayMs)
@@ -39,9 +45,9 @@ export async function insertMembers(
     ({ run_id, day }) => run_id !== null && day <= today,
   )
   const usedBuilds = await readUsedBuilds(postgres, parsed)
-  const inputs = inputsOf(build, parsed, identity, { counted, usedBuilds, today })
-  const standing =
-    inputs && (await readStanding({ postgres, clickhouse }, build, inputs, dateOf(today)))
+  const inputs = buildInputsOf(build, parsed, identity, { counted, usedBuilds, today })
+  const reusable =
+    inputs && (await readReusableBuild({ postgres, clickhouse }, build, inputs, dateOf(today)))
   const { bind, params } = bindings()
   const plan: MembersPlan = {
     organizationId,
@@ -53,12 +59,12 @@ export async function insertMembers(
     below: null,
     usedBuilds,
     usedLists: await readUsedLists(postgres, parsed),
-    // Opt-outs of the organization hide people when a build is read, and not from its number.
+    // The organization's own opt-outs hide people when a build is read; they do not change its count.
     erased: await erasedHems(postgres, everywhere),
-    eventCounts: (bind) => countedRows(counted, bind),
+    eventCounts: (bind) => countedEventsSelect(counted, bind),
   }
-  const members = standing
-    ? standingSelect(plan, standing, counted, bind)
+  const members = reusable
+    ? incrementalSelect(plan, reusable, counted, bind)
     : membersSelect(plan, bind)
   const [column, otherColumn] =
     parsed.entity === 'people' ? ['hem_number', 'company_domain'] : ['company_domain', 'hem_number']
@@ -78,16 +84,17 @@ ${stepSettings}, log_comment = ${bind('String', buildId)}`,
   return { inputs, usedBuilds: [...usedBuilds.values()] }
 }
 
-/** SQL: `member` of a build before, in the order of a build, and of those whose events have changed whoever meets the definition now. */
-function standingSelect(
+/** SQL: `member`, in the order of a build: members of an earlier build, and those changed people who match now. */
+function incrementalSelect(
   plan: MembersPlan,
-  { buildId, changed }: Standing,
+  { buildId, changed }: ReusableBuild,
   counted: readonly LeafDay[],
   bind: Bind,
 ): string {
   const among: MembersPlan = { ...plan, among: changed }
   const cookies = cookiesWhere(plan.organizationId, hemCondition(among, bind)!, bind)
-  const eventCounts = (bind: Bind) => `${countedRows(counted, bind)} AND cookie_id IN (${cookies})`
+  const eventCounts = (bind: Bind) =>
+    `${countedEventsSelect(counted, bind)} AND cookie_id IN (${cookies})`
   return `SELECT member FROM (
 SELECT hem_number AS member FROM audience_members
 WHERE build_id = ${bind('UUID', buildId)} AND hem_number NOT IN (${changed(bind)})
@@ -97,8 +104,8 @@ ${membersSelect({ ...among, eventCounts }, bind)}
 ORDER BY ${orderOf(plan)}`
 }
 
-/** SQL: the rows that count of these days of leaves. */
-function countedRows(counted: readonly LeafDay[], bind: Bind): string {
+/** SQL: the counted events of these days of leaves, each day of the run that counts. */
+function countedEventsSelect(counted: readonly LeafDay[], bind: Bind): string {
   const leafIds = [...new Set(counted.map(({ leaf_id }) => leaf_id))]
   const isCounted = chunked(counted).map((some) => {
     const lists = [

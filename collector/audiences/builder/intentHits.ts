@@ -7,7 +7,7 @@ import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Which intent leaves people meet, by any of the addresses they hold. */
-export function interestedPeople(plan: MembersPlan, bind: Bind): string[] {
+export function intentMatchesOfPeople(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)
   if (!interest) return []
   const hems =
@@ -25,7 +25,7 @@ HAVING bits != 0`,
 }
 
 /** Which intent leaves companies meet. */
-export function interestedCompanies(plan: MembersPlan, bind: Bind): string[] {
+export function intentMatchesOfCompanies(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)
   if (!interest) return []
   return [

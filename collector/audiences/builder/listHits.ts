@@ -9,7 +9,7 @@ import { bitOf, type MembersPlan } from './membersPlan.ts'
  * Whom lists name: of lists of people these, or the companies they work at; of lists of domains these companies, or who
  * works there. Cookies are whose the identity graph says they are.
  */
-export function listHits({ parsed, usedLists }: MembersPlan, bind: Bind): string[] {
+export function listMatchesQueries({ parsed, usedLists }: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(parsed, 'list').map(({ index, leaf }) => ({
     index,
     list: bind('UUID', leaf.listId),

@@ -4,14 +4,14 @@ import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { eventSums } from './eventHits.ts'
-import { interestedPeople } from './intentHits.ts'
-import { listHits } from './listHits.ts'
+import { intentMatchesOfPeople } from './intentHits.ts'
+import { listMatchesQueries } from './listHits.ts'
 import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
-import { usedMembers } from './usedMembers.ts'
+import { audienceMatchesQueries } from './usedMembers.ts'
 
 /** What each source knows of people: SELECTs of `member`, a hem number of the person, and `bits`, the leaves that are met. */
-export function peopleHits(plan: MembersPlan, bind: Bind): string[] {
+export function peopleMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const events = eventSums(plan, bind)
   return [
     ...(events
@@ -24,15 +24,15 @@ GROUP BY member
 HAVING bits != 0`,
         ]
       : []),
-    ...profileHits(plan, bind),
-    ...interestedPeople(plan, bind),
-    ...usedMembers(plan, 'hem_number', bind),
-    ...listHits(plan, bind),
+    ...profileMatchesQueries(plan, bind),
+    ...intentMatchesOfPeople(plan, bind),
+    ...audienceMatchesQueries(plan, 'hem_number', bind),
+    ...listMatchesQueries(plan, bind),
   ]
 }
 
 /** All profile leaves in one scan. */
-function profileHits(plan: MembersPlan, bind: Bind): string[] {
+function profileMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(plan.parsed, 'profile').map(({ index, leaf }) => ({
     index,
     condition: profileCondition(leaf, bind),

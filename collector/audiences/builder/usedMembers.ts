@@ -3,7 +3,7 @@ import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Who is in the audiences that leaves name; `column` is what members of this entity are told apart by. */
-export function usedMembers(
+export function audienceMatchesQueries(
   { parsed, usedBuilds }: MembersPlan,
   column: 'hem_number' | 'company_domain',
   bind: Bind,

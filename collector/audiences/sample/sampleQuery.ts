@@ -3,7 +3,7 @@ import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeo
 import { dayMs } from '../../events/query/window.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
-import { meetingSelect } from '../builder/membersQuery.ts'
+import { matchingSelect } from '../builder/membersQuery.ts'
 import { leavesOf } from '../definition/leaves.ts'
 
 /** A sample: the plan without counts, which nobody has made, and where the events are. */
@@ -23,7 +23,7 @@ export interface SamplePlan extends CurrentPlan {
 export function sampleQuery(plan: SamplePlan): Query {
   const { bind, params } = bindings()
   const hasEvents = leavesOf(plan.parsed, 'event').length > 0
-  const members = meetingSelect(
+  const members = matchingSelect(
     { ...plan, eventCounts: hasEvents ? (bind) => currentCounts(plan, bind) : null },
     bind,
   )

@@ -1,3 +1,18 @@
+/**
+ * The SQL of a page of events. The call order, and the nesting of the SQL that results:
+ *
+ *   eventsQuery
+ *   ├ isSingleSelect: pageWithProfiles       one SELECT that also reads the profiles of its rows
+ *   └ otherwise: pageInsideProfiles          SELECT fields, profiles, the next page's key FROM ( page )
+ *       both call page(columns) ▶ pageSql:
+ *         ├ session columns are only shown   withSessionsOf (sessions.ts) joins sessions to ( pageSql without them )
+ *         ├ no distinct                      SELECT … FROM eventsSource WHERE … ORDER BY … LIMIT limit + 1
+ *         └ distinct                         SELECT … FROM ( newest event of each kind ) WHERE cursor … LIMIT limit + 1
+ *
+ * The closure `page` lets the outer SELECT choose the columns of the inner one: the key columns, and `_hem_number` if
+ * profiles are read. WHERE consists of the selection (filterSql.ts), the cursor, `until`, and redundantBounds, which
+ * change no result but let ClickHouse stop early.
+ */
 import { type Field, hemNumber, isProfileField } from '../../../schemas/fields.ts'
 import { isTable } from '../../api/http/negotiateFormat.ts'
 import { profileMembers, profileValues, withPerson } from '../../identity/store/profileSql.ts'
@@ -7,7 +22,7 @@ import { type Bind, bindings } from './bind.ts'
 import { type Column, columnsFrom, selectList } from './columns.ts'
 import { escapedFormula, escapedText } from './csvFormulas.ts'
 import type { RowKey } from './cursor.ts'
-import { eventsPlace, eventsSource } from './eventsSource.ts'
+import { eventsSource, eventsTable } from './eventsSource.ts'
 import { selectionConditions } from './filterSql.ts'
 import { multiProjectBound } from './multiProjectBound.ts'
 import {
@@ -28,18 +43,15 @@ import type { EventsPlan } from './selection.ts'
 import { hasSessionColumns, isAboutSessions, withSessionsOf } from './sessions.ts'
 import { typedColumns, type ValueSql } from './typedColumns.ts'
 
-/** True when the rows of a plan show their own place, so that a cursor can be read from any of them. */
+/** True when the columns of a plan include its key columns, so that a cursor can be read from any row. */
 export const rowsShowTheirKey = ({ columns, order }: EventsPlan): boolean =>
   keyColumns(order).every((key) => columns.some(({ name }) => name === key))
 
-/**
- * The rows of a page, in its order, and one more, by which the caller knows that there are more. Profiles are looked
- * up for these rows alone.
- */
+/** The query of a page's rows, in its order, and one more row, which shows the caller that there is a next page. */
 export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncoding): Query {
   const { bind, params } = bindings()
   const { columns } = plan
-  const { events, asked } = eventsPlace(
+  const { events, tableQuery } = eventsTable(
     plan,
     columns.map(({ name }) => name),
   )
@@ -49,22 +61,29 @@ export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncod
       events,
       ...(declared && { declared }),
     })
-  const isOfOneServer = encoding.isOfOneServer || asked.pixelId !== undefined
-  const sql = isOneSelect(plan, { ...encoding, isOfOneServer })
+  const isOfOneServer = encoding.isOfOneServer || tableQuery.pixelId !== undefined
+  const sql = isSingleSelect(plan, { ...encoding, isOfOneServer })
     ? pageWithProfiles(columns, encoding, page)
-    : withProfilesOf(columns, encoding, page, {
+    : pageInsideProfiles(columns, encoding, page, {
         order: plan.order,
         ...(isTable(encoding.format) && { typed: typedColumns(plan.sampleNames, bind) }),
       })
-  return { ...asked, sql: sql + boundSettings(plan), params: { ...params, ...asked.params } }
+  return {
+    ...tableQuery,
+    sql: sql + boundSettings(plan),
+    params: { ...params, ...tableQuery.params },
+  }
 }
 
 /**
- * Whether all that rows show can stand in the SELECT that finds them: ClickHouse computes it for the rows of the page
- * alone, and plans one query instead of two. Not where something is said over all rows, or where rows are left out or
- * joined after they were found; nor over the table of all shards, where ClickHouse 26.7 crashes on it.
+ * Whether one SELECT can both find the rows and read their profiles: ClickHouse then plans one query instead of two, and
+ * computes the fields only for the rows of the page. Impossible if a column is computed over all rows (the next page's
+ * key), or if rows are removed or joined after they were found. With several shards ClickHouse 26.7 crashes on it.
  */
-function isOneSelect({ columns, filters, distinct }: EventsPlan, encoding: RowEncoding): boolean {
+function isSingleSelect(
+  { columns, filters, distinct }: EventsPlan,
+  encoding: RowEncoding,
+): boolean {
   if (encoding.leadsWithNext || isTable(encoding.format)) return false
   if (!columns.some(isProfileField)) return true
   const names = columns.map(({ name }) => name)
@@ -73,35 +92,37 @@ function isOneSelect({ columns, filters, distinct }: EventsPlan, encoding: RowEn
   )
 }
 
-/** SQL of a page as one SELECT; see isOneSelect. */
+/** The SQL of a page as one SELECT; see isSingleSelect. */
 function pageWithProfiles(
   columns: readonly Field[],
   encoding: RowEncoding,
   page: (selected: readonly Column[], declared?: string) => string,
 ): string {
   if (!columns.some(isProfileField)) return page(columns.map(({ name }) => bare(name)))
-  const { declared, selected } = withProfile(columns, encoding, (_field, sql) => sql)
+  const { declared, selected } = selectWithProfile(columns, encoding, (_field, sql) => sql)
   return page(selected, `WITH ${[`${hemNumber} AS _hem_number`, ...declared].join(', ')}\n`)
 }
 
 /**
- * SQL of events that have the fields `columns`, in their order. `page` is asked for the SQL of the events themselves,
- * with the columns it is given; profiles are looked up for its rows alone.
+ * The SQL of events with the fields `columns`, in the order of the page. `page` returns the SQL of the events with the
+ * columns that it gets. Profiles are read only for its rows.
  */
-export function withProfilesOf(
+export function pageInsideProfiles(
   columns: readonly Field[],
   encoding: RowEncoding,
   page: (inside: readonly Column[]) => string,
   { order, typed }: { order: Order; typed?: ValueSql },
 ): string {
-  const shown: ValueSql =
+  const valueSql: ValueSql =
     typed ?? (encoding.escapesFormulas ? escapedFormula : (_field, sql) => sql)
-  const { declared, selected } = withProfile(columns, encoding, shown)
+  const { declared, selected } = selectWithProfile(columns, encoding, valueSql)
   const hasProfiles = declared.length > 0
-  const ofEvent = columns.filter(
+  const eventFields = columns.filter(
     (field) => !isProfileField(field) && !(hasProfiles && isOfHem(field)),
   )
-  const inside = [...new Set([...ofEvent.map(({ name }) => name), ...keyColumns(order)])].map(bare)
+  const inside = [...new Set([...eventFields.map(({ name }) => name), ...keyColumns(order)])].map(
+    bare,
+  )
   if (hasProfiles) inside.push({ name: '_hem_number', sql: hemNumber })
   const next = { name: nextColumn, sql: lastKey(order) }
   return `${hasProfiles ? `WITH ${declared.join(', ')}\n` : ''}SELECT ${selectList([
@@ -115,26 +136,26 @@ ${typed ? orderBy(order, 'page') : orderBy(order)}`
 }
 
 /**
- * What is selected of rows that have `_hem_number`, where fields of profiles are among `columns`, and what stands in
- * WITH for it.
+ * The SELECT list over rows with `_hem_number`, and the expressions of its WITH. It depends on how profiles are encoded
+ * (RowEncoding.profiles): as columns, as the ready members of a JSON object, or as one text for adjacent fields.
  */
-function withProfile(
+function selectWithProfile(
   columns: readonly Field[],
   { profiles, membersOfNobody, escapesFormulas }: RowEncoding,
-  shown: ValueSql,
+  valueSql: ValueSql,
 ): { declared: readonly string[]; selected: readonly Column[] } {
   const ofProfile = columns.filter(isProfileField)
   if (ofProfile.length === 0) {
-    return { declared: [], selected: columns.map((field) => column(field, field.name, shown)) }
+    return { declared: [], selected: columns.map((field) => column(field, field.name, valueSql)) }
   }
-  const ofEvent = (field: Field) =>
-    column(field, isOfHem(field) ? ofHemNumber(field) : field.name, shown)
+  const eventColumn = (field: Field) =>
+    column(field, isOfHem(field) ? hemFieldSql(field) : field.name, valueSql)
   if (profiles === 'columns') {
     const { declared, sqlOf } = profileValues(ofProfile)
     return {
       declared: [withPerson, declared],
       selected: columns.map((field) =>
-        isProfileField(field) ? column(field, sqlOf(field), shown) : ofEvent(field),
+        isProfileField(field) ? column(field, sqlOf(field), valueSql) : eventColumn(field),
       ),
     }
   }
@@ -142,7 +163,7 @@ function withProfile(
     const others = columns.filter((field) => !isProfileField(field))
     return {
       declared: [withPerson],
-      selected: [...others.map(ofEvent), ...profileMembers(ofProfile, membersOfNobody)],
+      selected: [...others.map(eventColumn), ...profileMembers(ofProfile, membersOfNobody)],
     }
   }
   const { declared, sqlOf } = profileTexts(
@@ -155,25 +176,26 @@ function withProfile(
     selected: runsOf(columns).map((piece) =>
       'length' in piece
         ? { name: piece.name, sql: sqlOf(piece.from, piece.length) }
-        : ofEvent(piece),
+        : eventColumn(piece),
     ),
   }
 }
 
-const column = (field: Field, sql: string, shown: ValueSql): Column => ({
+const column = (field: Field, sql: string, valueSql: ValueSql): Column => ({
   name: field.name,
-  sql: shown(field, sql),
+  sql: valueSql(field, sql),
 })
 
-/** Whether a field is computed from whom a cookie belongs to. */
+/** Whether a field is computed from the hem that a cookie belongs to. */
 const isOfHem = ({ alias }: Field): boolean => alias?.includes(hemNumber) ?? false
 
-/** SQL of such a field over rows that have `_hem_number`: whose a cookie is need not be found out once more. */
-const ofHemNumber = ({ alias, columnType }: Field): string =>
+/** The SQL of such a field over rows with `_hem_number`, which saves a second lookup of the cookie. */
+const hemFieldSql = ({ alias, columnType }: Field): string =>
   `CAST(${alias!.replaceAll(hemNumber, '_hem_number')}, '${columnType}')`
 
 const bare = (name: string): Column => ({ name, sql: name })
 
+/** The SQL of the rows of a page, with `columns`; see the top of this file. */
 function pageSql(
   plan: EventsPlan,
   columns: readonly Column[],
@@ -201,13 +223,13 @@ function pageSql(
   if (plan.distinct.length === 0) {
     return `${first}${declared}SELECT ${selected}
 FROM ${from}
-WHERE ${[...all, ...after, ...boundOf(plan, [...all, ...after], bind, events)].join('\n  AND ')}
+WHERE ${[...all, ...after, ...redundantBounds(plan, [...all, ...after], bind, events)].join('\n  AND ')}
 ${orderBy(plan.order)}
 ${limit}`
   }
 
-  // Which event is the newest of its kind is decided over the whole window, before the cursor cuts it: otherwise a
-  // kind that an earlier page has shown would come again with its second newest event.
+  // The newest event of each kind is chosen over the whole window, before the cursor cuts it. Otherwise a kind that an
+  // earlier page has shown would appear again, with its second newest event.
   const kinds = plan.distinct.map(({ name }) => name).join(', ')
   const keys = keyColumns(plan.order).filter((key) => columns.every(({ name }) => name !== key))
   return `SELECT ${columns.map(({ name }) => name).join(', ')}
@@ -222,8 +244,8 @@ ${orderBy(plan.order)}
 ${limit}`
 }
 
-/** A condition that says nothing new, but keeps a page from looking at all that comes after it. */
-const boundOf = (
+/** Conditions that change no result, but keep ClickHouse from reading everything after the page. */
+const redundantBounds = (
   plan: EventsPlan,
   where: readonly string[],
   bind: Bind,
@@ -233,10 +255,10 @@ const boundOf = (
   ...multiProjectBound(plan, { where, rows: rowsAsked(plan), events }, bind),
 ]
 
-/** How many rows the query of a page asks for, those that are left out at its begin included. */
+/** How many rows the query of a page requests, including those that OFFSET skips. */
 const rowsAsked = ({ limit, offset }: EventsPlan): number => limit + 1 + offset
 
-/** A page that may have to pass over more time than this is worth a bound; it costs as much as a page of one that polls. */
+/** A page whose window is longer than this gets a bound. The bound costs as much as a page of a client that polls. */
 const boundedFromMs = 60_000
 
 const isBounded = ({ order, cursor, until, window }: EventsPlan): boolean =>
@@ -245,9 +267,8 @@ const isBounded = ({ order, cursor, until, window }: EventsPlan): boolean =>
   window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
 
 /**
- * When the last row of a page in the order of arrival was received: a condition that says nothing new, but keeps the
- * page from reading all that came after it. Ordered by this one column, ClickHouse finds its least values by the index
- * of each granule's least, so what a page reads does not grow with what remains.
+ * Bounds a page in the order of arrival by the `received_at` of its last row. To find this row ClickHouse sorts by one
+ * column, for which the index of each granule's minimum suffices, so the cost does not grow with the rest of the feed.
  */
 function receivedBound(
   plan: EventsPlan,
@@ -264,12 +285,12 @@ ORDER BY received_at LIMIT ${bind('UInt32', rowsAsked(plan))}
   ]
 }
 
-/** Up to so many rows it does that by itself. */
+/** Up to so many rows ClickHouse uses that index by default. */
 const topRowsDefault = 1_000
 
 /**
- * Of the largest page, too, the columns that only its rows need are read when it is known which rows these are: it asks
- * for one row more than ClickHouse does that for by itself.
+ * Raises two limits of ClickHouse: for the bound above, and, for the largest page, for reading columns only after its
+ * rows are known. The largest page requests one row more than ClickHouse's default limit.
  */
 function boundSettings(plan: EventsPlan): string {
   const rows = rowsAsked(plan)
@@ -284,7 +305,7 @@ function boundSettings(plan: EventsPlan): string {
   return settings.length > 0 ? `\nSETTINGS ${settings.join(', ')}` : ''
 }
 
-/** The first comparison says nothing new, but the primary key understands it. */
+/** The first of the two comparisons is redundant, but the primary key can use it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
   if (!cursor) return []
   const op = fromHereOn(order)

@@ -6,9 +6,9 @@ import type { CountsPlan, Selection } from './selection.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 
 /**
- * What rows of a selection are selected from: the table, joined over the whole window with what decides which rows
- * there are, for most reads nothing. `names` are further fields that do, such as groups. `declared` stands before
- * SELECT.
+ * Returns the FROM of a selection: the table of events, for most reads alone. If sessions or profiles decide which rows
+ * there are, it is joined with them over the whole window. `names` are further fields that decide, such as groups.
+ * `declared` is the WITH before SELECT.
  */
 export function eventsSource(
   plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'bots'> & {
@@ -26,25 +26,25 @@ export function eventsSource(
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }
 
-/** The table of events in the SQL of a query, and what the query has because of it. */
-interface EventsPlace {
+/** The name of the table of events in SQL, and the members of a Query that belong to it. */
+interface EventsTable {
   readonly events: string
-  readonly asked: Pick<Query, 'params' | 'pixelId'>
+  readonly tableQuery: Pick<Query, 'params' | 'pixelId'>
 }
 
-type PlaceOf = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & {
+type TablePlan = Pick<CountsPlan, 'scope' | 'filters' | 'distinct'> & {
   readonly isForEstimate?: true
 }
 
 /**
- * Where a plan's events are read: at their pixel's shard, when nothing but events of one pixel is. Sessions go on from
- * one pixel of a project to the next, and who people are stands in other tables. `names` are the fields that are
- * selected or grouped by. An estimate names the table by itself: each shard's is looked at.
+ * Decides which table of events a plan reads: the one of the pixel's shard, if only events of one pixel are read. A
+ * session may span several pixels of a project, and identities are in other tables, so these need all shards. `names`
+ * are the fields that are selected or grouped by. An estimate always uses the placeholder: it reads each shard's table.
  */
-export function eventsPlace(
-  { scope, filters, distinct, isForEstimate }: PlaceOf,
+export function eventsTable(
+  { scope, filters, distinct, isForEstimate }: TablePlan,
   names: readonly string[],
-): EventsPlace {
+): EventsTable {
   const { pixelId } = scope
   const areOfPixel =
     pixelId !== null &&
@@ -54,9 +54,9 @@ export function eventsPlace(
   return areOfPixel || isForEstimate
     ? {
         events: '{events:Identifier}',
-        asked: { params: { events: 'events' }, ...(areOfPixel && { pixelId }) },
+        tableQuery: { params: { events: 'events' }, ...(areOfPixel && { pixelId }) },
       }
-    : { events: 'events', asked: { params: {} } }
+    : { events: 'events', tableQuery: { params: {} } }
 }
 
 /** Filters of them ask other tables, too (filterSql.ts). */

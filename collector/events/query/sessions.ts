@@ -1,14 +1,20 @@
 /**
- * Sessions, computed when they are asked for. A visitor is a browser (cookie_id) in a project; their events, whatever
- * pixel of the project saw them, are in one session until 30 minutes pass without one. A session that has lasted a
- * whole UTC day ends at that day's end, and so does each day of it after that: without this bound, one that never
- * rests would have to be followed back for ever.
+ * Sessions, computed when a query needs them.
  *
- * So the session of an event is decided by the visitor's events before it, back to the midnight that begins the day
- * before, and 30 minutes more: whether there was a rest since that midnight is known, and where there was none it does
- * not matter when the session began. Sessions are exact over any window that reaches back so far. An event that
- * arrives late is one more event: later ones never change a session's id, earlier ones change it when they begin the
- * session sooner or fill the rest between two.
+ * The rule: a visitor is a browser (cookie_id) in a project. Their events of all pixels of the project are in one session
+ * until 30 minutes (restMs) pass without an event. A session that has lasted a complete UTC day ends at the end of that
+ * day, and so does every further day of it. Without this bound a session without a rest could be endless.
+ *
+ * The rule is written twice in SQL; change both together:
+ * - sessionsWhere, below, returns the sessions alone. joinSessions looks up the session of each event by its time.
+ * - sessionsSql in analytics/sessionsSql.ts keeps the events of each session in an array, to count what is in it.
+ * Both split in two steps: `_unrested`, the runs of events without a rest; then each run at its midnights, by `_days`,
+ * the number of complete days since the run began.
+ *
+ * The session of an event therefore depends on the visitor's events back to the midnight that begins the day before,
+ * and 30 minutes more (lookBackFrom). A rest since that midnight is visible; without one, the beginning of the session
+ * does not matter. Sessions are exact over any window that reaches back so far. A late event counts like any other: it
+ * never changes the id of a session that began earlier, but it can begin a session sooner or join two.
  */
 import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
@@ -22,18 +28,18 @@ import type { Selection } from './selection.ts'
 export const restMs = 30 * 60_000
 const dayMs = 86_400_000
 
-/** SQL, or a bound value: from where on events must be read for the sessions of those from `fromMs` on. */
+/** SQL of the time from which events must be read to know the sessions of events from `fromMs` (SQL) on. */
 export const lookBackFrom = (fromMs: string): string =>
   `intDiv(${fromMs}, ${dayMs}) * ${dayMs} - ${dayMs + restMs}`
 
-/** SQL: the id of the session of `_project_id` and `_cookie_id` that begins at `start`, epoch milliseconds. */
+/** SQL: the id of the session of `_project_id` and `_cookie_id` that begins at `start` (SQL, epoch milliseconds). */
 export const sessionId = (start: string): string =>
   `toNullable(reinterpretAsUUID(sipHash128(_project_id, _cookie_id, ${start})))`
 
 /**
- * SQL: one row for each session of the visitors that meet `conditions`: `_project_id`, `_cookie_id`, `_start` (epoch
- * milliseconds), `_session_id` and `_entry`, the id of the first page view. Arrays of each visitor's events take half
- * the time that window functions take.
+ * SQL: one row for each session of the events that meet `conditions`: `_project_id`, `_cookie_id`, `_start` (epoch
+ * milliseconds), `_session_id` and `_entry`, the id of the first page view. It collects each visitor's events in an
+ * array, which is faster than window functions.
  */
 const sessionsWhere = (
   conditions: readonly string[],
@@ -56,7 +62,7 @@ ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(_
 )
 ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session`
 
-/** Rows of `table`, which have project_id, cookie_id and ts_millis, with the sessions they fall into. */
+/** SQL: the rows of `table`, which has project_id, cookie_id and ts_millis, each joined with its session. */
 const joinSessions = (
   table: string,
   sessions: string,
@@ -64,17 +70,17 @@ const joinSessions = (
 ${sessions}
 ) AS sessions ON sessions._project_id = visits.project_id AND sessions._cookie_id = visits.cookie_id AND sessions._start <= visits.ts_millis`
 
-/** What the fields are over such rows. A DSP's events are no visits, whatever cookies they name. */
+/** SQL of the session fields over such rows. DSP events are no visits, also if they name a cookie. */
 const withSessionFields = `WITH if(source = 'pixel', _session_id, NULL) AS session_id,
   CAST(if(source = 'pixel', event_type = 'page_view' AND event_id = _entry, NULL), 'Nullable(Bool)') AS is_entry
 `
 
-/** What they are computed from, and what orders rows. */
+/** The columns from which session fields are computed, and those that order rows. */
 const columnsNeeded = ['project_id', 'cookie_id', 'source', 'event_type', 'ts_millis', 'event_id']
 
 /**
- * SQL conditions of the events that sessions are made of. They name no pixel: a visitor goes from one site of a project
- * to the next. A read that excludes bots makes sessions of the other events alone.
+ * SQL conditions of the events that form sessions. They name no pixel, because a session may span several pixels of a
+ * project. If a read excludes bots, sessions consist of the other events alone.
  */
 export const visitorsOf = (
   { scope, bots }: Pick<Selection, 'scope' | 'bots'>,
@@ -87,8 +93,8 @@ export const visitorsOf = (
 ]
 
 /**
- * What to select from so that all events of a selection have the fields of sessions: for a whole window, where they
- * decide which rows there are. `declared` stands before SELECT.
+ * Returns the FROM that gives all events of a selection their session fields, over the whole window. For reads in which
+ * these fields decide which rows there are. `declared` is the WITH before SELECT.
  */
 export function eventsWithSessions(
   plan: Pick<Selection, 'scope' | 'window' | 'bots'>,
@@ -108,8 +114,8 @@ export function eventsWithSessions(
 }
 
 /**
- * SQL of a page of events, in its order, with `columns`, those of sessions among them. `page` is asked for the page
- * without these; sessions are computed for its rows' visitors alone.
+ * The SQL of a page of events, in its order, with `columns`, some of which are session fields. `page` returns the SQL of
+ * the page without those. Sessions are computed only for the visitors of the page. For reads that only show them.
  */
 export function withSessionsOf(
   columns: readonly Column[],
@@ -147,11 +153,11 @@ const isNamedSessionField = (name: string): boolean => {
   return field !== undefined && isSessionField(field)
 }
 
-/** True when fields of sessions are among these columns. */
+/** True when session fields are among these columns. */
 export const hasSessionColumns = (columns: readonly Column[]): boolean =>
   columns.some(({ name }) => isNamedSessionField(name))
 
-/** True when filters, or these fields, decide over sessions which rows there are. */
+/** True when filters, or the fields `names`, need sessions to decide which rows there are. */
 export const isAboutSessions = (
   filters: readonly Filter[],
   names: readonly string[] = [],

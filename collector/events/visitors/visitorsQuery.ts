@@ -4,7 +4,7 @@ import { companyDomains } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { type Bind, bindings } from '../query/bind.ts'
 import { type Column, columnsFrom, selectList } from '../query/columns.ts'
-import { withProfilesOf } from '../query/eventsQuery.ts'
+import { pageInsideProfiles } from '../query/eventsQuery.ts'
 import { eventsSource } from '../query/eventsSource.ts'
 import { selectionConditions } from '../query/filterSql.ts'
 import { newestFirst } from '../query/order.ts'
@@ -31,7 +31,7 @@ WHERE ${where}
   AND (ts_millis, event_id) IN (
 ${newestOf(plan, source, where, limit)}
 )`
-  const sql = withProfilesOf(
+  const sql = pageInsideProfiles(
     plan.columns,
     encoding,
     (columns) =>

@@ -1,19 +1,31 @@
+/**
+ * Profile fields as text, when an answer has many of them but not all. profile_rows stores each profile as ready JSON
+ * members, and ClickHouse would analyse one expression for each field longer than it reads the page. So a few expressions
+ * cut the JSON into pieces, pick and order the pieces, and join them. For the fields `last_name, age`:
+ *
+ *   _members   ,"first_name":"Ann,","last_name":"Lee","age":31     the stored JSON; '' if there is no profile
+ *   marked     ,"first_name":"Ann\x01","last_name":"Lee","age":31   the comma that ends a text is a mark meanwhile
+ *   _split     '', first_name":"Ann\x01", last_name":"Lee", age":31, ''   split at  ,"  which now only begins members
+ *   _pieces    last_name":"Lee", age":31                           if the row has exactly the expected members: by place
+ *                                                                  (chosenOf), otherwise by name (namedPieces)
+ *   sqlOf      "last_name":"Lee","age":31                          joined with  ,"  and unmarked; or the values as CSV
+ */
 import { type Field, isProfileField, profileFields } from '../../../schemas/fields.ts'
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
 import { jsonOf, readyMembers } from './profileSql.ts'
 
-/** How fields stand in a text: as members of a JSON object, or as values of CSV. */
+/** How a text contains fields: as members of a JSON object, or as CSV values. */
 export type TextForm = 'json' | 'csv'
 
-/** Fields of profiles that follow one another. The column `name` has their text. */
+/** Adjacent profile fields. The column `name` has their text. */
 export interface Run {
   readonly name: string
-  /** The index of the first of them, among the fields of profiles. */
+  /** The index of the first one among the profile fields of the answer. */
   readonly from: number
   readonly length: number
 }
 
-/** Columns, in which fields of profiles that follow one another form one run. */
+/** The columns of an answer, in which adjacent profile fields form one run. */
 export function runsOf(columns: readonly Field[]): readonly (Field | Run)[] {
   const pieces: (Field | Run)[] = []
   let from = 0
@@ -29,10 +41,8 @@ export function runsOf(columns: readonly Field[]): readonly (Field | Run)[] {
 }
 
 /**
- * Many fields of a profile as text, for rows that have _person: made of the ready JSON by a few expressions for all
- * fields together, since ClickHouse analyses each expression, and a hundred for longer than a page of their values
- * takes. `declared` stands in WITH, `sqlOf` is some of the fields that follow one another, with commas between them.
- * `escaped` makes SQL of a text that CSV is to have in its place.
+ * The SQL of profile fields as text, for rows that have `_person`. `declared` belongs into WITH. `sqlOf` is the text of
+ * `length` adjacent fields from index `from` on. `escaped` wraps the SQL of each CSV text, to escape formulas.
  */
 export function profileTexts(
   fields: readonly Field[],
@@ -61,7 +71,7 @@ ${texts} AS _texts`,
   }
 }
 
-/** The fields of the ready JSON that these are a part of, in its order. */
+/** All fields of the stored JSON that contains these fields, in its order. */
 function storedWith(fields: readonly Field[]): readonly Field[] {
   const kinds = new Set(fields.map(isPteField))
   return profileFields.filter((field) => kinds.has(isPteField(field)))
@@ -71,31 +81,31 @@ const listOf = (texts: readonly string[]): string => `splitByChar(',', '${texts.
 
 const namesOf = (fields: readonly Field[]): string => listOf(fields.map(({ name }) => name))
 
-/** What JSON never has inside a text. */
+/** A character that JSON never contains unescaped. */
 const mark = "'\\x01'"
 
 /**
- * SQL: the pieces `name":value` of _members, between two empty ones. That a text ends in a comma looks like a member's
- * beginning, so such a comma is a mark meanwhile.
+ * SQL: the pieces `name":value` of _members, between two empty ones. A text that ends in a comma would look like the
+ * beginning of a member, so a mark replaces that comma until `unmarked`.
  */
 const splitMembers = `splitByString(',"', replaceAll(concat(_members, ',"'), ',",', concat(${mark}, '",')))`
 
 const unmarked = (text: string): string => `replaceAll(${text}, ${mark}, ',')`
 
 /**
- * SQL: the pieces of these fields, in their order, where _split are those of all that are stored. What is not asked for
- * has the place 0, so it comes first.
+ * SQL: the pieces of these fields, in their order, from _split, which has the pieces of all stored fields. Sorting by
+ * place puts the unwanted pieces, of place 0, first; arraySlice removes them.
  */
 function chosenOf(fields: readonly Field[], stored: readonly Field[]): string {
   const places = [0, ...stored.map((field) => fields.indexOf(field) + 1)]
-  // As many as there are places in rows of another version, too, whose pieces are made by name.
+  // ClickHouse also computes this for rows with other members, which then use namedPieces: arraySort needs equal lengths.
   const pieces = `arrayResize(_split, ${places.length})`
   const isInOrder = places.every((place, at) => place === at)
   const sorted = isInOrder ? pieces : `arraySort((piece, place) -> place, ${pieces}, [${places}])`
   return `arraySlice(${sorted}, ${places.length - fields.length + 1})`
 }
 
-/** SQL: the same by name, whatever members a row has: a profile that was written before there was the field lacks it. */
+/** SQL: the same by name, for rows with other members: a profile that was stored before a field existed lacks it. */
 function namedPieces(fields: readonly Field[]): string {
   const names = namesOf(fields)
   const values = `arrayMap(name -> CAST(JSONExtractKeysAndValuesRaw(_json), 'Map(String, String)')[name], ${names})`
@@ -105,7 +115,7 @@ function namedPieces(fields: readonly Field[]): string {
 const valueIn = (piece: string): string =>
   unmarked(`substring(${piece}, position(${piece}, '":') + 2)`)
 
-/** SQL: a value of JSON as one of CSV. A text without a backslash is the same in both. */
+/** SQL: a JSON value as a CSV value. A text without a backslash is equal in both. */
 function csvOf(value: string, escaped?: (sql: string) => string): string {
   const text = `JSONExtractString(${value})`
   const isSame = escaped ? `NOT startsWith(${value}, '"')` : `position(${value}, '\\\\') = 0`

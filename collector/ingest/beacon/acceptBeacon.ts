@@ -17,7 +17,7 @@ import { storedIp } from '../normalize/storedIp.ts'
 import type { Fault } from '../normalize/validateEvent.ts'
 import type { Spool } from '../spool/spool.ts'
 import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
-import { acceptEvent, type BeaconPlace } from './acceptEvent.ts'
+import { acceptEvent, type BeaconParts } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
 import type { RecordRefusal } from './beaconRefusals.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
@@ -28,11 +28,11 @@ import { linkRow } from './links.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
-import { senderOf, type Vouches } from './sender.ts'
+import { type Sender, senderOf, type VerifiesBackend } from './sender.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
-/** What ingest is built from. */
-export interface IngestDeps {
+/** What accepting beacons needs; openIngest.ts builds it. */
+export interface BeaconDeps {
   pixels: PixelRegistry
   optOuts: OptOuts
   ignoredTraffic: IgnoredTrafficRegistry
@@ -42,37 +42,44 @@ export interface IngestDeps {
   spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
   limits: IngestLimits
   identifyLimit: IdentifyLimit
-  vouches: Vouches
+  verifiesBackend: VerifiesBackend
   recordRefusal: RecordRefusal
 }
 
-export interface Accepted {
+export interface AcceptedBeacon {
   receipt: BeaconReceipt
   visitor: Visitor
 }
 
 /**
- * Accepts a beacon: validates each event, encodes those that pass, and resolves when all that was accepted, and what
- * was rejected, is on disk. Each member of `events` is one or the other, or ignored by a setting of the project. Of a
- * visitor who has opted out, and of bots where the pixel drops them, nothing is kept. `vouches`, where the request has a key, says whether that is good. Throws
- * 404 "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy": then the
- * beacon is to be sent again, and what was kept of it is not stored twice.
+ * Accepts a beacon. Both ways in call it: the route (beaconRoutes.ts) and the fast path (wire/fastPath.ts). Its steps:
+ *
+ *   1. Who sends: the pixel, a verified back end or a browser, the origin, the rate limits.
+ *   2. The time of receipt. From here to step 5 only memory is used: the spool refuses rows that took long.
+ *   3. The columns that all rows of the beacon share.
+ *   4. Rows: each event is accepted, rejected, or ignored by a setting of the project; an identity becomes a link.
+ *   5. Nothing is kept of a visitor who has opted out, nor of a bot if the pixel drops bots.
+ *   6. The spools write all rows; the promise resolves when they are on disk.
+ *
+ * `verifiesBackend` is given when the request has a key, and decides whether the key is valid for the pixel. Throws 404
+ * "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy". After 503 the
+ * sender repeats the beacon; events that were kept from it are not stored twice.
  */
 export async function acceptBeacon(
-  deps: IngestDeps,
+  deps: BeaconDeps,
   request: BeaconRequest,
   envelope: Envelope,
-  vouches?: (pixel: Pixel) => Promise<boolean>,
-): Promise<Accepted> {
+  verifiesBackend?: (pixel: Pixel) => Promise<boolean>,
+): Promise<AcceptedBeacon> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
-  const isVouched = vouches !== undefined && (await vouches(pixel))
-  const sender = senderOf(request, envelope, isVouched)
-  // No page, and so of no origin, is a back end.
-  if (!isVouched) requireAllowedOrigin(pixel, originOf(request))
+  const isVerifiedBackend = verifiesBackend !== undefined && (await verifiesBackend(pixel))
+  const sender = senderOf(request, envelope, isVerifiedBackend)
+  // A back end is no page, so it has no origin.
+  if (!isVerifiedBackend) requireAllowedOrigin(pixel, originOf(request))
   const limited = deps.limits(pixel.pixelId, sender.ip)
   if (limited) await limited
   const device = knownDevice(sender.userAgent)
-  // Nothing is waited for between this and the spool, which refuses rows that took their time.
+  // Wait for no store and no timer between this call and `append`: the spool refuses rows that took long.
   const receivedMillis = deps.spools.events.receive()
   const visitor = visitorOf(
     request,
@@ -81,29 +88,22 @@ export async function acceptBeacon(
     { cookieId: envelope.cookie_id, consent: envelope.consent },
     deps.salt.current(),
   )
-  const context: BeaconContext = {
-    organizationId: pixel.organizationId,
-    projectId: pixel.projectId,
-    pixelId: pixel.pixelId,
-    cookieId: visitor.cookieId,
-    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
-    deviceMembers: `${device.members},${deps.locate(sender.ip)},${languageMember(request)}`,
+  const parts = beaconParts(deps, request, {
+    pixel,
+    sender,
+    device,
+    visitor,
+    envelope,
     receivedMillis,
-    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
-  }
-  const place: BeaconPlace = {
-    context,
-    shared: sharedMembers(context),
-    settings: pixel.settings,
-    unexpected: (error) => request.log.error(error, 'an event that could not be read'),
-  }
+  })
+  const { context } = parts
 
   const eventRows: string[] = []
   const rejectedRows: string[] = []
   const rejected: RejectedEvent[] = []
   const linkRows: string[] = []
   const hems: string[] = []
-  /** Whose browser it is, or why nobody takes that; events count all the same. */
+  /** Adds a link to the person, or returns why the link is rejected. An identify event is rejected with it. */
   const link = async (person: Person): Promise<Fault | undefined> => {
     hems.push(person.hem)
     const made = await linkRow(person, pixel, context, () => deps.identifyLimit(sender.ip))
@@ -119,9 +119,9 @@ export async function acceptBeacon(
   for (let index = 0; index < events.length; index++) {
     if (ignored?.events.has(index)) continue
     const event = events[index]
-    // What is reckoned with, a scroll's percentage, has to be a number: then it is none that is too long for one.
-    const exact = exactEvents && acceptEvent(exactEvents[index], place, true)
-    const made = exact && !('path' in exact) ? exact : acceptEvent(event, place)
+    // First with the digits of long integers kept, as texts. Where a schema asks for a number, that fails; then as it came.
+    const exact = exactEvents && acceptEvent(exactEvents[index], parts, true)
+    const made = exact && !('path' in exact) ? exact : acceptEvent(event, parts)
     const fault = 'path' in made ? made : made.person && (await link(made.person))
     if (fault) {
       rejected.push(rejectedEntry(index, event, fault))
@@ -133,10 +133,10 @@ export async function acceptBeacon(
     }
   }
 
-  const unwanted = unwantedBecause(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
-  if (unwanted) {
-    unwanted.dropped.inc(eventRows.length)
-    return { receipt: allRejected(visitor, events, unwanted), visitor }
+  const dropReason = findDropReason(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
+  if (dropReason) {
+    dropReason.dropped.inc(eventRows.length)
+    return { receipt: allRejected(visitor, events, dropReason), visitor }
   }
 
   const { spools } = deps
@@ -147,34 +147,92 @@ export async function acceptBeacon(
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(eventRows.length)
+  const receipt = receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
+  return { receipt, visitor }
+}
+
+/** The parts of a beacon that all its rows share. */
+function beaconParts(
+  { locate }: BeaconDeps,
+  request: BeaconRequest,
+  {
+    pixel,
+    sender,
+    device,
+    visitor,
+    envelope,
+    receivedMillis,
+  }: {
+    pixel: Pixel
+    sender: Sender
+    device: ReturnType<typeof knownDevice>
+    visitor: Visitor
+    envelope: Envelope
+    receivedMillis: number
+  },
+): BeaconParts {
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId: visitor.cookieId,
+    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
+    deviceMembers: `${device.members},${locate(sender.ip)},${languageMember(request)}`,
+    receivedMillis,
+    clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
+  }
+  return {
+    context,
+    sharedColumns: sharedMembers(context),
+    settings: pixel.settings,
+    reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
+  }
+}
+
+/** What the sender is told about a beacon whose rows are on disk. */
+function receiptOf(
+  { cookieId }: Visitor,
+  { events }: Envelope,
+  {
+    rejected,
+    hemFault,
+    ignored,
+    isVerifiedBackend,
+  }: {
+    rejected: RejectedEvent[]
+    hemFault: Fault | false | undefined
+    ignored: Ignored | undefined
+    isVerifiedBackend: boolean
+  },
+): BeaconReceipt {
   const accepted = events.length - rejected.length - (ignored?.events.size ?? 0)
-  const receipt: BeaconReceipt = { cookie_id: visitor.cookieId, accepted, rejected }
+  const receipt: BeaconReceipt = { cookie_id: cookieId, accepted, rejected }
   if (hemFault) receipt.hem_rejected = hemFault
-  if (isVouched) receipt.vouched = true
+  if (isVerifiedBackend) receipt.vouched = true
   if (ignored) {
     receipt.ignored = ignored.events.size
     receipt.ignored_by = [...ignored.settings]
   }
-  return { receipt, visitor }
+  return receipt
 }
 
 const languageMember = ({ headers }: BeaconRequest): string =>
   `"language":${JSON.stringify(preferredLanguage(headers['accept-language']))}`
 
-/** Why a whole beacon is rejected, and the counter of the events dropped for that reason. */
-interface Unwanted {
+/** Why all events of a beacon are dropped, and the counter of the events dropped for that reason. */
+interface DropReason {
   code: RejectedEvent['code']
   message: string
   dropped: Counter
 }
 
-/** Why nothing of a beacon is kept, not even what is wrong with it; undefined when it may be. */
-function unwantedBecause(
-  { optOuts }: IngestDeps,
+/** Why nothing of a beacon is kept, not even rejected events; undefined when it may be kept. */
+function findDropReason(
+  { optOuts }: BeaconDeps,
   { organizationId, settings }: Pixel,
   isBot: boolean,
   ids: string[],
-): Unwanted | undefined {
+): DropReason | undefined {
   if (optOuts.has(organizationId, ...ids)) {
     const message = 'must not be of a visitor who has opted out'
     return { code: 'visitor_opted_out', message, dropped: droppedOptOutEvents }
@@ -187,7 +245,7 @@ function unwantedBecause(
 
 /** Counts the ignored events, and records which settings ignored them. */
 async function noteIgnored(
-  { recordRefusal }: IngestDeps,
+  { recordRefusal }: BeaconDeps,
   pixel: Pixel,
   ignored: Ignored,
 ): Promise<void> {
@@ -206,7 +264,7 @@ const ignoredMessages: Record<IgnoreSetting, string> = {
 const allRejected = (
   { cookieId }: Visitor,
   events: readonly unknown[],
-  { code, message }: Unwanted,
+  { code, message }: DropReason,
 ): BeaconReceipt => ({
   cookie_id: cookieId,
   accepted: 0,

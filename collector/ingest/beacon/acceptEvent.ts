@@ -10,66 +10,66 @@ import {
   validateEvent,
 } from '../normalize/validateEvent.ts'
 
-/** What one member of a beacon's `events` became. */
-export interface Accepted {
+/** The rows and the identity that one member of a beacon's `events` results in. */
+export interface AcceptedEvent {
   /** Lines for the `events` table: its own and those of the events that follow from it. */
   rows: string[]
-  /** Whom it names. */
+  /** The person it names. */
   person?: Person | undefined
-  /** Of the events that follow from it, those that no schema takes. */
+  /** Derived events that are invalid. */
   refused: { event: Derived; fault: Fault }[]
 }
 
 const dayMs = 86_400_000
 
 /**
- * Turns one member of a beacon's `events` into rows, or tells what is wrong with it. Whatever a stranger sent, this
- * throws nothing: what goes wrong costs this event alone. `unexpected` is told of what should not have. `isExact` says
- * that its long integers are marked texts (exactNumbers.ts).
+ * Turns one member of a beacon's `events` into rows, or returns its fault. It never throws, so an error costs
+ * this event alone; `reportUnexpected` gets errors that are faults of our own. `isExact`: its long integers are marked
+ * texts (exactNumbers.ts). Its steps: findBadShape ▶ normalize ▶ validate each event ▶ eventRow.
  */
 export function acceptEvent(
   sent: unknown,
-  { context, shared, settings, unexpected }: BeaconPlace,
+  { context, sharedColumns, settings, reportUnexpected }: BeaconParts,
   isExact = false,
-): Accepted | Fault {
+): AcceptedEvent | Fault {
   try {
     const badShape = findBadShape(sent)
     if (badShape) return badShape
-    const meaning = normalize(sent, settings)
-    if ('path' in meaning) return meaning
-    const accepted: Accepted = { rows: [], person: meaning.person, refused: [] }
-    if (meaning.own) {
-      const own = check(meaning.own, context, isExact)
+    const normalized = normalize(sent, settings)
+    if ('path' in normalized) return normalized
+    const accepted: AcceptedEvent = { rows: [], person: normalized.person, refused: [] }
+    if (normalized.own) {
+      const own = validate(normalized.own, context, isExact)
       if ('path' in own) return own
-      accepted.rows.push(rowOf(meaning.own, own, shared))
+      accepted.rows.push(rowOf(normalized.own, own, sharedColumns))
     }
-    for (const event of meaning.derived) {
-      const checked = check(event, context, isExact)
+    for (const event of normalized.derived) {
+      const checked = validate(event, context, isExact)
       if ('path' in checked) accepted.refused.push({ event, fault: checked })
-      else accepted.rows.push(rowOf(event, checked, shared))
+      else accepted.rows.push(rowOf(event, checked, sharedColumns))
     }
     return accepted
   } catch (error) {
-    unexpected(error)
+    reportUnexpected(error)
     return { path: '', message: 'must be an event that can be read' }
   }
 }
 
-/** What acceptEvent needs to know of the beacon. */
-export interface BeaconPlace {
+/** The parts of a beacon that all its events share. */
+export interface BeaconParts {
   context: BeaconContext
   /** The columns that all its rows share (sharedMembers). */
-  shared: string
+  sharedColumns: string
   settings: PixelSettings & CollectorSettings
-  unexpected: (error: unknown) => void
+  reportUnexpected: (error: unknown) => void
 }
 
-interface Checked {
+interface Validated {
   event: ValidEvent
   tsMillis: number
 }
 
-function check(event: Derived, context: BeaconContext, isExact: boolean): Checked | Fault {
+function validate(event: Derived, context: BeaconContext, isExact: boolean): Validated | Fault {
   // Schemas ask for numbers; what is stored are the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
@@ -83,5 +83,9 @@ function check(event: Derived, context: BeaconContext, isExact: boolean): Checke
   return { event: valid, tsMillis }
 }
 
-const rowOf = ({ referrer }: Derived, { event, tsMillis }: Checked, shared: string): string =>
-  eventRow(referrer === undefined ? event : { ...event, referrer }, shared, tsMillis)
+const rowOf = (
+  { referrer }: Derived,
+  { event, tsMillis }: Validated,
+  sharedColumns: string,
+): string =>
+  eventRow(referrer === undefined ? event : { ...event, referrer }, sharedColumns, tsMillis)

@@ -5,7 +5,7 @@ import { beaconBytesMax } from '../../../schemas/beacon.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError, malformed } from '../../api/http/errors.ts'
 import { ackSeconds, refusedBeacons } from '../../platform/metrics.ts'
-import { acceptBeacon, type IngestDeps } from './acceptBeacon.ts'
+import { acceptBeacon, type BeaconDeps } from './acceptBeacon.ts'
 import { type Envelope, parseBeacon } from './beacon.ts'
 import { createRefusals } from './beaconRefusals.ts'
 import { describeBeacon, describeGif } from './beaconSchemas.ts'
@@ -13,11 +13,14 @@ import { describeBeacon, describeGif } from './beaconSchemas.ts'
 /** The smallest GIF: one transparent pixel. */
 const transparentGif = Buffer.from('R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==', 'base64')
 
-/** parseBeacon reads the bytes, so that one bad event costs itself alone. */
-const takeBytes = () => (value: unknown) => ({ value })
+/** Replaces Fastify's validator: parseBeacon reads the bytes, so that an invalid event costs itself alone. */
+const skipValidation = () => (value: unknown) => ({ value })
 
-/** Answers for the fast path (wire/fastPath.ts), which has read the body, what it refused. */
-function answerRefused(
+/**
+ * Passes on a beacon that the fast path (wire/fastPath.ts) has read and refused: restores its body and error, so that
+ * the error handler answers it. The route itself handles the beacons that the fast path does not take.
+ */
+function restoreRefused(
   request: FastifyRequest,
   _reply: FastifyReply,
   done: (error?: Error) => void,
@@ -28,7 +31,7 @@ function answerRefused(
 }
 
 /** POST /e and GET /e.gif: what pages send to. */
-export function beaconRoutes(app: FastifyInstance, deps: IngestDeps): void {
+export function beaconRoutes(app: FastifyInstance, deps: BeaconDeps): void {
   const accept = (request: FastifyRequest, envelope: Envelope) =>
     acceptBeacon(
       deps,
@@ -36,7 +39,7 @@ export function beaconRoutes(app: FastifyInstance, deps: IngestDeps): void {
       envelope,
       request.headers['x-api-key'] === undefined
         ? undefined
-        : (pixel) => deps.vouches(request, pixel),
+        : (pixel) => deps.verifiesBackend(request, pixel),
     )
   // Present before the first fault: an alert on a rate does not see a counter's first value.
   for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
@@ -63,8 +66,8 @@ export function beaconRoutes(app: FastifyInstance, deps: IngestDeps): void {
       },
       onError: noteRefusal,
       schema: describeBeacon,
-      validatorCompiler: takeBytes,
-      onRequest: answerRefused,
+      validatorCompiler: skipValidation,
+      onRequest: restoreRefused,
     },
     async (request, reply) => {
       if (!(request.body instanceof Buffer))

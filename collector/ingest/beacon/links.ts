@@ -9,9 +9,9 @@ import type { Pixel } from './pixelRegistry.ts'
 const confidenceOf = { signed: 1, identify: 1, form: 0.9 }
 
 /**
- * A line for the `identity_links` table, of source "signed" where the site's server vouches for it; or why whom the
- * page names is refused: a wrong signature, none where the pixel requires one, or too many without from one network
- * address.
+ * Returns a line for the `identity_links` table; its source is "signed" if the site's server signed the identity. Or
+ * returns why the identity is rejected: a wrong signature, a missing one that the pixel requires, or too many unsigned
+ * ones from one network address.
  */
 export async function linkRow(
   { hem, source, signature }: Person,

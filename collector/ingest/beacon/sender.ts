@@ -8,26 +8,25 @@ import type { Envelope } from './beacon.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
-/** Whose browser a beacon is of, as the network tells it, or a back end with a key. */
+/** The browser that a beacon is from, according to the connection, or to a back end with a key. */
 export interface Sender {
   ip: string
   userAgent: string
-  /** A key said so, in place of the network. */
-  isVouched: boolean
+  /** A back end with a valid key sent the beacon. */
+  isVerifiedBackend: boolean
 }
 
-/** Whether the key of a request may say of whom its beacon for this pixel is. */
-export type Vouches = (request: FastifyRequest, pixel: Pixel) => Promise<boolean>
+/** Decides whether the key of a request may name the visitor of its beacon for this pixel. */
+export type VerifiesBackend = (request: FastifyRequest, pixel: Pixel) => Promise<boolean>
 
 const ofKeys = { to: 'key', projectKeys: 'own project', keyRole: 'write', limit: 'data' } as const
 
 /**
- * A live key that may write in the pixel's project vouches. Any other is as good as none: what pages send asks for no
- * key, so there is none to refuse. Rejects while PostgreSQL is away: the back end sends again, and nothing is stored
- * under an address that is not the visitor's.
+ * Accepts a live key that may write in the pixel's project, and ignores any other key, because a beacon needs none.
+ * Rejects while PostgreSQL is away: the back end sends again, and no event is stored under the back end's own address.
  */
-export const createVouches =
-  (guard: Pick<GuardDeps, 'authenticate' | 'wrongKeys' | 'noteKeyUse'>): Vouches =>
+export const createVerifiesBackend =
+  (guard: Pick<GuardDeps, 'authenticate' | 'wrongKeys' | 'noteKeyUse'>): VerifiesBackend =>
   async (request, pixel) => {
     try {
       const { caller, mode, organizationId, projectId } = await identify(guard, ofKeys, request)
@@ -44,18 +43,18 @@ export const createVouches =
   }
 
 /**
- * Who sends a beacon. `client_ip` and `user_agent` are read of what a key vouches for alone; 400 "malformed" is thrown
- * where they are neither an address nor a text.
+ * Returns who sends a beacon. `client_ip` and `user_agent` of the body count only for a verified back end. Throws 400
+ * "malformed" when they are not an address and a text.
  */
 export function senderOf(
   request: BeaconRequest,
   { client_ip = request.ip, user_agent = request.headers['user-agent'] ?? '' }: Envelope,
-  isVouched: boolean,
+  isVerifiedBackend: boolean,
 ): Sender {
-  if (!isVouched)
-    return { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', isVouched }
+  if (!isVerifiedBackend)
+    return { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', isVerifiedBackend }
   if (typeof client_ip !== 'string' || isIP(client_ip) === 0)
     throw malformed('client_ip must be an IPv4 or IPv6 address.')
   if (typeof user_agent !== 'string') throw malformed('user_agent must be a string.')
-  return { ip: client_ip, userAgent: wellFormed(user_agent), isVouched }
+  return { ip: client_ip, userAgent: wellFormed(user_agent), isVerifiedBackend }
 }

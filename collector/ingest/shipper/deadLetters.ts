@@ -24,7 +24,7 @@ export interface DeadLetter {
 }
 
 /** Adds a dead letter to the file of its segment, durably: JSON lines in `directory`. */
-export function keepDeadLetter(directory: string, segment: string, letter: DeadLetter): void {
+export function appendDeadLetter(directory: string, segment: string, letter: DeadLetter): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const fd = openSync(join(directory, `${segment}.jsonl`), 'a', 0o600)
   try {

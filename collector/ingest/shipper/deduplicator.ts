@@ -10,133 +10,139 @@ import {
   tsMillisAt,
 } from '../spool/lines.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
-import { recall } from './recall.ts'
-import type { ShipTurns, Turn } from './turns.ts'
+import { warmRecentIds } from './recall.ts'
+import type { ShipLease, ShipLeases } from './turns.ts'
 
 /**
  * How far a time may be from the truth and still be trusted: clocks up to a minute off are not corrected
  * (collector/ingest/normalize/eventRow.ts), and the same again for what a correction may miss.
  */
 const clockToleranceMs = 120_000
-/**
- * What was received in this time before our start is remembered, too: events that happen from now on are not asked for.
- */
-const recalledMs = 2 * clockToleranceMs
-/** ClickHouse takes bound values of at most 128 KiB, as they stand in the address. */
-const idsPerQuestion = 2_000
+/** How far back the first lease reads ids from ClickHouse, which saves queries for the events of its first minutes. */
+const warmedMs = 2 * clockToleranceMs
+/** Ids of one query: ClickHouse takes bound values of at most 128 KiB, which are part of the address. */
+const idsPerQuery = 2_000
 
-/** What is known of a segment before its turn. */
-export interface Look {
-  /** Ids that may be stored already or occur twice: ClickHouse is to be asked for them. */
+/** The ids of a segment, as they were compared with the filter before the lease. */
+export interface SegmentIds {
+  /** Ids that may be stored already or occur twice: removeDuplicates asks ClickHouse for them. */
   suspects: Set<string>
-  /** Of all its ids, line by line (`hashId`). */
+  /** The hashes of all its ids, line by line (`hashId`). */
   hashes: Uint32Array
-  /** What it was compared with. */
+  /** The filter that they were compared with; findSuspects repeats the comparison when it has been replaced. */
   seen: BloomFilter
 }
 
 /**
- * Keeps every event single: the same event_id in the same project, sent again by whomever, whenever and to whichever
- * collector, is taken out of a segment before it is inserted, so that no read ever has to look for doubles.
+ * Keeps every event single. An event_id that its project has already, whoever sends it again, at any time and to any
+ * collector, is removed from a segment before the insert. So no read has to look for duplicates.
  *
- * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So ids
- * are remembered here, those that other collectors ship included, and those are asked for that may have gone by, or
- * whose event happened before this process began to remember: an event that is younger than our memory and not in it
- * can be nowhere else. That holds of ids made of what a pixel captured, as they hold when that was. With an id that
- * its sender chose the same event may come again hours later with the time of that try, so of those as many are asked
- * for besides as fit into one question a segment. What was stored last before is read back at first.
+ * The shipper (shipper.ts) calls the methods in this order, for each segment:
  *
- * Collectors ship in turns, and each tells the others of its ids before it ships them, so a turn knows of all that were
- * shipped before; what it drops, it drops because ClickHouse holds the row.
+ *   1. inspectIds        before the lease, possibly while the previous segment is inserted: adds the ids to the filter
+ *   2. acquireLease      waits for the lease, and adds the ids that other collectors shipped meanwhile
+ *   3. findSuspects      once no earlier insert runs: the first lease reads recent ids back; then the final suspects
+ *   4. removeDuplicates  asks ClickHouse for the suspects, and removes lines that it has
+ *
+ * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So a Bloom
+ * filter remembers ids, also those that other collectors ship. An id is a suspect, for which ClickHouse is asked:
+ * - if the filter may contain it;
+ * - if its event happened before the filter began to remember. A younger event that is not in the filter is new;
+ * - if its sender chose it, up to one query for each segment. A pixel's ids contain the time of the event, so they
+ *   cannot return with another time. A server may repeat its event hours later, with the time of the new try.
+ *
+ * Collectors ship one after another, under a lease. Each publishes its ids before it ships them, so the holder knows
+ * all ids that were shipped before. A line is only removed because ClickHouse has its row.
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
-  readonly #turns: ShipTurns
+  readonly #leases: ShipLeases
   readonly #now: () => number
   #seen: BloomFilter
-  /** What was stored before `#seen` began is in it, or cannot be. */
-  #isRecalled = false
+  /** The recent ids of before `#seen` began have been read into it, or cannot be read. */
+  #isWarm = false
   readonly #id = new Uint32Array(4)
 
-  constructor(clickhouse: ClickHouse, turns: ShipTurns, now = Date.now) {
+  constructor(clickhouse: ClickHouse, leases: ShipLeases, now = Date.now) {
     this.#clickhouse = clickhouse
-    this.#turns = turns
+    this.#leases = leases
     this.#now = now
     this.#seen = new BloomFilter(now())
   }
 
   /**
-   * Looks at the ids of a segment's payloads, and remembers them. Asks nobody, so it can be done while the segment
-   * before is still being inserted.
+   * Step 1: compares the ids of a segment's payloads with the filter, and adds them to it. It uses memory only, so it
+   * may run while the previous segment is still being inserted.
    */
-  look(payloads: readonly Buffer[], rows: number): Look {
+  inspectIds(payloads: readonly Buffer[], rows: number): SegmentIds {
     const now = this.#now()
     const seen = this.#seen
     const rememberedSince = seen.since + clockToleranceMs
-    const look: Look = { suspects: new Set(), hashes: new Uint32Array(rows * 2), seen }
+    const ids: SegmentIds = { suspects: new Set(), hashes: new Uint32Array(rows * 2), seen }
     let at = 0
-    let chosen = 0
+    let chosenBySender = 0
     for (const payload of payloads) {
       for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
         idWordsAt(payload, start, this.#id)
-        hashId(this.#id, look.hashes, at)
-        const mayBeSeen = seen.add(look.hashes[at]!, look.hashes[at + 1]!, now)
+        hashId(this.#id, ids.hashes, at)
+        const mayBeSeen = seen.add(ids.hashes[at]!, ids.hashes[at + 1]!, now)
         const happenedAt = tsMillisAt(payload, start)
         const isYoung = happenedAt >= rememberedSince
-        const hasOneTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
-        if (mayBeSeen || !isYoung || (!hasOneTime && chosen++ < idsPerQuestion))
-          look.suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+        const containsTime = Math.abs(idMillis(this.#id) - happenedAt) <= clockToleranceMs
+        if (mayBeSeen || !isYoung || (!containsTime && chosenBySender++ < idsPerQuery))
+          ids.suspects.add(eventIdOf(payload.subarray(start, start + 64)))
       }
     }
-    return look
+    return ids
   }
 
-  /** Waits for our turn to ship; what other collectors shipped before it is remembered then. */
-  async begin(look: Look): Promise<Turn> {
+  /** Step 2: waits for the lease, and adds the ids that other collectors shipped before it to the filter. */
+  async acquireLease(ids: SegmentIds): Promise<ShipLease> {
     const waited = shipTurnSeconds.startTimer()
-    const turn = await this.#turns.begin(look.hashes)
+    const lease = await this.#leases.acquire(ids.hashes)
     waited()
-    const { learned } = turn
-    // Before anything can go wrong: nobody tells it again. Whoever does not know everything begins to remember anew.
-    if (learned === null) {
+    const { idsOfOthers } = lease
+    // At once, before anything can fail: the next lease does not repeat these ids. If some are unknown, the filter is
+    // incomplete, and a new one begins.
+    if (idsOfOthers === null) {
       this.#seen = new BloomFilter(this.#now())
-      this.#isRecalled = false
+      this.#isWarm = false
     } else
-      for (let at = 0; at < learned.length; at += 2)
-        this.#seen.add(learned[at]!, learned[at + 1]!, this.#now())
-    return turn
+      for (let at = 0; at < idsOfOthers.length; at += 2)
+        this.#seen.add(idsOfOthers[at]!, idsOfOthers[at + 1]!, this.#now())
+    return lease
   }
 
   /**
-   * The ids of a segment to ask for, those considered that other collectors shipped before this turn. Every insert of
-   * the turns before must be over by now.
+   * Step 3: the ids of a segment to ask ClickHouse for, including those that other collectors shipped before this
+   * lease. No insert of an earlier lease may still run.
    */
-  async suspectsIn(
+  async findSuspects(
     payloads: readonly Buffer[],
-    look: Look,
-    { learned }: Turn,
+    ids: SegmentIds,
+    { idsOfOthers }: ShipLease,
   ): Promise<ReadonlySet<string>> {
-    if (!this.#isRecalled) await this.#recall()
-    if (look.seen !== this.#seen) return this.look(payloads, look.hashes.length / 2).suspects
-    if (learned?.length) addShipped(payloads, look, learned)
-    return look.suspects
+    if (!this.#isWarm) await this.#warm()
+    if (ids.seen !== this.#seen) return this.inspectIds(payloads, ids.hashes.length / 2).suspects
+    if (idsOfOthers?.length) addSuspects(payloads, ids, idsOfOthers)
+    return ids.suspects
   }
 
-  /** Gives up the turn, if we have it, and our place among those who wait for one. */
+  /** Abandons the lease, if we hold it, and stops waiting for one. */
   close(): void {
-    this.#turns.close()
+    this.#leases.close()
   }
 
   /**
-   * The payloads without the lines whose event is stored already or stands earlier in them, and those lines. Every
-   * segment before must be stored by now.
+   * Step 4: the payloads without the lines whose event is stored already or occurs earlier in them, and those lines.
+   * Every earlier segment must be stored.
    */
-  async takeOut(
+  async removeDuplicates(
     payloads: Buffer[],
     suspects: ReadonlySet<string>,
   ): Promise<{ payloads: Buffer[]; duplicates: Buffer[] }> {
     if (suspects.size === 0) return { payloads, duplicates: [] }
-    const taken = await this.#stored([...suspects])
+    const known = await this.#stored([...suspects])
     const duplicates: Buffer[] = []
     const kept = payloads.map((payload) => {
       const lines = splitLines(payload)
@@ -144,9 +150,9 @@ export class Deduplicator {
         const id = eventIdOf(line)
         if (!suspects.has(id)) return true
         const key = `${id} ${projectIdOf(line)}`
-        const isDuplicate = taken.has(key)
+        const isDuplicate = known.has(key)
         if (isDuplicate) duplicates.push(line)
-        else taken.add(key)
+        else known.add(key)
         return !isDuplicate
       })
       return fresh.length === lines.length ? payload : Buffer.concat(fresh)
@@ -154,20 +160,20 @@ export class Deduplicator {
     return { payloads: kept.filter((payload) => payload.length > 0), duplicates }
   }
 
-  /** Where it cannot be read, ClickHouse is asked for each event of the first two minutes. */
-  async #recall(): Promise<void> {
-    const recalled = await recall(this.#clickhouse, this.#now() - recalledMs).catch(() => null)
-    if (recalled) this.#seen = recalled
-    this.#isRecalled = true
+  /** Reads recent ids into the filter. If that fails, the shipper asks ClickHouse for each event of its first minutes. */
+  async #warm(): Promise<void> {
+    const warmed = await warmRecentIds(this.#clickhouse, this.#now() - warmedMs).catch(() => null)
+    if (warmed) this.#seen = warmed
+    this.#isWarm = true
   }
 
   /** Which of the ids are in ClickHouse, as "event_id project_id". */
   async #stored(ids: string[]): Promise<Set<string>> {
     const stored = new Set<string>()
-    for (let from = 0; from < ids.length; from += idsPerQuestion) {
+    for (let from = 0; from < ids.length; from += idsPerQuery) {
       const rows = await this.#clickhouse.rows<{ event_id: string; project_id: string }>({
         sql: 'SELECT event_id, project_id FROM events WHERE event_id IN {ids:Array(UUID)}',
-        params: { ids: ids.slice(from, from + idsPerQuestion) },
+        params: { ids: ids.slice(from, from + idsPerQuery) },
       })
       for (const row of rows) stored.add(`${row.event_id} ${row.project_id}`)
     }
@@ -175,17 +181,17 @@ export class Deduplicator {
   }
 }
 
-/** Adds to the suspects of a segment whatever of it may be among these hashes. */
-function addShipped(
+/** Adds the ids of a segment that may be among these hashes to its suspects. */
+function addSuspects(
   payloads: readonly Buffer[],
-  { hashes, suspects }: Look,
+  { hashes, suspects }: SegmentIds,
   shipped: Uint32Array,
 ): void {
-  const starts = new Set(shipped.filter((_, at) => at % 2 === 0))
+  const firstWords = new Set(shipped.filter((_, at) => at % 2 === 0))
   let at = 0
   for (const payload of payloads) {
     for (let start = 0; start < payload.length; start = nextLineAt(payload, start), at += 2) {
-      if (starts.has(hashes[at]!)) suspects.add(eventIdOf(payload.subarray(start, start + 64)))
+      if (firstWords.has(hashes[at]!)) suspects.add(eventIdOf(payload.subarray(start, start + 64)))
     }
   }
 }

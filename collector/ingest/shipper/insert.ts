@@ -3,8 +3,8 @@ import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
 import { splitLines } from '../spool/lines.ts'
-import { keepDeadLetter } from './deadLetters.ts'
-import type { Turn } from './turns.ts'
+import { appendDeadLetter } from './deadLetters.ts'
+import type { ShipLease } from './turns.ts'
 
 /** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
 export interface Batch {
@@ -12,11 +12,11 @@ export interface Batch {
   name: string
   payloads: Buffer[]
   token: string
-  /** Rows of the segment that ClickHouse has when this is inserted, those that it had before included. */
+  /** Rows of the segment that ClickHouse has after the insert, including those that it had before. */
   rows: number
   /** When its first row was written, epoch milliseconds. */
   oldestAt: number
-  /** Places of lines that are dead letters already. */
+  /** Places, in the batch, of lines that are dead letters already. */
   refused: Set<number>
 }
 
@@ -24,14 +24,14 @@ export interface InsertOptions {
   clickhouse: ClickHouse
   table: string
   deadLetterDirectory: string
-  /** In which it is inserted, so never after it; null where collectors need not take turns. */
-  turn: Turn | null
+  /** The lease under which it is inserted; null for tables that need none. */
+  lease: ShipLease | null
   observe: { deadLetter(reason: string): void }
 }
 
 /**
- * Inserts a batch as one block; where ClickHouse refuses its data, all of it but the rows at fault, which become dead
- * letters. Throws what is worth another try; then the batch can be inserted again as it is.
+ * Inserts a batch as one block. If ClickHouse refuses its data, inserts everything except the invalid rows, which
+ * become dead letters. Throws an error that a retry may pass; then insert the same batch again.
  */
 export async function insertBatch(options: InsertOptions, batch: Batch): Promise<void> {
   if (batch.payloads.length === 0) return
@@ -43,7 +43,7 @@ export async function insertBatch(options: InsertOptions, batch: Batch): Promise
   }
 }
 
-/** Inserts each half of lines that were refused together; `from` is their place in the batch. */
+/** Inserts the two halves of lines that ClickHouse refused together; `from` is the place of the first in the batch. */
 async function insertHalves(
   options: InsertOptions,
   batch: Batch,
@@ -55,16 +55,16 @@ async function insertHalves(
     [lines.slice(0, middle), from],
     [lines.slice(middle), from + middle],
   ] as const) {
-    const isBuried = part.length === 1 && batch.refused.has(at)
-    if (part.length === 0 || isBuried) continue
+    const isDeadLetter = part.length === 1 && batch.refused.has(at)
+    if (part.length === 0 || isDeadLetter) continue
     try {
       await send(options, batch, [Buffer.concat(part)], `${batch.token} ${at}+${part.length}`)
     } catch (error) {
       if (!isDataError(error)) throw error
-      // The only line of a batch is halved into itself once.
+      // A batch of a single line comes here with itself as the first half.
       if (part.length > 1) await insertHalves(options, batch, part, at)
       else {
-        bury(options, batch.name, part[0]!.toString().trimEnd(), error.message)
+        writeDeadLetter(options, batch.name, part[0]!.toString().trimEnd(), error.message)
         batch.refused.add(at)
       }
     }
@@ -72,7 +72,7 @@ async function insertHalves(
 }
 
 /** Makes a row of a segment a dead letter. */
-export function bury(
+export function writeDeadLetter(
   {
     table,
     deadLetterDirectory,
@@ -82,34 +82,37 @@ export function bury(
   row: string,
   reason: string,
 ): void {
-  keepDeadLetter(deadLetterDirectory, segment, { table, reason, row })
+  appendDeadLetter(deadLetterDirectory, segment, { table, reason, row })
   observe.deadLetter(reason)
 }
 
 function send(
-  { clickhouse, table, turn }: InsertOptions,
+  { clickhouse, table, lease }: InsertOptions,
   { name }: Batch,
   payloads: Buffer[],
   token: string,
 ): Promise<void> {
   return clickhouse.insertLines(
     table,
-    Readable.from(whileHeld(turn, payloads), { objectMode: false }),
+    Readable.from(whileHeld(lease, payloads), { objectMode: false }),
     token,
     `${queryIdOf(name)}-${randomUUID()}`,
   )
 }
 
-/** The payloads, to the last of them only in our turn: without its end ClickHouse takes nothing of an insert. */
-async function* whileHeld(turn: Turn | null, payloads: readonly Buffer[]): AsyncGenerator<Buffer> {
-  requireHeld(turn)
+/** The payloads. Throws once the lease is lost: ClickHouse stores nothing of an insert whose end is missing. */
+async function* whileHeld(
+  lease: ShipLease | null,
+  payloads: readonly Buffer[],
+): AsyncGenerator<Buffer> {
+  requireHeld(lease)
   for (const piece of piecesOf(payloads)) {
     yield piece
-    requireHeld(turn)
+    requireHeld(lease)
   }
 }
 
-/** What hands a piece on costs as much as a hundred rows. */
+/** Passing a piece on costs as much as a hundred rows, so pieces are large; between two the lease is checked. */
 const pieceBytes = 256 * 1024
 
 /** The same bytes in pieces. */
@@ -119,10 +122,10 @@ function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
       yield payload.subarray(at, at + pieceBytes)
 }
 
-function requireHeld(turn: Turn | null): void {
-  if (turn && !turn.isHeld())
+function requireHeld(lease: ShipLease | null): void {
+  if (lease && !lease.isHeld())
     throw new Error('the turn to ship was lost, to another collector perhaps')
 }
 
-/** What the ids of all inserts of a segment begin with, in ClickHouse's list of running queries. */
+/** The prefix of the query ids of all inserts of a segment, in ClickHouse's list of running queries; of '' any insert. */
 export const queryIdOf = (segment: string): string => `footfall-${segment.replace(/\.[a-z]+$/, '')}`

@@ -2,24 +2,27 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { idWordsAt, nextLineAt } from '../spool/lines.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 
-/** More are not read: they would take longer than to ask for those that come. A filter's slice holds twice as many. */
+/** Reading more ids would take longer than asking for those that arrive. A filter's slice holds twice as many. */
 const idsMax = 2_000_000
 const timeoutMs = 10_000
 const newline = 0x0a
 
 /**
- * Remembers the ids of all events that are stored and were received since a time, epoch milliseconds, so that a shipper
- * which has just started need not ask for each. Null where they are too many. To be called when nothing that was sent
- * before is on its way to ClickHouse any more.
+ * Builds a filter of the ids of all stored events that were received since a time, epoch milliseconds, so that a
+ * shipper that has just started need not ask for each id. Null when there are too many. Call it only when no earlier
+ * insert is on its way to ClickHouse.
  */
-export async function recall(clickhouse: ClickHouse, since: number): Promise<BloomFilter | null> {
+export async function warmRecentIds(
+  clickhouse: ClickHouse,
+  since: number,
+): Promise<BloomFilter | null> {
   const { rows, body } = await clickhouse.stream(
     {
       sql: `SELECT event_id FROM events WHERE received_at >= fromUnixTimestamp64Milli({since:Int64})
             LIMIT {most:UInt64}`,
       params: { since, most: idsMax + 1 },
     },
-    // Lines that begin as those of a segment do.
+    // Its lines begin like those of a segment, so idWordsAt reads them.
     'JSONEachRow',
     AbortSignal.timeout(timeoutMs),
   )

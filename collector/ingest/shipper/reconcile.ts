@@ -7,8 +7,8 @@ const receivedMarginMs = 300_000
 export const spoolIdOf = (segment: string): string => segment.split('.')[0]!
 
 /**
- * Takes out the lines of a segment that ClickHouse has, found by their place in the spool. For a segment of which
- * nobody knows whether it was inserted: its process was killed, or ClickHouse crashed after it.
+ * Returns the payloads without the lines that ClickHouse has, found by (spool_id, seq). For a segment that may have been
+ * inserted: its process was killed during the insert, or ClickHouse crashed after it.
  */
 export async function withoutStoredLines(
   clickhouse: ClickHouse,
@@ -38,8 +38,8 @@ export async function withoutStoredLines(
 }
 
 /**
- * True while ClickHouse still works on an insert, begun by a process that is gone: of a segment, or of any. What one
- * server was given, others may still work on, so all of them are asked.
+ * True while any server still runs an insert whose query id begins with the prefix: one segment's, or with the prefix of
+ * all, any segment's. Every server is asked, because one passes parts of an insert on to others.
  */
 export async function isBeingInserted(
   { nodes }: ClickHouse,
@@ -48,7 +48,7 @@ export async function isBeingInserted(
   const running = await Promise.all(
     nodes.map((node) =>
       node.rows<{ queries: number }>({
-        // What another server asks for is in no database of its own.
+        // A query that another server sent does not run in our current database.
         sql: `SELECT count() AS queries FROM system.processes
               WHERE startsWith(initial_query_id, {prefix:String})
                 AND (current_database = currentDatabase() OR NOT is_initial_query)`,

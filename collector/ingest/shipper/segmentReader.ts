@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { decodeSegment } from '../spool/frame.ts'
 import { receivedFirst } from '../spool/recover.ts'
-import type { Deduplicator, Look } from './deduplicator.ts'
+import type { Deduplicator, SegmentIds } from './deduplicator.ts'
 
 /** A segment as it was read. */
 interface Segment {
@@ -11,18 +11,18 @@ interface Segment {
   /** The lines of records that the disk has changed. */
   damaged: string[]
   /** Null for tables whose rows have no event_id. */
-  look: Look | null
-  /** When its first row was received, or else it was begun, epoch milliseconds. */
+  ids: SegmentIds | null
+  /** When its first row was received, or, if the row does not say, when the file was created; epoch milliseconds. */
   oldestAt: number
-  /** Holds the lines; to be given back when nobody needs them any more. */
+  /** Holds the lines. Pass it to `release` when they are no longer needed. */
   memory: Buffer
 }
 
 const memoryBytesMin = 1024 * 1024
 
 /**
- * Reads segments one after the other, the next one while the one before is being inserted, into memory that is used
- * again: for as much new memory as a busy shipper takes V8 would look at all of the process's, over and over.
+ * Reads segments one after the other, the next one while the current one is inserted. It reuses memory: as much new
+ * memory as a busy shipper needs would keep the garbage collector busy with the whole process.
  */
 export class SegmentReader {
   readonly #duplicates: Deduplicator | null
@@ -39,11 +39,11 @@ export class SegmentReader {
     return ahead?.path === path ? ahead.segment : this.#readNow(path)
   }
 
-  /** Begins to read a segment, where there is one and none is being read. */
+  /** Begins to read the next segment, if there is one and none is being read. */
   readAhead(path: string | undefined): void {
     if (path === undefined || this.#ahead) return
     const segment = this.#readNow(path)
-    // If it cannot be read now, it is read again when its turn comes, and fails there.
+    // If it cannot be read now, `read` tries again later, and reports the error.
     segment.catch(() => {
       this.#ahead = null
     })
@@ -53,7 +53,7 @@ export class SegmentReader {
   /** Takes back the memory of a segment. */
   release(memory: Buffer): void {
     this.#free.push(memory)
-    // One that is inserted, one that is read ahead.
+    // One for the segment that is inserted, one for the segment that is read ahead.
     if (this.#free.length > 2) this.#free.shift()
   }
 
@@ -70,8 +70,8 @@ export class SegmentReader {
       const { payloads, rows, others } = decodeSegment(bytes)
       const damaged = others.flatMap((part) => part.toString().split('\n').filter(isRow))
       const joined = joinInPlace(payloads, memory)
-      const look = this.#duplicates?.look(joined, rows) ?? null
-      return { payloads: joined, rows, damaged, look, oldestAt, memory }
+      const ids = this.#duplicates?.inspectIds(joined, rows) ?? null
+      return { payloads: joined, rows, damaged, ids, oldestAt, memory }
     } finally {
       await file.close()
     }
@@ -84,7 +84,7 @@ export class SegmentReader {
   }
 }
 
-/** Not a header, nor what is left of one. */
+/** False for a header, or the rest of one. */
 const isRow = (line: string): boolean => line.startsWith('{')
 
 /** Moves the payloads of a segment to the beginning of the memory that they lie in, one after the other. */
@@ -94,6 +94,6 @@ function joinInPlace(payloads: readonly Buffer[], memory: Buffer): Buffer[] {
   return end === 0 ? [] : [memory.subarray(0, end)]
 }
 
-/** The payloads of a segment alone, of whose ids nobody asks. */
+/** The payloads of a segment alone; its ids are not inspected. */
 export const readPayloads = async (path: string): Promise<Buffer[]> =>
   decodeSegment(await readFile(path)).payloads

@@ -5,16 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
 import type { Deduplicator } from './deduplicator.ts'
-import { type Batch, bury, insertBatch, queryIdOf } from './insert.ts'
+import { type Batch, insertBatch, queryIdOf, writeDeadLetter } from './insert.ts'
 import { isBeingInserted, spoolIdOf, withoutStoredLines } from './reconcile.ts'
 import { SegmentReader } from './segmentReader.ts'
 import { ShippedSegments } from './shippedSegments.ts'
-import type { Turn } from './turns.ts'
+import type { ShipLease } from './turns.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
   table: string
-  /** Takes events out that are stored already; null for tables whose rows have no event_id. */
+  /** Removes events that are stored already; null for tables whose rows have no event_id. They need no lease either. */
   duplicates: Deduplicator | null
   deadLetterDirectory: string
   /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
@@ -22,59 +22,80 @@ export interface ShipperOptions {
   observe: ShipObserver
 }
 
-/** What a shipper tells whoever watches it. */
+/** What a shipper reports, for metrics and logs. */
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
-  /** These lines are left out, as their events are stored already; told again when a segment is tried again. */
+  /** These lines are left out because their events are stored already. A retry of the segment reports them again. */
   duplicates(lines: readonly Buffer[]): void
   deadLetter(reason: string): void
   retry(error: Error, segment: string): void
 }
 
-interface Waiting {
+/** A segment in the queue. */
+interface WaitingSegment {
   path: string
-  /** Nobody knows whether it was inserted: its process was killed meanwhile, or ClickHouse crashed since. */
+  /** It may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed since. */
   isUncertain: boolean
-  /** No row in it was received before, epoch milliseconds. */
+  /** When its first row, the earliest, was received; epoch milliseconds. */
   receivedFrom: number
 }
 
-/** A batch and the turn in which it is inserted. */
+/** A segment that is ready for its insert. Retries use it again, as long as its lease is held. */
 interface Shipment {
-  /** Null where collectors need not take turns. */
-  turn: Turn | null
+  /** Null for tables that need no lease. */
+  lease: ShipLease | null
   batch: Batch
-  /** Rows that cannot be trusted. */
+  /** Rows of records whose checksum is wrong. */
   damaged: string[]
-  /** Of its segment (SegmentReader). */
+  /** The memory of its lines, for SegmentReader.release. */
   memory: Buffer
 }
 
 const retryMsFirst = 100
 const retryMsMax = 1_000
 const damagedReason = 'the disk has changed its record of the spool, or one of its neighbours there'
-/** How long a turn is kept that ships nothing: another collector may reach ClickHouse. */
-const failingTurnMs = 10_000
-/** How long what a collector sent in a turn that it never ended may take until ClickHouse knows of it. */
+/** How long a lease is kept whose insert fails: another collector may reach ClickHouse. */
+const failingLeaseMs = 10_000
+/** How long an insert of an abandoned lease may take to appear in ClickHouse's list of running queries. */
 const arrivingMs = 1_000
 
 /**
- * Brings sealed segments to ClickHouse, oldest first, one at a time; one segment is one insert of one block, and
- * its bytes go as they are. What can go wrong and what is done:
- * - no answer, or ClickHouse is away or overloaded: the same bytes with the same token again, for ever. ClickHouse
- *   stores a token once, so it does no harm when the first try did arrive.
+ * Inserts sealed segments into ClickHouse, oldest first, one at a time. One segment is one insert of one block; its
+ * bytes are sent unchanged.
+ *
+ * The protocol for each segment of events, in call order. Other tables skip the lines with [e].
+ *
+ *   add                                     a worker has sealed the segment; #enqueue, #wake, #run
+ *   └ #shipUntilDone                        repeats the following until it succeeds or the shipper stops
+ *     ├ ShippedSegments.settleDoubt         after an error: has ClickHouse restarted?
+ *     ├ #prepare                            once for each lease
+ *     │ ├ SegmentReader.read                the file's lines
+ *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous segment is inserted
+ *     │ ├ Deduplicator.acquireLease         [e] waits for the lease; publishes our ids, learns the other collectors'
+ *     │ ├ #waitForInserts                   [e] only if the previous holder did not release its lease
+ *     │ ├ Deduplicator.findSuspects         [e] after the inserts of earlier leases: the final suspects
+ *     │ ├ #removeStoredRows                 [e] only if isUncertain: rows that an earlier try has stored
+ *     │ └ #removeDuplicates                 [e] asks ClickHouse for the suspects, and removes what it has
+ *     ├ SegmentReader.readAhead             begins to read the next segment
+ *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
+ *     ├ ShipLease.release                   [e]
+ *     └ #finish                             renames the file to `.done`; ShippedSegments keeps it for keepShippedMs
+ *
+ * Failures:
+ * - No answer, or ClickHouse is away or overloaded: the same bytes with the same token again, without limit.
+ *   ClickHouse stores a token once, so a first try that did arrive does no harm.
  * - ClickHouse refuses a row: the segment is halved until the row is found, which becomes a dead letter.
- * - the disk has changed a record: its rows become dead letters, for nobody knows which of them is not what it was.
- * - this process is killed, or its turn lost: the next try reads back what of the segment is there and sends the rest;
- *   another collector whose turn comes before waits until nothing of ours is on its way.
- * - ClickHouse crashes: it may have lost what it had confirmed; segments shipped in the last minutes are kept, read
- *   back beside the shipping (shippedSegments.ts), and sent again where rows of them are missing.
+ * - The disk has changed a record: its rows become dead letters, because any of them may be wrong.
+ * - This process is killed, or its lease is lost: the next try reads back which rows are stored and sends the others.
+ *   Another collector that acquires the lease first waits until no insert of ours runs.
+ * - ClickHouse crashes, and may have lost confirmed rows: segments shipped in the last minutes are kept, compared with
+ *   ClickHouse during the shipping (shippedSegments.ts), and shipped again if rows are missing.
  */
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #segments: SegmentReader
   readonly #shipped: ShippedSegments
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: WaitingSegment[] = []
   #running: Promise<void> | null = null
   readonly #stopping = new AbortController()
 
@@ -84,18 +105,18 @@ export class Shipper {
     this.#shipped = new ShippedSegments({
       clickhouse: options.clickhouse,
       keepMs: options.keepShippedMs,
-      lacksRows: (path) => this.#take(path, true),
+      lacksRows: (path) => this.#enqueue(path, true),
       retry: options.observe.retry,
       signal: this.#stopping.signal,
     })
   }
 
-  /** Segments that wait, the one under way included, and those that are looked for. */
+  /** Segments that wait, including the current one, and shipped segments that are being verified. */
   get backlog(): number {
     return this.#waiting.length + this.#shipped.inDoubt
   }
 
-  /** Whatever it was given that was received before, epoch milliseconds, is in ClickHouse; Infinity when all is. */
+  /** All rows of its segments that were received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
   get lowMark(): number {
     return this.#waiting.reduce(
       (least, { receivedFrom }) => Math.min(least, receivedFrom),
@@ -103,34 +124,33 @@ export class Shipper {
     )
   }
 
-  /** Takes on a sealed segment that nobody has tried to ship; one that waits already is not taken twice. */
+  /** Queues a sealed segment that no process has tried to ship; ignores one that waits already. */
   add(path: string): void {
-    if (!this.#waiting.some((waiting) => waiting.path === path)) this.#take(path, false)
+    if (!this.#waiting.some((waiting) => waiting.path === path)) this.#enqueue(path, false)
   }
 
-  /** Takes on segments that an earlier process left, sealed or shipped. */
+  /** Queues segments that an earlier process left, sealed or shipped. */
   addUncertain(paths: readonly string[]): void {
-    // Rows without an event_id are not looked for: ClickHouse knows their segments by their tokens.
-    const isToBeFound = (path: string) =>
-      path.endsWith('.done') && this.#options.duplicates !== null
-    for (const path of paths) if (!isToBeFound(path)) this.#take(path, true)
-    this.#shipped.lookFor(paths.filter(isToBeFound))
+    // Rows without an event_id are inserted again: ClickHouse recognizes their segments by their tokens.
+    const isVerified = (path: string) => path.endsWith('.done') && this.#options.duplicates !== null
+    for (const path of paths) if (!isVerified(path)) this.#enqueue(path, true)
+    this.#shipped.lookFor(paths.filter(isVerified))
   }
 
-  /** Sees whether ClickHouse was started again: what was shipped before may be lost. */
+  /** Checks whether ClickHouse has restarted: rows that were shipped before may be lost. */
   noticeRestart(): Promise<void> {
     return this.#shipped.noticeRestart()
   }
 
   /**
-   * The disk is full: shipped segments go at once, now and for as long as they would be kept. Events that can still be
-   * taken count for more than those that ClickHouse might lose.
+   * Call it when the disk is full: deletes shipped segments at once, now and for as long as they would be kept. New
+   * events matter more than copies of events that ClickHouse might lose.
    */
   makeRoom(): void {
     this.#shipped.makeRoom()
   }
 
-  /** Ships what waits for at most `timeoutMs`, then stops; the rest is shipped after the next start. */
+  /** Ships waiting segments for at most `timeoutMs`, then stops; the next start ships the rest. */
   async stop(timeoutMs: number): Promise<void> {
     const timeout = setTimeout(() => {
       this.#stopping.abort()
@@ -143,7 +163,7 @@ export class Shipper {
     await this.#shipped.stop()
   }
 
-  #take(path: string, isUncertain: boolean): void {
+  #enqueue(path: string, isUncertain: boolean): void {
     this.#waiting.push({ path, isUncertain, receivedFrom: receivedFrom(path) })
     this.#wake()
   }
@@ -156,7 +176,7 @@ export class Shipper {
     if (this.#isStopped || this.#waiting.length === 0) return
     this.#running ??= this.#run().finally(() => {
       this.#running = null
-      // What came while the last one was finishing.
+      // A segment may have arrived after the loop ended.
       this.#wake()
     })
   }
@@ -166,13 +186,13 @@ export class Shipper {
       const [next] = this.#waiting
       if (!next || this.#isStopped) return
       await this.#shipUntilDone(next)
-      // It may have been stopped before ClickHouse had the segment.
+      // If the shipper was stopped, ClickHouse may not have the segment, so it stays in the queue.
       if (this.#isStopped) return
       this.#waiting.shift()
     }
   }
 
-  async #shipUntilDone(waiting: Waiting): Promise<void> {
+  async #shipUntilDone(waiting: WaitingSegment): Promise<void> {
     let shipment: Shipment | null = null
     for (
       let retryMs = retryMsFirst;
@@ -183,80 +203,81 @@ export class Shipper {
         await this.#shipped.settleDoubt()
         shipment ??= await this.#prepare(waiting)
         this.#segments.readAhead(this.#waiting[1]?.path)
-        await insertBatch({ ...this.#options, turn: shipment.turn }, shipment.batch)
-        await shipment.turn?.end()
+        await insertBatch({ ...this.#options, lease: shipment.lease }, shipment.batch)
+        await shipment.lease?.release()
         for (const row of shipment.damaged)
-          bury(this.#options, shipment.batch.name, row, damagedReason)
+          writeDeadLetter(this.#options, shipment.batch.name, row, damagedReason)
         await this.#finish(waiting.path, shipment.batch)
         this.#segments.release(shipment.memory)
         return
       } catch (error) {
         this.#shipped.doubtServer()
         this.#options.observe.retry(error as Error, waiting.path)
-        if (shipment?.turn && !mayGoOn(shipment.turn)) {
-          shipment.turn.giveUp()
+        if (shipment?.lease && !isUsableForRetry(shipment.lease)) {
+          shipment.lease.abandon()
           shipment = null
           waiting.isUncertain = true
         }
         await this.#pause(retryMs * (0.5 + Math.random()))
       }
     }
-    shipment?.turn?.giveUp()
+    shipment?.lease?.abandon()
   }
 
-  /** Waits for our turn, and decides what of a segment is to be inserted. */
-  async #prepare(waiting: Waiting): Promise<Shipment> {
+  /** Reads a segment, acquires the lease, and removes the rows that ClickHouse has. */
+  async #prepare(waiting: WaitingSegment): Promise<Shipment> {
     const { duplicates } = this.#options
     const name = basename(waiting.path)
-    const { payloads, rows, damaged, look, oldestAt, memory } = await this.#segments.read(
+    const { payloads, rows, damaged, ids, oldestAt, memory } = await this.#segments.read(
       waiting.path,
     )
-    // Whatever state its file is in: what was shipped before a restart is not inserted again.
+    // By the name of a sealed file, also when the file is `.done`: ClickHouse recognizes what was shipped before a restart.
     const token = basename(inState(waiting.path, 'seg'))
     const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
-    if (!duplicates || !look) return { turn: null, batch, damaged, memory }
+    if (!duplicates || !ids) return { lease: null, batch, damaged, memory }
 
-    const turn = await duplicates.begin(look)
+    const lease = await duplicates.acquireLease(ids)
     try {
-      if (turn.isUnsettled) await this.#settle(queryIdOf(''), arrivingMs)
-      const suspects = await duplicates.suspectsIn(payloads, look, turn)
-      if (waiting.isUncertain) await this.#takeOutStored(batch)
-      await this.#takeOutDuplicates(batch, duplicates, suspects)
-      return { turn, batch, damaged, memory }
+      if (lease.mayOtherInsertsRun) await this.#waitForInserts(queryIdOf(''), arrivingMs)
+      const suspects = await duplicates.findSuspects(payloads, ids, lease)
+      if (waiting.isUncertain) await this.#removeStoredRows(batch)
+      await this.#removeDuplicates(batch, duplicates, suspects)
+      return { lease, batch, damaged, memory }
     } catch (error) {
-      turn.giveUp()
+      lease.abandon()
       throw error
     }
   }
 
-  /** Of a batch that ClickHouse may have: what it has of it. */
-  async #takeOutStored(batch: Batch): Promise<void> {
+  /** Removes the rows that ClickHouse has from a batch that may have been inserted. */
+  async #removeStoredRows(batch: Batch): Promise<void> {
     const { clickhouse } = this.#options
-    await this.#settle(queryIdOf(batch.name), 0)
+    await this.#waitForInserts(queryIdOf(batch.name), 0)
     batch.payloads = await withoutStoredLines(clickhouse, spoolIdOf(batch.name), batch.payloads)
-    // ClickHouse may remember the token of rows that it lost.
+    // ClickHouse may remember the token of rows that it lost, and would then ignore them.
     batch.token = `${batch.name} ${randomUUID()}`
   }
 
-  async #takeOutDuplicates(
+  /** Removes the rows whose event is stored already from a batch, and reports them. */
+  async #removeDuplicates(
     batch: Batch,
     duplicates: Deduplicator,
     suspects: ReadonlySet<string>,
   ): Promise<void> {
-    const checked = await duplicates.takeOut(batch.payloads, suspects)
+    const checked = await duplicates.removeDuplicates(batch.payloads, suspects)
     batch.payloads = checked.payloads
     batch.rows -= checked.duplicates.length
     if (checked.duplicates.length > 0) this.#options.observe.duplicates(checked.duplicates)
   }
 
-  /** Waits until no insert of such an id is under way, and none can be that ClickHouse does not know of yet. */
-  async #settle(queryIdPrefix: string, arrivingMs: number): Promise<void> {
+  /** Waits until no insert with this prefix runs; first for `arrivingMs`, in which one may still reach ClickHouse. */
+  async #waitForInserts(queryIdPrefix: string, arrivingMs: number): Promise<void> {
     if (arrivingMs > 0) await this.#pause(arrivingMs)
     while (await isBeingInserted(this.#options.clickhouse, queryIdPrefix))
       await this.#pause(retryMsFirst)
   }
 
-  /** Records that ClickHouse has the segment, and keeps the file for a while. */
+  /** Marks the segment as shipped, and keeps the file for a while. */
   async #finish(path: string, batch: Batch): Promise<void> {
     const done = inState(path, 'done')
     await rename(path, done)
@@ -273,5 +294,6 @@ export class Shipper {
   }
 }
 
-/** Whether a turn in which an insert failed may be used for another try of the same bytes. */
-const mayGoOn = (turn: Turn): boolean => turn.isHeld() && Date.now() - turn.begunAt < failingTurnMs
+/** Whether a lease under which an insert failed may be used for another try of the same bytes. */
+const isUsableForRetry = (lease: ShipLease): boolean =>
+  lease.isHeld() && Date.now() - lease.acquiredAt < failingLeaseMs

@@ -3,15 +3,15 @@ import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/recover.ts'
 import { Deduplicator } from './deduplicator.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
-import { ShipTurns } from './turns.ts'
+import { ShipLeases } from './turns.ts'
 
 const keepShippedMs = 120_000
 
 export type Shippers = Record<SpooledTable, Shipper>
 
 /**
- * One shipper for each table: the only one of this machine, for all its workers. Those of events of all machines take
- * turns, through the PostgreSQL at `postgresUrl`.
+ * Opens one shipper for each table, for all workers of this machine. The shippers of events of all machines share one
+ * lease, through the PostgreSQL at `postgresUrl`.
  */
 export function openShippers(
   clickhouse: ClickHouse,
@@ -29,15 +29,15 @@ export function openShippers(
       observe: observe(table),
     })
   return {
-    events: open('events', new Deduplicator(clickhouse, new ShipTurns(postgresUrl, collectorId))),
+    events: open('events', new Deduplicator(clickhouse, new ShipLeases(postgresUrl, collectorId))),
     rejected_events: open('rejected_events', null),
     identity_links: open('identity_links', null),
   }
 }
 
 /**
- * Gives what a process that is gone left in a part of a spool to the shippers. At the start of the service nobody knows
- * what of that was inserted; when a worker alone has died, none of it was.
+ * Hands the segments that an ended process left in a part of a spool to the shippers. At the start of the service any of
+ * them may have been inserted; when only a worker has died, none of them was.
  */
 export function recoverSpool(part: string, shippers: Shippers, isServiceStart: boolean): void {
   for (const { table, path } of tableDirectories(part)) {

@@ -1,47 +1,50 @@
 import pg from 'pg'
 import { repeat } from '../../platform/repeat.ts'
 
-/** Any number that nobody else locks on in our database. */
+/** The key of the advisory lock: any number that nothing else in our database locks. */
 const turnsLock = 7_306_080
-/** PostgreSQL ends the session, and so the turn, of a collector that says nothing for so long. */
+/** PostgreSQL ends a session that is silent for so long, and with it the lease. */
 const silenceMsMax = 10_000
 const heartbeatMs = 2_000
-/** A session that nobody needs is closed before PostgreSQL does it, which would log that as an error. */
+/** An idle session is closed before PostgreSQL ends it, which PostgreSQL would log as an error. */
 const idleMsMax = 5_000
-/** How long an answer may take before the turn counts as lost: well before PostgreSQL gives it to somebody else. */
+/** How long an answer may take before the lease counts as lost: well before PostgreSQL grants it to another collector. */
 const answerMsMax = 4_000
-/** For so long after PostgreSQL heard of us for sure, the turn is ours, however long our process stood still. */
+/** The lease is ours for so long after PostgreSQL last received a message of ours, however long our process stalls. */
 const heldMs = 9_000
 const lockWaitMsMax = 30_000
 
-/** The time in which one collector alone brings events to ClickHouse. */
-export interface Turn {
+/**
+ * The exclusive right to insert events into ClickHouse, for one segment. The database calls it a turn (`ship_turns`),
+ * and numbers them. Unlike a lease of platform/postgres/lease.ts it ends with the connection, within seconds.
+ */
+export interface ShipLease {
   /**
-   * Hashes of the ids that other collectors have shipped since our last turn, two words each; null when not all of
+   * Hashes of the ids that other collectors have shipped since our last lease, two words each; null when not all of
    * them are known.
    */
-  readonly learned: Uint32Array | null
-  /** Nobody knows whether the turn before has ended: its insert may be under way. */
-  readonly isUnsettled: boolean
-  readonly begunAt: number
-  /** False as soon as PostgreSQL may give the turn to another collector. */
+  readonly idsOfOthers: Uint32Array | null
+  /** The previous holder did not release its lease: one of its inserts may still run. */
+  readonly mayOtherInsertsRun: boolean
+  readonly acquiredAt: number
+  /** False as soon as PostgreSQL may grant the lease to another collector. */
   isHeld(): boolean
-  /** All of it is in ClickHouse. Never rejects: a turn that cannot be ended is one that was given up. */
-  end(): Promise<void>
-  /** Gives it up: something may be on its way to ClickHouse, which the next turn has to wait for. */
-  giveUp(): void
+  /** Call it when everything is in ClickHouse. Never rejects: a lease that cannot be released counts as abandoned. */
+  release(): Promise<void>
+  /** Ends the lease while an insert may still be on its way to ClickHouse: the next holder waits for that insert. */
+  abandon(): void
 }
 
 /**
- * The turns of one collector, on a connection of its own: a lock of PostgreSQL, which its process loses when it dies.
- * Each turn leaves the ids it ships to the others, before it ships them.
+ * Acquires the leases of one collector, on a connection of its own: an advisory lock of PostgreSQL, which the process
+ * loses when it dies. With each lease a collector publishes the ids that it is about to ship to the other collectors.
  */
-export class ShipTurns {
+export class ShipLeases {
   readonly #postgresUrl: string
   readonly #collectorId: string
   #session: pg.Client | null = null
   #closeWhenIdle: NodeJS.Timeout | undefined
-  /** Our last turn. */
+  /** The number of our last lease. */
   #seen: number | null = null
 
   constructor(postgresUrl: string, collectorId: string) {
@@ -49,8 +52,8 @@ export class ShipTurns {
     this.#collectorId = collectorId
   }
 
-  /** Waits for our turn and begins it, telling the others of these ids (hashes, two words each). */
-  async begin(ids: Uint32Array): Promise<Turn> {
+  /** Waits for the lease, and publishes these ids (hashes, two words each) to the other collectors. */
+  async acquire(ids: Uint32Array): Promise<ShipLease> {
     clearTimeout(this.#closeWhenIdle)
     const session = this.#session ?? (await this.#open())
     try {
@@ -73,7 +76,7 @@ export class ShipTurns {
       })
       const { turn, left_open, hashes } = rows[0]!
       this.#seen = turn
-      return this.#turn(session, left_open, hashes && wordsOf(hashes))
+      return this.#leaseOn(session, left_open, hashes && wordsOf(hashes))
     } catch (error) {
       this.#drop(session)
       throw error
@@ -86,7 +89,11 @@ export class ShipTurns {
     if (this.#session) this.#drop(this.#session)
   }
 
-  #turn(session: pg.Client, isUnsettled: boolean, learned: Uint32Array | null): Turn {
+  #leaseOn(
+    session: pg.Client,
+    mayOtherInsertsRun: boolean,
+    idsOfOthers: Uint32Array | null,
+  ): ShipLease {
     let heardAt = Date.now()
     const beat = async () => {
       const askedAt = Date.now()
@@ -95,11 +102,11 @@ export class ShipTurns {
     }
     const heartbeat = repeat(heartbeatMs, beat, () => this.#drop(session))
     return {
-      learned,
-      isUnsettled,
-      begunAt: Date.now(),
+      idsOfOthers,
+      mayOtherInsertsRun,
+      acquiredAt: Date.now(),
       isHeld: () => this.#session === session && Date.now() - heardAt < heldMs,
-      end: async () => {
+      release: async () => {
         await heartbeat.stop()
         await session
           .query('SELECT end_ship_turn($1)', [turnsLock])
@@ -107,7 +114,7 @@ export class ShipTurns {
         this.#closeWhenIdle = setTimeout(() => this.#leave(session), idleMsMax)
         this.#closeWhenIdle.unref()
       },
-      giveUp: () => {
+      abandon: () => {
         void heartbeat.stop()
         this.#drop(session)
       },
@@ -126,19 +133,20 @@ export class ShipTurns {
     session.once('end', () => this.#drop(session))
     await session.connect()
     this.#session = session
-    // Only what begin_ship_turn writes must be durable before we go on.
+    // Only the rows that begin_ship_turn writes must be durable, and it sets that for itself.
     await session.query(
       `SET idle_session_timeout = ${silenceMsMax}; SET lock_timeout = ${lockWaitMsMax}; SET synchronous_commit = off`,
     )
     return session
   }
 
+  /** Closes an idle session in order. */
   #leave(session: pg.Client): void {
     if (this.#session === session) this.#session = null
     session.end().catch(() => {})
   }
 
-  /** At our side at once: at the other nobody may be left to say goodbye. */
+  /** Closes a session at once, without waiting for an answer of the server. */
   #drop(session: pg.Client): void {
     if (this.#session === session) this.#session = null
     session.connection.stream.destroy()

@@ -1,18 +1,18 @@
 import { createSpare, removeSpare, type SegmentFile } from './segmentFile.ts'
 
-/** After so many commits to one segment its spool is busy, and the next one is made ahead of time. */
+/** After this many commits to one segment its spool is busy, and the next segment is preallocated. */
 const busyCommits = 8
 const roomMin = 1024 * 1024
-/** A spare that nobody needs is removed: most spools rest most of the time. */
+/** A spare that is not taken within this time is removed: most spools are idle most of the time. */
 const idleMsMax = 2_000
 
-/** The next segment of a busy spool, made while the one before is written: never more than one. */
-export class Spares {
+/** The next segment of a busy spool, preallocated while the current one is written: at most one, the spare. */
+export class PreallocatedSegments {
   readonly #prefix: string
   readonly #roomMax: number
   #made = 0
   #commits = 0
-  /** Of the segment that is written, and of the one before. */
+  /** Bytes of the segment that is written, and of the one before. */
   #bytes = 0
   #lastBytes = 0
   #spare: SegmentFile | null = null
@@ -20,7 +20,7 @@ export class Spares {
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** `prefix`: what their paths begin with; no other segment is called so. `roomMax`: bytes of the largest one. */
+  /** `prefix`: the beginning of their paths, which no other segment has. `roomMax`: bytes of the largest one. */
   constructor(prefix: string, roomMax: number) {
     this.#prefix = prefix
     this.#roomMax = roomMax
@@ -30,12 +30,12 @@ export class Spares {
     return this.#spare !== null
   }
 
-  /** To be told of each commit, and how many bytes the segment has. */
+  /** Call it after each commit with the bytes of the segment. */
   noteCommit(bytes: number): void {
     this.#commits++
     this.#bytes = bytes
     if (this.#commits < busyCommits || this.#spare || this.#making || this.#isClosed) return
-    // Twice what the last one took: a spool that gets busier has larger segments, and each is an insert.
+    // Twice the last one's bytes: a spool that gets busier has larger segments.
     const room = Math.min(this.#roomMax, Math.max(roomMin, 2 * Math.max(bytes, this.#lastBytes)))
     this.#making = createSpare(`${this.#prefix}.next${++this.#made}.spare`, room)
       .then((spare) => this.#keep(spare))
@@ -46,7 +46,7 @@ export class Spares {
       })
   }
 
-  /** The spare, if there is one: it is the caller's then. */
+  /** Gives the spare, if there is one, to the caller. */
   take(): SegmentFile | null {
     clearTimeout(this.#idle)
     this.#commits = 0

@@ -15,7 +15,7 @@ import {
   writeDurably,
 } from './segmentFile.ts'
 import { aheadMsMax, type SharedClock } from './sharedClock.ts'
-import { Spares } from './spares.ts'
+import { PreallocatedSegments } from './spares.ts'
 
 /** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
 export class SpoolUnavailable extends Error {}
@@ -25,7 +25,7 @@ export interface SpoolOptions {
   directory: string
   /** A segment is sealed when it is this large… */
   segmentBytesMax: number
-  /** …or this old, twice that where it fills fast. While those sealed earlier wait to be shipped it may as well grow. */
+  /** …or this old; a segment that fills fast gets twice the time. It also grows on while earlier ones wait for the shipper. */
   sealAfterMs: number
   /** Bytes of all segments that wait; past this, `append` refuses. */
   bytesMax: number
@@ -35,13 +35,14 @@ export interface SpoolOptions {
   onNoRoom?: () => void
   /** Called after each commit. */
   onCommit?: (rows: number) => void
-  /** The earliest time, epoch milliseconds, that rows may say they were received; default any. */
+  /** The earliest `received_at` of new rows, epoch milliseconds; default any. */
   receivedFrom?: number | undefined
-  /** PostgreSQL's time: a clock of this machine that is far ahead of it is not believed. Default: it always is. */
+  /** PostgreSQL's time, which limits how far this machine's clock may run ahead. Default: no limit. */
   clock?: Pick<SharedClock, 'latest'> | undefined
 }
 
-interface Waiting {
+/** The rows of one call of `append`, until they are durable. */
+interface AppendedRows {
   receivedAt: number
   firstSeq: number
   resolve: () => void
@@ -49,49 +50,75 @@ interface Waiting {
 }
 
 /**
- * An append-only log of rows on their way to ClickHouse. `append` resolves when its rows are on disk: all that
- * arrives while one durable write is under way goes into the next, so there is never more than one.
+ * An append-only log of rows on their way to ClickHouse. `append` resolves when its rows are on disk. Rows that arrive
+ * during a durable write share the next one, so at most one write runs at a time.
  *
  * Segments are called `<spool_id>.<first seq>.<state>` (recover.ts). Every start has a new spool_id, a UUIDv7, so
  * names sort by age and no (spool_id, seq) is ever used twice.
+ *
+ * Three state machines run side by side:
+ *
+ *   1. Rows: one commit loop (#commitWaiting) runs while rows wait.
+ *
+ *        append ▶ #waiting ▶ #group ▶ #writeRecord ▶ resolve
+ *                                         └ the disk refuses ▶ reject with SpoolUnavailable
+ *
+ *   2. Segments: #sealing is a chain of promises, so segments are sealed one at a time, in their order.
+ *
+ *        #openSegment ▶ #open ──── #seal ────▶ #unsealed ── #sealAll ──▶ `.seg` file ▶ onSealed (the shipper)
+ *                         └── #abandon: a write failed ──┘  ▲        │
+ *                                                           └────────┘ the disk refuses: again after sealAfterMs
+ *
+ *   3. The age of the open segment: #sealIn starts one timer, which calls #sealWhenDue.
+ *
+ *        commit ▶ #sealIn ▶ #sealWhenDue ┬ it fills fast, or the shipper is behind ▶ #sealIn
+ *                                        ├ a commit is under way ▶ #sealsAfterCommit: #writeRecord seals
+ *                                        └ otherwise ▶ #seal
+ *
+ * #writeRecord connects them: it opens a segment for a group of rows, and seals the segment when it is full or due.
  */
 export class Spool {
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
-  /** Takes the rows that wait; its other is being written. */
+  /** Encodes the rows of #waiting, while the buffer of #otherEncoder is written. The commit loop swaps the two. */
   #encoder = new FrameEncoder()
   #otherEncoder = new FrameEncoder()
-  readonly #spares: Spares
+  readonly #preallocated: PreallocatedSegments
   #nextSeq = 1
-  #waiting: Waiting[] = []
-  /** What is being committed. */
-  #group: Waiting[] = []
+  #waiting: AppendedRows[] = []
+  /** The rows that are being committed. */
+  #group: AppendedRows[] = []
   #committing: Promise<void> | null = null
   #open: OpenSegment | null = null
-  /** Files that are being sealed, or that the disk would not let us seal: tried again until it does. */
+  /** Segments that are being sealed, or whose sealing the disk refused: the spool retries until it succeeds. */
   #unsealed: OpenSegment[] = []
   #sealing: Promise<void> = Promise.resolve()
   #sealedBytes = 0
-  /** How many were. */
-  #seals = 0
+  /** How many segments were sealed: #measure discards a measurement during which it grew. */
+  #sealCount = 0
   #sealTimer: NodeJS.Timeout | undefined
-  /** The open segment is old enough, and a commit to it is under way. */
-  #isDue = false
+  /** The open segment is due, but a commit to it is under way: that commit seals it. */
+  #sealsAfterCommit = false
   readonly #measuring: { stop(): Promise<void> }
   #isClosed = false
   /** When the disk last refused. */
   #refusedAt = 0
-  #toldNoRoomAt = 0
-  /** The last time that `receive` gave. */
+  #reportedNoRoomAt = 0
+  /** The last time that `receive` returned. */
   #receivedAt: number
+  /** The last mark that `lowMark` returned: `append` refuses rows from before it. */
   #lowMark = 0
-  #published = 0
+  /** The latest watermark that this machine has published. */
+  #publishedMark = 0
 
   constructor(options: SpoolOptions) {
     this.#options = options
-    this.#spares = new Spares(join(options.directory, this.spoolId), options.segmentBytesMax)
+    this.#preallocated = new PreallocatedSegments(
+      join(options.directory, this.spoolId),
+      options.segmentBytesMax,
+    )
     this.#receivedAt = options.receivedFrom ?? 0
-    // Segments leave the directory without our doing: another process ships them.
+    // The primary process ships segments, so they leave the directory without a call of this object.
     this.#measuring = repeat(
       measureMs,
       () => this.#measure(),
@@ -107,26 +134,26 @@ export class Spool {
     )
   }
 
-  /** True while `append` refuses for want of room. */
+  /** True while `append` refuses because the spool has reached bytesMax. */
   get isFull(): boolean {
     return this.bytes >= this.#options.bytesMax
   }
 
-  /** Why appends fail now; null when they don't. */
+  /** Why appends fail now; null when they succeed. */
   get trouble(): string | null {
     if (this.isFull) return 'the spool is full'
     return Date.now() - this.#refusedAt < troubleMs ? 'the disk refuses writes' : null
   }
 
   /**
-   * The time that rows which arrive now are to say, epoch milliseconds. It does not go back when the clock does, and it
-   * is at most 5 seconds ahead of PostgreSQL's. A time that ran ahead before it was compared goes back to PostgreSQL's,
-   * never to before what was published: readers have read all until there.
+   * Returns the `received_at` of rows that arrive now, epoch milliseconds. It does not go back when the clock does, and
+   * it is at most 5 seconds ahead of PostgreSQL's. A time that ran ahead before the first comparison goes back to
+   * PostgreSQL's, but never to before the published watermark: readers have read everything until there.
    */
   receive(): number {
     const latest = Math.ceil(this.#options.clock?.latest() ?? Infinity)
     if (this.#receivedAt > latest + aheadMsMax) {
-      this.#receivedAt = Math.max(latest, this.#published)
+      this.#receivedAt = Math.max(latest, this.#publishedMark)
       this.#lowMark = Math.min(this.#lowMark, this.#receivedAt)
     }
     this.#receivedAt = Math.max(this.#receivedAt, Math.min(Date.now(), latest + aheadMsMax))
@@ -135,11 +162,12 @@ export class Spool {
 
   /** Notes the latest watermark that this machine has published, epoch milliseconds. */
   notePublished(mark: number): void {
-    this.#published = mark
+    this.#publishedMark = mark
   }
 
   /**
-   * All rows received before it, epoch milliseconds, are in segments that onSealed was called for, and none will follow.
+   * Returns a time, epoch milliseconds. All rows received before it are in segments that onSealed was called for, and
+   * no row from before it will follow.
    */
   lowMark(): number {
     const oldest = [...this.#unsealed, this.#open, this.#group[0], this.#waiting[0]]
@@ -148,14 +176,15 @@ export class Spool {
   }
 
   /**
-   * Keeps rows. Each is the text of a JSON object with at least one member; the spool adds `spool_id` and `seq`. Resolves when they are
-   * durable; rejects with SpoolUnavailable when the spool is full or the disk refuses, and then none was kept. They say
-   * that they were received at `receivedAt`, which `receive` gave: rows with which a caller let time go by are refused.
+   * Keeps rows. Each is the text of a JSON object with at least one member; the spool adds `spool_id` and `seq`.
+   * Resolves when they are durable. Rejects with SpoolUnavailable when the spool is full or the disk refuses; then no
+   * row was kept. `receivedAt` is their `received_at`, from `receive`. Call `append` without waiting in between: once
+   * a later low mark was reported, the rows are refused.
    */
   append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
     if (receivedAt < this.#lowMark)
       return Promise.reject(new SpoolUnavailable('the rows come too late'))
-    // The first row of a group, and of a segment, tells that none of the others is earlier.
+    // The first row of a group, and of a segment, must be the earliest: lowMark and the shipper read only that one.
     if (receivedAt < (this.#waiting[0]?.receivedAt ?? 0))
       return Promise.reject(new SpoolUnavailable('the clock was set back'))
     if (this.#isClosed) return Promise.reject(new SpoolUnavailable('the spool is closed'))
@@ -165,19 +194,20 @@ export class Spool {
       this.#encoder.add(row, `,"spool_id":"${this.spoolId}","seq":${this.#nextSeq++}}\n`)
     return new Promise((resolve, reject) => {
       this.#waiting.push({ receivedAt, firstSeq, resolve, reject })
-      this.#committing ??= this.#commit()
+      this.#committing ??= this.#commitWaiting()
     })
   }
 
-  /** Commits what waits, seals, and accepts nothing more. */
+  /** Commits the waiting rows, seals all segments, and refuses further rows. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#committing
     await this.#measuring.stop()
-    await Promise.all([this.#seal(), this.#spares.close()])
+    await Promise.all([this.#seal(), this.#preallocated.close()])
   }
 
-  async #commit(): Promise<void> {
+  /** The commit loop: writes all waiting rows as one record, until none wait. */
+  async #commitWaiting(): Promise<void> {
     // Whatever arrives in the same turn of the event loop shares the write.
     await new Promise(setImmediate)
     while (this.#waiting.length > 0) {
@@ -188,7 +218,7 @@ export class Spool {
       const record = this.#encoder.finish()
       ;[this.#encoder, this.#otherEncoder] = [this.#otherEncoder, this.#encoder]
       try {
-        await this.#write(group[0]!, record)
+        await this.#writeRecord(group[0]!, record)
         this.#options.onCommit?.(rows)
         this.#refusedAt = 0
         for (const one of group) one.resolve()
@@ -202,67 +232,71 @@ export class Spool {
     this.#committing = null
   }
 
+  /** Notes that the disk refused a write; when it is full, asks for room. */
   #noteRefusal({ code }: NodeJS.ErrnoException): void {
     const now = Date.now()
     this.#refusedAt = now
-    if ((code !== 'ENOSPC' && code !== 'EDQUOT') || now - this.#toldNoRoomAt < measureMs) return
-    this.#toldNoRoomAt = now
+    if ((code !== 'ENOSPC' && code !== 'EDQUOT') || now - this.#reportedNoRoomAt < measureMs) return
+    this.#reportedNoRoomAt = now
     this.#options.onNoRoom?.()
   }
 
-  async #write(first: Waiting, record: Buffer): Promise<void> {
+  /** Writes a record, whose first rows are `first`, durably to the open segment; seals the segment if it is full or due. */
+  async #writeRecord(first: AppendedRows, record: Buffer): Promise<void> {
     if (this.#open && first.receivedAt < this.#open.receivedAt) void this.#seal()
     this.#open ??= await this.#openSegment(first)
     const open = this.#open
     try {
       await writeDurably(open.file, record, open.bytes)
     } catch (error) {
-      // After a failed write nobody knows what the file holds past the last commit: cut there, go on in a new file.
+      // After a failed write the file may hold anything past the last commit. Cut it there and use a new file.
       this.#abandon(open)
       throw error
     }
     open.bytes += record.length
-    this.#spares.noteCommit(open.bytes)
+    this.#preallocated.noteCommit(open.bytes)
     const isFull = open.bytes >= this.#options.segmentBytesMax
-    const isOut = this.#spares.isReady && open.bytes + record.length > open.file.room
-    if (isFull || isOut || this.#isDue) void this.#seal()
+    const lacksRoom = this.#preallocated.isReady && open.bytes + record.length > open.file.room
+    if (isFull || lacksRoom || this.#sealsAfterCommit) void this.#seal()
     else this.#sealIn(this.#options.sealAfterMs)
   }
 
-  async #openSegment({ firstSeq, receivedAt }: Waiting): Promise<OpenSegment> {
+  async #openSegment({ firstSeq, receivedAt }: AppendedRows): Promise<OpenSegment> {
     const name = `${this.spoolId}.${String(firstSeq).padStart(16, '0')}.open`
     const path = join(this.#options.directory, name)
-    const spare = this.#spares.take()
+    const spare = this.#preallocated.take()
     const file = await (spare ? takeSpare(spare, path) : createSegment(path))
     return { file, bytes: 0, receivedAt }
   }
 
+  /** Decides, when the timer fires, whether the open segment is sealed now, after the current commit, or later. */
   async #sealWhenDue(): Promise<void> {
     const { directory, sealAfterMs } = this.#options
     const due = this.#open
     this.#sealTimer = undefined
-    const isBehind = await sealedIn(directory).then(
+    const shipperIsBehind = await sealedIn(directory).then(
       (waiting) => waiting.length > 0,
       () => false,
     )
-    // Full meanwhile: the one that is open now is young.
+    // The segment was sealed meanwhile because it was full; the open one is younger than sealAfterMs.
     if (due && this.#open !== due) return
-    const mayWait = due !== null && due.bytes >= fastBytes && !due.hasWaited
+    const mayWait = due !== null && due.bytes >= fastSegmentBytes && !due.hasWaited
     if (mayWait) due.hasWaited = true
-    if (isBehind || mayWait) this.#sealIn(sealAfterMs)
-    else if (this.#committing && this.#open) this.#isDue = true
+    if (shipperIsBehind || mayWait) this.#sealIn(sealAfterMs)
+    else if (this.#committing && this.#open) this.#sealsAfterCommit = true
     else void this.#seal()
   }
 
+  /** Starts the timer unless it runs. */
   #sealIn(ms: number): void {
     this.#sealTimer ??= setTimeout(() => void this.#sealWhenDue(), ms)
   }
 
-  /** Gives the open segment to whoever ships, and with it those that could not be given before; in their order. */
+  /** Hands the open segment to the shipper, after the segments whose sealing failed earlier; in their order. */
   #seal(): Promise<void> {
     if (this.#open) this.#unsealed.push(this.#open)
     this.#open = null
-    this.#isDue = false
+    this.#sealsAfterCommit = false
     clearTimeout(this.#sealTimer)
     this.#sealTimer = undefined
     this.#sealing = this.#sealing.then(() => this.#sealAll())
@@ -280,7 +314,7 @@ export class Spool {
         this.#unsealed.splice(this.#unsealed.indexOf(segment), 1)
         if (sealed === null) continue
         this.#sealedBytes += segment.bytes
-        this.#seals++
+        this.#sealCount++
         this.#options.onSealed(sealed)
       } catch {
         if (!this.#isClosed) this.#sealIn(this.#options.sealAfterMs)
@@ -288,20 +322,21 @@ export class Spool {
     }
   }
 
+  /** Measures the sealed segments that are not shipped yet. */
   async #measure(): Promise<void> {
-    const seals = this.#seals
+    const seals = this.#sealCount
     const bytes = await sealedBytesIn(this.#options.directory)
-    // One that was sealed meanwhile may not be among them.
-    if (seals === this.#seals) this.#sealedBytes = bytes
+    // The listing may lack a segment that was sealed meanwhile.
+    if (seals === this.#sealCount) this.#sealedBytes = bytes
   }
 
-  /** Leaves a segment that a write failed on: it is cut to what was committed, and the next begins. */
+  /** Leaves a segment on which a write failed: cuts it to the committed bytes, so that the next write opens another. */
   #abandon(segment: OpenSegment): void {
     this.#open = null
     try {
       truncateSync(segment.file.path, segment.bytes)
     } catch {
-      // The disk refuses this too; the checksum of the torn record tells where to cut.
+      // The disk refuses this too. sealLeftover cuts the file later, at the record whose checksum is wrong.
     }
     this.#unsealed.push({ ...segment, isTorn: true })
     this.#sealIn(this.#options.sealAfterMs)
@@ -310,19 +345,20 @@ export class Spool {
 
 interface OpenSegment {
   file: SegmentFile
-  /** By its first row. */
+  /** `received_at` of its first row, the earliest. */
   receivedAt: number
-  /** Committed so far. */
+  /** Committed bytes. */
   bytes: number
+  /** It was due, and got a second sealAfterMs because it fills fast. */
   hasWaited?: boolean
   /** A write failed: the file may hold more than was committed. */
   isTorn?: boolean
 }
 
-/** It fills fast when it is so large when due: its rows cost ClickHouse a fifth less in one insert than in two. */
-const fastBytes = 1024 * 1024
+/** A segment that is this large when due fills fast: ClickHouse takes its rows more cheaply in one insert than in two. */
+const fastSegmentBytes = 1024 * 1024
 
 const measureMs = 1_000
 
-/** How long one refusal of the disk counts, when nothing is written meanwhile. */
+/** How long `trouble` reports a refusal of the disk, when nothing is written meanwhile. */
 const troubleMs = 2_000

@@ -3,26 +3,33 @@ import type { Socket } from 'node:net'
 import { type BeaconHead, readBeaconHead } from './beaconHead.ts'
 import type { Refusal, TakeBeacon, WireAnswer } from './wireBeacon.ts'
 
-/** Who takes the beacons of all connections. */
+/** Takes the beacons of all connections. */
 interface Beacons {
   readonly take: TakeBeacon
-  /** No more once the server closes. */
+  /** False once the server closes. */
   readonly areTaken: boolean
   /** Called before and after each. */
   begin(): void
   end(): void
 }
 
-/** Whose the next bytes of a connection are. */
+/** Which parser reads the next bytes of a connection. */
 type Reader =
-  /** Nobody's yet: a request begins. */
+  /** Undecided: a request begins. */
   | 'next'
-  /** They wait: a beacon is being answered. */
+  /** None, they wait: a beacon is being answered. */
   | 'beacon'
-  /** Node's: it has a request that is not answered, or nobody knows any more where one begins. */
+  /** Node's parser: it has an unanswered request, or it is unknown where the next request begins. */
   | 'Node'
 
-/** A connection, and who reads it. */
+/**
+ * A connection, whose requests are read by Node's parser or, if they are whole strict beacons, here.
+ *
+ *   'next' ─ a whole beacon, not the first request ▶ 'beacon' ─ answered ▶ 'next'
+ *      │                                                └ refused ▶ 'Node'
+ *      └ anything else ▶ 'Node' ─ its one request is complete and answered, and no byte is left over ▶ 'next'
+ *                           └ otherwise it stays Node's until the connection ends
+ */
 export class Connection {
   readonly #socket: Socket
   readonly #toNode: (bytes: Buffer) => void
@@ -30,13 +37,13 @@ export class Connection {
   #reader: Reader = 'next'
   /** Node's clock for connections that send nothing runs until its parser has seen a request. */
   #isFirst = true
-  /** Of the request that Node has: bytes still to come; below zero when more came, or nobody knows. */
+  /** Bytes of Node's current request that are still to come; negative if more arrived, or if its end is unknown. */
   #bytesLeft = 0
-  /** That Node's parser read since it was given the last one. */
+  /** How many requests Node's parser has read since its last turn began. */
   #requests = 0
-  /** Came with or after a beacon that is being answered, by whomever. */
+  /** Bytes that arrived with or after a beacon that is being answered. */
   #waiting: Buffer | null = null
-  /** Of the request that Node is being given. */
+  /** The refusal of the beacon that is being passed to Node. */
   refusal: Refusal | undefined
 
   constructor(socket: Socket, toNode: (bytes: Buffer) => void, beacons: Beacons) {
@@ -47,7 +54,7 @@ export class Connection {
 
   /** Takes bytes that arrived. */
   read(bytes: Buffer): void {
-    // Behind what waits already, too: a refused beacon is Node's, but what came with it has not been read.
+    // Also if bytes wait already: a refused beacon is Node's, but the bytes that came with it have not been read.
     if (this.#reader === 'beacon' || this.#waiting) {
       this.#waiting = this.#waiting ? Buffer.concat([this.#waiting, bytes]) : bytes
       this.#socket.pause()
@@ -63,7 +70,7 @@ export class Connection {
     }
   }
 
-  /** Hands Node bytes that begin with a request, which ends after `end` of them; -1: nobody knows. */
+  /** Passes Node bytes that begin with a request, which ends after `end` of them; -1: its end is unknown. */
   #giveToNode(bytes: Buffer, end: number): void {
     this.#reader = 'Node'
     this.#isFirst = false
@@ -72,12 +79,12 @@ export class Connection {
     this.#toNode(bytes)
   }
 
-  /** Is told of each request that Node's parser has read the head of. */
+  /** Call it for each request whose head Node's parser has read. */
   noteRequest(request: IncomingMessage, response: ServerResponse): void {
     this.#requests++
     response.on('finish', () => {
-      // Its parser has read this one request, wholly, and not a byte more.
-      if (this.#requests === 1 && this.#bytesLeft === 0 && request.complete) this.#goOn()
+      // The parser has read exactly this one request.
+      if (this.#requests === 1 && this.#bytesLeft === 0 && request.complete) this.#runNext()
     })
   }
 
@@ -93,7 +100,7 @@ export class Connection {
       this.refusal = { body, error }
     }
     if (answer) this.#write(answer)
-    // A parser whose connection has ended may be another's by now.
+    // The parser of an ended connection may serve another connection by now.
     else if (!this.#socket.destroyed) this.#giveToNode(bytes.subarray(0, end), end)
     this.refusal = undefined
     this.#beacons.end()
@@ -102,13 +109,13 @@ export class Connection {
   #write({ text, encoding }: WireAnswer): void {
     const socket = this.#socket
     if (!socket.writable) return
-    if (socket.write(text, encoding)) this.#goOn()
-    // Who reads no answers gets to send no requests.
-    else socket.pause().once('drain', () => this.#goOn())
+    if (socket.write(text, encoding)) this.#runNext()
+    // A client that does not read its answers may not send more requests.
+    else socket.pause().once('drain', () => this.#runNext())
   }
 
-  /** All that was read is answered: on to what came meanwhile. */
-  #goOn(): void {
+  /** The last request is answered: reads the bytes that arrived meanwhile. */
+  #runNext(): void {
     this.#reader = 'next'
     if (this.#socket.isPaused()) this.#socket.resume()
     const waiting = this.#waiting
@@ -117,7 +124,7 @@ export class Connection {
   }
 }
 
-/** Where a request ends that is its head alone, if these bytes are one: Node tells whether they are. */
+/** Where a request without a body ends, if these bytes are exactly its head; else -1. */
 function endOfHead(bytes: Buffer): number {
   const end = bytes.indexOf('\r\n\r\n') + 4
   return end === bytes.length ? end : -1

@@ -3,7 +3,7 @@ import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
 import type { BeaconReceipt } from '../../../schemas/beacon.ts'
 import { ackSeconds, httpRequests, httpSeconds } from '../../platform/metrics.ts'
-import { acceptBeacon, type IngestDeps } from '../beacon/acceptBeacon.ts'
+import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
 import { parseBeacon } from '../beacon/beacon.ts'
 import type { BeaconRequest } from '../beacon/beaconRequest.ts'
 import { openTo } from '../beacon/cors.ts'
@@ -23,8 +23,8 @@ const labels = { method: 'POST', route: '/e', status: '200' }
 const requests = httpRequests.labels(labels)
 const seconds = httpSeconds.labels(labels)
 
-/** Who sends: what beacons are taken from, whoever has read them. */
-type Sending = Pick<IncomingMessage, 'headers' | 'socket'>
+/** The connection and headers of a sender, read by Node's parser or by betweenRequests.ts. */
+type SenderConnection = Pick<IncomingMessage, 'headers' | 'socket'>
 
 interface Answer extends Pick<WireAnswer, 'encoding'> {
   /** Names and values in turn. */
@@ -33,14 +33,19 @@ interface Answer extends Pick<WireAnswer, 'encoding'> {
 }
 
 /**
- * Takes plain beacons in front of the router, whose hooks, request and reply objects cost more than all that is done
- * with a beacon; and those of the strictest shape in front of Node's parser, where it has read a connection's first
- * request (betweenRequests.ts). What is not plain (in chunks, packed, of another type, too large, with a key) goes on
- * to the route, and so does every beacon that is refused: one place answers errors. Call it once all routes are registered.
+ * Answers plain beacons before the router, whose hooks, request and reply objects cost more than the beacon itself. A
+ * beacon takes one of three ways, and acceptBeacon handles it in all of them:
+ *
+ *   bytes ▶ betweenRequests.ts: a whole beacon of the strictest shape, not the first of its connection ▶ answerTo
+ *              └ all others ▶ Node's parser ▶ 'request' ▶ isPlainBeacon ▶ answerTo
+ *                                                └ in chunks, compressed, with a key, … ▶ the route POST /e
+ *
+ * A beacon that is refused goes on to the route with its error (`request.refused`), so that one place answers errors.
+ * Call this once all routes are registered.
  */
 export function takeBeaconsInFront(
   app: FastifyInstance,
-  deps: IngestDeps,
+  deps: BeaconDeps,
   trustedProxies: string[],
 ): void {
   const { server } = app
@@ -48,14 +53,14 @@ export function takeBeaconsInFront(
   const [route] = server.listeners('request') as [RequestListener]
   let isClosing = false
 
-  async function answerTo(sending: Sending, bytes: Buffer): Promise<Answer> {
+  async function answerTo(sender: SenderConnection, bytes: Buffer): Promise<Answer> {
     const arrivedAt = performance.now()
-    const { receipt, visitor } = await acceptBeacon(deps, requestOf(sending), parseBeacon(bytes))
+    const { receipt, visitor } = await acceptBeacon(deps, requestOf(sender), parseBeacon(bytes))
     const body = JSON.stringify(receipt)
     const headers = [
       'Content-Type',
       'application/json; charset=utf-8',
-      ...openTo(sending.headers.origin),
+      ...openTo(sender.headers.origin),
     ]
     if (visitor.setCookie) headers.push('Set-Cookie', visitor.setCookie)
     headers.push('Content-Length', String(Buffer.byteLength(body)))
@@ -79,7 +84,7 @@ export function takeBeaconsInFront(
   server.on('request', (request, response) => {
     const refused = wire.refusalOf(request)
     if (refused) request.refused = refused
-    // Once it closes the router does, which says that the connection ends.
+    // While the server closes, the router answers: it adds the header that ends the connection.
     if (refused || isClosing || !isPlainBeacon(request)) {
       route(request, response)
       return
@@ -99,22 +104,22 @@ export function takeBeaconsInFront(
   })
 }
 
-/** What is rejected is told in the sender's words; without that all is ours, and goes out as it is in memory. */
+/** A receipt without rejected events contains no text of the sender, so it is ASCII. */
 const isAscii = ({ rejected, hem_rejected }: BeaconReceipt): boolean =>
   rejected.length === 0 && !hem_rejected
 
-/** Who sends, by the connection, or by the headers of the proxies that are trusted, as Fastify has it. */
+/** Reads the address and protocol of a sender as Fastify does: from the connection, or from headers of trusted proxies. */
 function createRequestOf(
   trustedProxies: string[],
   log: BeaconRequest['log'],
-): (sending: Sending) => BeaconRequest {
+): (sender: SenderConnection) => BeaconRequest {
   if (trustedProxies.length === 0)
     return ({ headers, socket }) => ({ headers, ip: socket.remoteAddress!, protocol: 'http', log })
   const isTrusted = proxyAddr.compile(trustedProxies)
-  return (sending) => {
-    const { headers, socket } = sending
+  return (sender) => {
+    const { headers, socket } = sender
     const told = isTrusted(socket.remoteAddress!, 0) && headers['x-forwarded-proto']
     const protocol = told ? String(told).split(',').at(-1)!.trim() : 'http'
-    return { headers, ip: proxyAddr(sending as IncomingMessage, isTrusted), protocol, log }
+    return { headers, ip: proxyAddr(sender as IncomingMessage, isTrusted), protocol, log }
   }
 }

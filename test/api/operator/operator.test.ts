@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { changeOperator } from '../../../collector/accounts/operator/operatorCommands.ts'
-import { keepDeadLetter } from '../../../collector/ingest/shipper/deadLetters.ts'
+import { appendDeadLetter } from '../../../collector/ingest/shipper/deadLetters.ts'
 import { beaconOf, customEvent, postBeacon } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Accounts, type Json, openAccounts } from '../accounts/harness.ts'
@@ -94,8 +94,8 @@ test('replays dead letters: what goes in is gone from the list and counted once,
       ...more,
     })
   const good = { table: 'rejected_events', reason: 'was full', row: row({}) }
-  keepDeadLetter(directory, 'one', good)
-  keepDeadLetter(directory, 'one', { ...good, row: row({ received_at: 'no time at all' }) })
+  appendDeadLetter(directory, 'one', good)
+  appendDeadLetter(directory, 'one', { ...good, row: row({ received_at: 'no time at all' }) })
   // Others of this collector have theirs.
   const list = async (): Promise<Json[]> =>
     (await it.done(it.owner, 'GET /dashboard/operator/dead-letters')).dead_letters.filter(

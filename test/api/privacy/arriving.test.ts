@@ -9,7 +9,7 @@ import {
   readErasure,
   requestErasure,
 } from '../../../collector/identity/privacy/erasures.ts'
-import { keepDeadLetter, readDeadLetters } from '../../../collector/ingest/shipper/deadLetters.ts'
+import { appendDeadLetter, readDeadLetters } from '../../../collector/ingest/shipper/deadLetters.ts'
 import {
   publishErasedUntil,
   registerCollector,
@@ -85,7 +85,7 @@ test('a collector frees its dead letters of whom an erasure names, whichever mac
     JSON.stringify({ organization_id: organization, cookie_id }),
   )
   for (const [at, row] of rows.entries())
-    keepDeadLetter(deadLetterDirectory, `segment${at}`, { table: 'events', reason: 'test', row })
+    appendDeadLetter(deadLetterDirectory, `segment${at}`, { table: 'events', reason: 'test', row })
   const letters = () =>
     readDeadLetters(deadLetterDirectory).flatMap((file) => file.letters.map(({ row }) => row))
   expect(letters().sort()).toEqual([...rows].sort())

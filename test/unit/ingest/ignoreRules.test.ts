@@ -194,7 +194,7 @@ test('an entry that cannot be read ignores nothing, and costs the others nothing
 })
 
 describe('the parts of a beacon', () => {
-  const sender = { ip: '203.0.113.7', userAgent: '', isVouched: false }
+  const sender = { ip: '203.0.113.7', userAgent: '', isVerifiedBackend: false }
   const person = { hem: 'a'.repeat(64), source: 'identify' } as const
   const complete = (url: string) => ({ event_type: 'custom', event_data: { url } })
   const staging = rules({ ignored_hosts: ['staging.example'] })

@@ -141,18 +141,18 @@ const samples: Record<string, object> = {
   ),
 }
 
-const place = {
+const parts = {
   context,
-  shared: '',
+  sharedColumns: '',
   settings,
-  unexpected: (error: unknown) => {
+  reportUnexpected: (error: unknown) => {
     throw error
   },
 }
 
 /** What a worker does with an event. */
 function accept(event: unknown): void {
-  const made = acceptEvent(event, place)
+  const made = acceptEvent(event, parts)
   if ('path' in made) rejectedRow(event, made, context)
 }
 
@@ -209,7 +209,7 @@ test('nor do the headers of a request', () => {
     const headers = { 'user-agent': text, cookie: `footfall=${text}`, referer: text, origin: text }
     const took = cpuMs(() => {
       readDevice(text)
-      const sender = { ip: '::1', userAgent: text, isVouched: false }
+      const sender = { ip: '::1', userAgent: text, isVerifiedBackend: false }
       visitorOf({ headers, protocol: 'http' } as never, sender, pixel, {}, 'salt')
       originOf({ headers: { referer: text } } as never)
     })

@@ -13,26 +13,28 @@ export interface Result {
   readonly key: number
   readonly id: string
   readonly outcome: 'exported' | 'failed' | 'duplicated'
-  /** Of those that were not exported. */
+  /** Why it was not exported. */
   readonly reason?: string
   readonly failureClass?: FailureClass
   readonly isCharged: boolean
-  /** By what the destination tells it apart, of those exported. */
+  /** The value by which the destination recognizes an exported record. */
   readonly identity?: string | null
   readonly remoteId?: string | undefined
 }
 
-/** A chunk all of whose members have an outcome. */
+/** A chunk of which every member has an outcome. */
 export interface DoneChunk {
+  /** The key of its last member. */
   readonly upTo: number
+  /** How many of its records were charged. */
   readonly charged: number
   readonly results: readonly Result[]
 }
 
 /**
- * Keeps what became of a chunk, in one statement: the counters, every record that was not exported, and who is to be
- * removed when they opt out. The run as it stands then; undefined where another process was first, or the run is no more:
- * then nothing is counted twice.
+ * Stores the outcomes of a chunk in one statement: the counters, every record that was not exported, the identities that
+ * were sent, and the recipients to remove when they opt out. Returns the run after the chunk; undefined if the run has
+ * ended, or if another process has stored the chunk. Then the statement changes nothing.
  */
 export async function completeChunk(
   client: Queryable,
@@ -48,20 +50,25 @@ export async function completeChunk(
     name: 'complete_export_chunk',
     text: completion,
     values: [
+      // $1, $2: the run, and the key at which it must still be.
       task.runId,
       task.doneKey,
+      // $3 to $7: the key after the chunk, and what its counters grow by.
       upTo,
       exported.length,
       failed,
       others.length - failed,
       charged,
+      // $8 to $13: columns of the records that were not exported.
       others.map(({ key }) => key),
       others.map(({ outcome }) => outcome),
       others.map(({ id }) => id),
       others.map(({ reason }) => reason),
       others.map(({ failureClass }) => failureClass ?? null),
       others.map(({ isCharged }) => isCharged),
+      // $14: the identities that were sent.
       exported.flatMap(({ identity }) => (identity ? [hashOf(identity)] : [])),
+      // $15 to $17: the integration, and columns of its recipients.
       task.integration.id,
       recipients.map(({ id }) => id),
       recipients.map(({ remoteId }) => remoteId ?? null),
@@ -82,6 +89,7 @@ export async function completeChunk(
   }
 }
 
+/** Only if `done` has a row do the other parts insert any; $1 to $17 are listed in completeChunk. */
 const completion = `WITH done AS (
   UPDATE export_runs SET status = 'running', done_key = $3, records_exported = records_exported + $4,
     records_failed = records_failed + $5, records_duplicated = records_duplicated + $6,
@@ -104,7 +112,7 @@ const completion = `WITH done AS (
 )
 SELECT stop_reason, stop_class FROM done`
 
-/** Which of these identities a run has sent already. */
+/** Returns which of these identities the run has sent already. */
 export async function readSent(
   client: Queryable,
   { runId }: Task,
@@ -120,7 +128,7 @@ export async function readSent(
   return new Set(rows.map(({ identity }) => byHash.get(identity)!))
 }
 
-/** Nothing of a person is kept for telling records apart. */
+/** Only a hash is stored, so that no identity can be read back. */
 const hashOf = (identity: string): Buffer =>
   createHash('sha256').update(identity).digest().subarray(0, 16)
 
@@ -134,7 +142,7 @@ export async function beginRun(client: Queryable, { runId, recordsExpected }: Ta
   )
 }
 
-/** Keeps what a destination has to know to go on with the chunk that is being sent. */
+/** Stores the state from which a destination can continue the current chunk. */
 export async function saveChunkState(client: Queryable, task: Task, state: unknown): Promise<void> {
   await client.query(
     'UPDATE export_runs SET chunk_state = $3, updated_at = now() WHERE run_id = $1 AND done_key = $2',
@@ -142,7 +150,7 @@ export async function saveChunkState(client: Queryable, task: Task, state: unkno
   )
 }
 
-/** Notes, before it leaves, that the next chunk may have reached its destination; or that it has not. */
+/** Notes, before the next chunk is sent, that it may have reached its destination; or later, that it has not. */
 export async function noteSent(
   client: Queryable,
   { runId, doneKey }: Task,
@@ -155,7 +163,7 @@ export async function noteSent(
   })
 }
 
-/** Has a run wait for that reason: it goes on with the same chunk. `isFailure` counts as a try that failed. */
+/** Pauses a run, which then continues with the same chunk. `isFailure` counts as a failed try. */
 export async function parkRun(
   client: Queryable,
   { runId, doneKey }: Task,
@@ -169,7 +177,7 @@ export async function parkRun(
   )
 }
 
-/** Has a run send nothing more: the records that are left fail for this reason. */
+/** Stops a run from sending: its remaining records fail for this reason. */
 export async function stopRun(
   client: Queryable,
   { runId }: Task,
@@ -183,7 +191,7 @@ export async function stopRun(
   )
 }
 
-/** Ends a run all of whose records have an outcome, and tells who wants to know. */
+/** Ends a run of which every record has an outcome, and emits `export.run_ended`. */
 export async function endRun(postgres: Postgres, task: Task): Promise<void> {
   const { runId, exportId, exportName, organizationId, projectId } = task
   await inTransaction(postgres, async (client) => {

@@ -44,7 +44,7 @@ export async function sendChunk(
   const outcomes =
     sent.length === 0
       ? []
-      : await hand(deps, task, destination, { sent, members: { members, upTo, shown } }, signal)
+      : await deliver(deps, task, destination, { sent, members: { members, upTo, shown } }, signal)
   const outcomeOf = new Map<string, Outcome>()
   sent.forEach((record, index) => {
     const outcome = outcomes[index]!
@@ -110,7 +110,7 @@ async function withoutDuplicates(
   return { sent, repeated }
 }
 
-async function hand(
+async function deliver(
   deps: SendDeps,
   task: Task,
   destination: Destination,

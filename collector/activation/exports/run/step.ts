@@ -28,28 +28,28 @@ const refusedAtOnce = 10_000
 /** When a run goes on; null when it has ended. */
 export type Next = { readonly inSeconds: number } | null
 
-/** What the steps of one job know of the one before. */
-export interface Turn {
+/** What the steps of one job share. */
+export interface StepContext {
   readonly readNext: ReadNext
   readonly signal: AbortSignal
-  /** The run as the step before left it. */
+  /** The run as the previous step left it; saves reading it again. */
   task?: Task | undefined
 }
 
-/** Does the next step of a run: begins it, sends one chunk, or ends it. Done again after any crash. */
-export async function runStep(deps: SendDeps, runId: string, turn: Turn): Promise<Next> {
+/** Does the next step of a run: begins it, sends one chunk, or ends it. A step is repeated after a crash. */
+export async function runStep(deps: SendDeps, runId: string, context: StepContext): Promise<Next> {
   const { postgres } = deps
-  const task = turn.task ?? (await readTask(postgres, runId))
-  turn.task = undefined
+  const task = context.task ?? (await readTask(postgres, runId))
+  context.task = undefined
   if (!task) return null
   try {
-    return await goOn(deps, task, turn)
+    return await runNext(deps, task, context)
   } catch (error) {
-    return dealWith(deps, task, error)
+    return handleError(deps, task, error)
   }
 }
 
-async function goOn(deps: SendDeps, task: Task, turn: Turn): Promise<Next> {
+async function runNext(deps: SendDeps, task: Task, context: StepContext): Promise<Next> {
   const { postgres } = deps
   if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId)))
     throw new MembersGone(task.buildId)
@@ -67,20 +67,20 @@ async function goOn(deps: SendDeps, task: Task, turn: Turn): Promise<Next> {
     await beginRun(postgres, task)
   }
   const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
-  const chunk = await turn.readNext(task, limit)
+  const chunk = await context.readNext(task, limit)
   if (!chunk) return finish(deps, task, destination)
-  const done = await sendChunk(deps, task, destination, chunk, turn.signal)
-  turn.task = await completeChunk(postgres, task, done)
+  const done = await sendChunk(deps, task, destination, chunk, context.signal)
+  context.task = await completeChunk(postgres, task, done)
   return { inSeconds: 0 }
 }
 
-/** What a try before has sent stays sent. */
+/** Notes when the chunk is sent; not if an earlier try may have sent it already. */
 const sendingLog = (postgres: Postgres, task: Task): SendingLog | undefined =>
   task.isChunkSent
     ? undefined
     : { begun: () => noteSent(postgres, task, true), unsent: () => noteSent(postgres, task, false) }
 
-/** Nothing more is sent: the next records have this for their outcome. */
+/** The run is stopped: gives the next records its reason as their outcome. */
 async function refuse(deps: SendDeps, task: Task): Promise<Next> {
   const members = await readMembers(deps, task, refusedAtOnce)
   if (!members) {
@@ -100,8 +100,8 @@ async function finish({ postgres }: SendDeps, task: Task, destination: Destinati
   return null
 }
 
-/** What an error means for the run: wait, stop, or, of a store that is away, try the step again. */
-async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown): Promise<Next> {
+/** Decides what an error means for the run: pause, stop, or, if a store is unavailable, let the queue repeat the step. */
+async function handleError({ postgres, log }: SendDeps, task: Task, error: unknown): Promise<Next> {
   const stop = async (reason: string, failureClass: 'retry' | 'mend' | 'never'): Promise<Next> => {
     await stopRun(postgres, task, reason, failureClass)
     return { inSeconds: 0 }
@@ -116,7 +116,7 @@ async function dealWith({ postgres, log }: SendDeps, task: Task, error: unknown)
   }
   if (error instanceof DestinationError && error.afterSeconds !== null)
     return park(error.afterSeconds, false, error.message)
-  // Ours, and passing: the queue tries the step again.
+  // A temporary fault of our own: the queue repeats the step.
   if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
   const isTheirs = error instanceof DestinationError
   if (!isTheirs && !(error instanceof RowsDiffer))
