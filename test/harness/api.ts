@@ -26,7 +26,7 @@ export const chrome =
 
 /** A beacon of the service's demo pixel that carries `events`. */
 export const beaconOf = (
-  service: Answering,
+  service: Pick<Answering, 'demo'>,
   events: unknown[],
   more: Record<string, unknown> = {},
 ) => ({

@@ -48,6 +48,13 @@ export async function newClickHouseDatabase(name = randomName()): Promise<string
   return name
 }
 
+/** The same, for what outlives the file. */
+export async function newKeptClickHouseDatabase(): Promise<string> {
+  const name = randomName()
+  await copyMigrated(name)
+  return name
+}
+
 /** The two of a service: beside it the one of test keys. */
 export async function newServiceDatabases(): Promise<string> {
   const name = randomName()

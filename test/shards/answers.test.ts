@@ -42,7 +42,7 @@ beforeAll(async () => {
   await migrateDatabases(cluster, database, postgres, () => {})
   await postgres.end()
   const env = { FOOTFALL_READ_SECONDS_MAX: '45' }
-  one = await openEvents({ env })
+  one = await openEvents({ env, isAlone: true })
   two = await openEvents({ env, on: openDatabases(cluster, database) })
   const { events, ...known } = dataSet()
   for (const each of [one, two]) {

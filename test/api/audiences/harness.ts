@@ -6,7 +6,8 @@ import { openEvents, organizationId, projectId } from '../events/harness.ts'
 
 /** The app's read side with an organization and a project, whose audiences are built when they are asked for. */
 export async function openAudiences(options: Parameters<typeof openEvents>[0] = {}) {
-  const events = await openEvents(options)
+  // Audiences and intent are about people of whom all organizations know.
+  const events = await openEvents({ isAlone: true, ...options })
   const { postgres, clickhouse } = events
   await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Builder')", [
     organizationId,

@@ -54,7 +54,7 @@ const profiles: Row[] = [
 const businessEmails = new Set([hemOf(1), hemOf(4)])
 
 beforeAll(async () => {
-  events = await openEvents()
+  events = await openEvents({ isAlone: true })
   await events.insert(
     Array.from({ length: 30 }, (_, n) =>
       eventOf(now, 1_000 + n * 1_000, {

@@ -25,7 +25,7 @@ const secondProfiles = people
   .map((person, at) => ({ ...person, hem: hemAt(100 + at), updated_at: '2026-01-01T00:00:00Z' }))
 
 beforeAll(async () => {
-  events = await openEvents()
+  events = await openEvents({ isAlone: true })
   await events.know({ profiles: [...people, ...secondProfiles] })
 })
 afterAll(() => events.close())

@@ -13,9 +13,11 @@ import { type AppOptions, openApp } from '../../harness/app.ts'
 import {
   migratedDatabase,
   newClickHouseDatabase,
+  newKeptClickHouseDatabase,
   newPostgresDatabase,
   newServiceDatabases,
 } from '../../harness/databases.ts'
+import { organizationId, pixelId, projectId } from '../../harness/ids.ts'
 import { noSampleView } from '../../harness/noSampleView.ts'
 
 export type Row = Record<string, unknown>
@@ -25,9 +27,7 @@ export interface PageBody {
   meta: { next_cursor?: string; has_more: boolean; records: number } & Row
 }
 
-export const organizationId = randomUUID()
-export const projectId = randomUUID()
-export const pixelId = randomUUID()
+export { organizationId, pixelId, projectId }
 
 /** An event as the collector stores it, `agoMs` before `now`. */
 export const eventOf = (now: number, agoMs: number, more: Row = {}): Row => ({
@@ -68,10 +68,15 @@ async function insertRows(
 
 const openBoth = async () => openDatabases(inject('clickhouseUrl'), await newServiceDatabases())
 
-async function openLive(): Promise<Record<'live' | 'test', ClickHouse>> {
+/** Of the files of this worker. */
+let sharedDatabase: Promise<string> | null = null
+
+async function openLive(isAlone: boolean): Promise<Record<'live' | 'test', ClickHouse>> {
   const url = inject('clickhouseUrl')
+  if (!isAlone) sharedDatabase ??= newKeptClickHouseDatabase()
+  const database = isAlone ? newClickHouseDatabase() : sharedDatabase!
   return {
-    live: openClickHouse(url, await newClickHouseDatabase()),
+    live: openClickHouse(url, await database),
     test: openClickHouse(url, migratedDatabase),
   }
 }
@@ -81,6 +86,8 @@ interface EventsOptions {
   env?: Record<string, string>
   /** Where the data is; by default in databases of its own. */
   on?: Record<'live' | 'test', ClickHouse>
+  /** Whether the test asserts about more than its organization, and needs a ClickHouse database of its own. */
+  isAlone?: boolean
   /** Whether there are rows for test keys: otherwise they read a database that stays empty. */
   hasTestRows?: boolean
   /** What requests read through instead. */
@@ -114,19 +121,20 @@ const letIn: AppOptions = {
 }
 
 /**
- * The application on databases of its own in a real ClickHouse and PostgreSQL. Requests come from `organizationId`, or with
+ * The application on a PostgreSQL database of its own, and on a ClickHouse database that the files of a worker share. Requests come from `organizationId`, or with
  * `x-test-mode: test` from a test key, with `x-project-key` from a key of that project; whatever scope they ask for is theirs.
  */
 export async function openEvents({
   env = {},
   on,
+  isAlone = false,
   hasTestRows = false,
   readsFrom,
   isGuarded = false,
   sendMail = null,
   now = Date.now,
 }: EventsOptions = {}) {
-  const clickhouse = on ?? (hasTestRows ? await openBoth() : await openLive())
+  const clickhouse = on ?? (hasTestRows ? await openBoth() : await openLive(isAlone))
   const postgresUrl = await newPostgresDatabase()
   const postgres = openPostgres(postgresUrl, () => {})
   const { app, services, ...opened } = await openApp(

@@ -20,6 +20,7 @@ describe('a read that takes more than it may', () => {
 
   beforeAll(async () => {
     events = await openEvents({
+      isAlone: true,
       env: { FOOTFALL_READ_SECONDS_MAX: '1', FOOTFALL_READ_MEMORY_MB_MAX: '64' },
     })
     await events.clickhouse.live.command({
@@ -58,7 +59,7 @@ describe('a read that takes more than it may', () => {
 })
 
 test('several filters into the payload find what each of them finds alone', async () => {
-  const events = await openEvents()
+  const events = await openEvents({ isAlone: true })
   const payloads = [
     {
       url: 'a',
@@ -128,6 +129,7 @@ describe('with a ClickHouse that takes its time', () => {
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
     events = await openEvents({
+      isAlone: true,
       readsFrom: openClickHouse(`http://127.0.0.1:${port}`, 'slow'),
     })
     await events.postgres.query(

@@ -4,7 +4,7 @@ import { eventOf, linkOf, openEvents, organizationId, type Row } from './harness
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
-  events = await openEvents()
+  events = await openEvents({ isAlone: true })
 })
 afterAll(() => events.close())
 

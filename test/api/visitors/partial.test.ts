@@ -5,7 +5,7 @@ import { eventOf, linkOf, openEvents, projectId, type Row } from '../events/harn
 
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
-  events = await openEvents()
+  events = await openEvents({ isAlone: true })
 })
 afterAll(() => events.close())
 

@@ -5,7 +5,7 @@ import { eventOf, openEvents, organizationId, pixelId, projectId } from '../even
 
 let it: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
-  it = await openEvents()
+  it = await openEvents({ isAlone: true })
   await it.postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'O')", [
     organizationId,
   ])
