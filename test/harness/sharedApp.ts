@@ -7,7 +7,7 @@ import type { DemoPixel } from '../../collector/ops/demo/rowsQuery.ts'
 import { type AppSettings, type Backend, type ListeningApp, startBackend } from './backend.ts'
 import { randomName } from './databases.ts'
 import type { MailServer } from './mailServer.ts'
-import type { Answering } from './service.ts'
+import { type Answering, waitFor } from './service.ts'
 
 /** A new organization in the app, and what the app is. */
 export interface Tenant {
@@ -59,6 +59,9 @@ export async function openTenant({
     )
     const { pool } = backend.stores.postgres
     const demo = await ensureDemo(pool, { dataDir: directory, publicUrl, collectorUrl })
+    // A beacon sent earlier would be refused.
+    const { ingest } = services
+    await waitFor('the pixel', () => !ingest || ingest.pixels.get(demo.pixel_id))
     const stop = async () => own?.close()
     const { dataDir, env, mail } = backend
     return { service: { url, dataDir, demo, output, stop }, env, mail }
