@@ -87,7 +87,9 @@ beforeAll(async () => {
     randomUUID(),
   )
   await api.clickhouse.command({
-    sql: `INSERT INTO profiles (hem, first_name) VALUES ({hem:String}, 'Somebody')`,
+    // With a business e-mail: contact/query returns nobody else.
+    sql: `INSERT INTO profiles (hem, first_name, business_email)
+          VALUES ({hem:String}, 'Somebody', 'second@known.example')`,
     params: { hem: 'ab'.repeat(32) },
   })
   for (const tenant of [ours, theirs]) built.set(tenant, await buildAudience(tenant))
