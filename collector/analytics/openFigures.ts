@@ -24,8 +24,8 @@ interface OpenedFigures {
 }
 
 /**
- * Decides what of the principal's events a request may be about, and opens what it reads through. A plain member names
- * one of their own projects, and a share link filters by what is shared. Throws 400, 403 and 404 as scopes do.
+ * Decides which events the request may read, and opens a reader for them. A plain member names a project or a pixel of
+ * theirs; a share link uses only shared fields. Throws 400, 403 and 404, like createScopeOf.
  */
 export async function openFigures(
   deps: ReadDeps,

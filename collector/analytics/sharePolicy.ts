@@ -1,6 +1,6 @@
 /**
- * What of the figures whoever has a share link may see and ask for: counts by fields that tell of no person, narrowed by
- * the very values that a panel shows.
+ * The figures that a share link returns: counts by fields that reveal no person, filtered only by
+ * values that a panel shows.
  */
 import type { Principal } from '../api/access/principal.ts'
 import { forbidden, invalidParameter } from '../api/http/errors.ts'
@@ -32,7 +32,7 @@ const sharedOperators: readonly Operator[] = ['eq', 'ne', 'in']
 /** Whether the caller has a share link. */
 export const isShare = ({ caller }: Principal): boolean => caller.kind === 'share'
 
-/** Throws 403 for filters, dimensions and bots that whoever has a share link may not ask for. */
+/** Throws 403 for filters and dimensions that a share link must not use, and for bots. */
 export function requireShared(
   principal: Principal,
   {
@@ -60,7 +60,7 @@ export function requireShared(
 const notShared = (parameter: string, name: string) =>
   forbidden(`${parameter}: ${name} is not shared. A share link takes ${sharedFields.join(', ')}.`)
 
-/** The values of a panel without those that may tell of a person, where whoever has a share link asks. */
+/** For a share link, removes values of a panel that may reveal a person. */
 export const withoutPersons = <Row extends { value: string | null }>(
   principal: Principal,
   rows: Row[],

@@ -82,7 +82,7 @@ export const changesRoute =
         })
 
         const next = placeAfter(change, members, {
-          // Whether one more follows is told by the next page: how many there are may be sold.
+          // The number of records may be billed, so a full page never says whether it is the last one.
           hasMore: members.length === limit,
           hasLeft: previous !== null,
         })

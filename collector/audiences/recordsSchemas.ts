@@ -25,7 +25,7 @@ const PageQuery = exactly({
 const notReady = '`not_ready`: the audience is not built yet, or the build’s members are gone.'
 const useDownload = '`use_download`: the audience is of companies, whose rows are in files alone.'
 export const recordsRefusals = {
-  409: `${notReady} \`cursor_stale\`: it was built anew since the cursor was given; begin again without one.`,
+  409: `${notReady} \`cursor_stale\`: the audience was rebuilt after the cursor was issued. Start again without a cursor.`,
   422: useDownload,
 }
 export const changesRefusals = { 409: notReady, 422: useDownload }

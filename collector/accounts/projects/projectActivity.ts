@@ -85,7 +85,10 @@ interface RefusalRow {
   last_refusal_at: string
 }
 
-/** Of pixels alone, as `/counts` does without a source; figures exclude bots. Its projects are named: they lead the primary key. */
+/**
+ * Counts pixel events only, like `/counts` without a source, and excludes bots. It names the projects because they are the
+ * first column of the primary key.
+ */
 const eventsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, sumMap(map(day, visitors)) AS visitors, sumIf(events, day = {today:UInt32}) AS events_today,

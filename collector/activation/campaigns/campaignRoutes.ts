@@ -84,8 +84,7 @@ export const recordRoutes =
           operationId: 'createCampaign',
           summary: 'Create a campaign',
           body: NewCampaign,
-          description:
-            'project_id may be left out with a key of one project. Takes an admin of the project.',
+          description: 'A project key may omit `project_id`. Requires the project admin role.',
           response: { 201: One },
         },
       },
@@ -113,7 +112,7 @@ export const recordRoutes =
           params: ById,
           querystring: ProjectQuery,
           body: CampaignChange,
-          description: 'What is not named stays. Takes an admin of the project.',
+          description: 'Omitted fields keep their values. Requires the project admin role.',
           response: { 200: One },
         },
       },

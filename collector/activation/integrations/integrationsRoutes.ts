@@ -96,8 +96,8 @@ export const integrationsRoutes =
           operationId: 'createIntegration',
           summary: 'Create an integration',
           description:
-            'project_id may be left out with a key of one project. Takes an admin of the project. Whether it works is ' +
-            `told by \`POST …/{integration_id}/check\`.${testKeys}`,
+            'A project key may omit `project_id`. Requires the project admin role. ' +
+            `\`POST …/{integration_id}/check\` tests the connection.${testKeys}`,
           body: NewIntegration,
           response: { 201: One },
         },

@@ -1,18 +1,17 @@
-import { projectFor, requireOwnProject } from '../../api/access/policy.ts'
+import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { forbidden } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
- * Of what a new webhook of the caller is: a project, or null, the whole organization. Throws 403 and 404 as the other
- * records of projects do, and 403 for who may not act for the whole organization.
+ * The project of a new webhook, or null for the whole organization. Throws 403 and 404 like projectFor, and 403 for a
+ * plain member who names no project.
  */
 export async function ownerOf(
   postgres: Postgres,
   principal: Principal,
   asked: string | undefined,
 ): Promise<string | null> {
-  requireOwnProject(principal, 'records', asked)
   if (asked !== undefined || principal.projectId !== null)
     return (await projectFor(postgres, principal, 'records', asked, 'write')).projectId
   requireWholeOrganization(principal)

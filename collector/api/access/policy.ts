@@ -2,13 +2,13 @@
  * The access policy: what of its organization a caller may see and change. Every route asks here, after authenticate.ts
  * has found out who the caller is, and guard.ts that the route takes such callers.
  *
- * | Caller                  | Projects        | read | identity           | write                          |
- * |-------------------------|-----------------|------|--------------------|--------------------------------|
- * | owner, admin            | all             | yes  | yes                | yes                            |
- * | member                  | those they are in | yes | as project's admin | as project's admin             |
- * | key of the organization | all             | yes  | yes                | yes; guard.ts checks its role  |
- * | key of a project        | its own         | yes  | yes                | yes; guard.ts checks its role  |
- * | share link              | its own         | events, without identity | no | no                        |
+ * | Caller                  | Projects    | read                     | identity           | write                 |
+ * |-------------------------|-------------|--------------------------|--------------------|-----------------------|
+ * | owner, admin            | all         | yes                      | yes                | yes                   |
+ * | member                  | their own   | yes                      | as a project admin | as a project admin    |
+ * | key of the organization | all         | yes                      | yes                | guard.ts checks roles |
+ * | key of a project        | its own     | yes                      | yes                | guard.ts checks roles |
+ * | share link              | its own     | events, without identity | no                 | no                    |
  */
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'

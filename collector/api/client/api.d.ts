@@ -2886,7 +2886,7 @@ export interface paths {
         put?: never;
         /**
          * Create a list
-         * @description Items in JSON, or a file: CSV, NDJSON, or a form with one, plain or gzip. Files are saved first and imported in the background; the import tells what became of every row. E-mail addresses are hashed, and are gone when it has ended. Takes an admin of the project.
+         * @description Items in JSON, or a file: CSV, NDJSON, or a form with one, plain or gzip. Files are saved first and imported in the background; the import tells what became of every row. E-mail addresses are hashed, and are gone when it has ended. Requires the project admin role.
          */
         post: operations["createList"];
         delete?: never;
@@ -2911,14 +2911,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a list
-         * @description With all its members and imports. 409 while an audience or an export uses it, naming which. Takes an admin of the project.
+         * @description With all its members and imports. 409 while an audience or an export uses it, naming which. Requires the project admin role.
          */
         delete: operations["deleteList"];
         options?: never;
         head?: never;
         /**
          * Update a list
-         * @description What is not named stays. Its kind cannot change. Takes an admin of the project.
+         * @description Omitted fields keep their values. Its kind cannot change. Requires the project admin role.
          */
         patch: operations["updateList"];
         trace?: never;
@@ -2994,7 +2994,7 @@ export interface paths {
         put?: never;
         /**
          * Add items to a list
-         * @description Items in JSON, or a file: CSV, NDJSON, or a form with one, plain or gzip. Files are saved first and imported in the background; the import tells what became of every row. E-mail addresses are hashed, and are gone when it has ended. What the list has already is a duplicate. Takes an admin of the project.
+         * @description Items in JSON, or a file: CSV, NDJSON, or a form with one, plain or gzip. Files are saved first and imported in the background; the import tells what became of every row. E-mail addresses are hashed, and are gone when it has ended. Items that the list already has are duplicates. Requires the project admin role.
          */
         post: operations["addListItems"];
         /**
@@ -3022,7 +3022,7 @@ export interface paths {
         put?: never;
         /**
          * Create a campaign
-         * @description project_id may be left out with a key of one project. Takes an admin of the project.
+         * @description A project key may omit `project_id`. Requires the project admin role.
          */
         post: operations["createCampaign"];
         delete?: never;
@@ -3045,7 +3045,7 @@ export interface paths {
         get: operations["getCampaign"];
         /**
          * Update a campaign
-         * @description What is not named stays. Takes an admin of the project.
+         * @description Omitted fields keep their values. Requires the project admin role.
          */
         put: operations["updateCampaign"];
         post?: never;
@@ -3302,7 +3302,7 @@ export interface paths {
         put?: never;
         /**
          * Create an integration
-         * @description project_id may be left out with a key of one project. Takes an admin of the project. Whether it works is told by `POST …/{integration_id}/check`. With a test key nothing is kept and nothing is sent.
+         * @description A project key may omit `project_id`. Requires the project admin role. `POST …/{integration_id}/check` tests the connection. With a test key nothing is kept and nothing is sent.
          */
         post: operations["createIntegration"];
         delete?: never;
@@ -3379,7 +3379,7 @@ export interface paths {
         put?: never;
         /**
          * Create an export
-         * @description project_id may be left out with a key of one project. Takes an admin of the project. The destination must accept the format, and the integration must have the settings that the format needs. A mapping must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is saved, and each run checks the mapping. With a test key nothing is kept and nothing is ever sent.
+         * @description A project key may omit `project_id`. Requires the project admin role. The destination must accept the format, and the integration must have the settings that the format needs. A mapping must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is saved, and each run checks the mapping. With a test key nothing is kept and nothing is ever sent.
          */
         post: operations["createExport"];
         delete?: never;
@@ -3411,7 +3411,7 @@ export interface paths {
         head?: never;
         /**
          * Update an export
-         * @description What is not named stays. The destination must accept the format, and the integration must have the settings that the format needs. A mapping must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is saved, and each run checks the mapping. A run that was asked for already stays as it was. With a test key nothing is kept and nothing is ever sent.
+         * @description Omitted fields keep their values. The destination must accept the format, and the integration must have the settings that the format needs. A mapping must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is saved, and each run checks the mapping. A run that was asked for already stays as it was. With a test key nothing is kept and nothing is ever sent.
          */
         patch: operations["updateExport"];
         trace?: never;
@@ -14264,7 +14264,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet, or the build’s members are gone. `cursor_stale`: it was built anew since the cursor was given; begin again without one. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet, or the build’s members are gone. `cursor_stale`: the audience was rebuilt after the cursor was issued. Start again without a cursor. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15762,7 +15762,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15930,7 +15930,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16124,7 +16124,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16301,7 +16301,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16486,7 +16486,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16654,7 +16654,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16848,7 +16848,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17025,7 +17025,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued. */
+            /** @description `code` is one of: `not_ready`, `cursor_stale`. `not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued. */
             409: {
                 headers: {
                     [name: string]: unknown;

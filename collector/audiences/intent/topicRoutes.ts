@@ -39,7 +39,7 @@ const previewMax = 25
 
 const refusals = {
   404: '`audience not found`',
-  409: '`not_ready`: the audience is not built yet. `cursor_stale`: it was built anew since the cursor was issued.',
+  409: '`not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued.',
 }
 
 /** What a record of an answer calls whom it is of. */

@@ -171,7 +171,7 @@ export async function beginImport(
 }
 
 /** Somebody else is at the same import, which was taken for dead and is not, or it was deleted. */
-export class ImportUnderWay extends Error {}
+class ImportUnderWay extends Error {}
 
 /** Says how far an import has come. Throws ImportUnderWay where it is not where it was. */
 export async function noteProgress(

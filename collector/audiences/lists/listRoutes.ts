@@ -74,7 +74,7 @@ export const listRoutes =
           querystring: ProjectQuery,
           body: ListChange,
           description:
-            'What is not named stays. Its kind cannot change. Takes an admin of the project.',
+            'Omitted fields keep their values. Its kind cannot change. Requires the project admin role.',
           response: { 200: One },
         },
       },
@@ -109,7 +109,7 @@ export const listRoutes =
           params: ById,
           querystring: ProjectQuery,
           description:
-            'With all its members and imports. 409 while an audience or an export uses it, naming which. Takes an admin of the project.',
+            'With all its members and imports. 409 while an audience or an export uses it, naming which. Requires the project admin role.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },

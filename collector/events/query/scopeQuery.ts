@@ -1,7 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { isUuid } from '../../../schemas/uuid.ts'
 import type { RequestedScope } from '../../api/access/policy.ts'
-import { invalidParameter } from '../../api/http/errors.ts'
 
 const ProjectId = Type.String({
   format: 'uuid',
@@ -31,10 +29,4 @@ export function readScope({ query }: ScopedRequest): RequestedScope {
     pixelId: query.pixel_id?.toLowerCase(),
     campaignId: query.campaign_id,
   }
-}
-
-/** A uuid in lower case, where a text is one that no schema has checked. Throws 400 for what is none. */
-export function readUuid(parameter: string, text: string | undefined): string | undefined {
-  if (text !== undefined && !isUuid(text)) throw invalidParameter(parameter, 'must be a uuid')
-  return text?.toLowerCase()
 }

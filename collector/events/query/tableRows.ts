@@ -24,7 +24,7 @@ async function* arrowRows(
   if (missing !== 0) throw new Error('The answer of ClickHouse ended before its last row')
 }
 
-/** A Parquet file says at its end where its rows are. No client has any of them before that. */
+/** The index of a Parquet file is at its end, so no client can read a row before the last chunk. */
 async function* parquetRows(
   chunks: AsyncIterable<Buffer>,
   records: number,

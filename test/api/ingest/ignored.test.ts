@@ -171,7 +171,9 @@ test('of one beacon, the events of an ignored host or path alone are ignored, wi
   expect(
     await send([], { ...visitor, origin: 'https://staging.example' }, { hem: byHeader }),
   ).toMatchObject({
-    ...{ accepted: 0, ignored: 0, ignored_by: ['ignored_hosts'] },
+    accepted: 0,
+    ignored: 0,
+    ignored_by: ['ignored_hosts'],
   })
   expect(await storedAfter(pixel_id, send)).toEqual([good.event_id])
   await waitFor('the link', async () => (await linksOf([kept])).length === 1)
