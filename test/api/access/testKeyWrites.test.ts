@@ -33,11 +33,15 @@ afterAll(async () => {
   await Promise.all(Object.values(databases ?? {}).map((each) => each.close()))
 })
 
+/** Whether the sample is complete and no job works on it, so only requests change tables. */
 const isReady = async () => {
   const { rowCount } = await postgres.query(
     `SELECT FROM audiences, list_imports
      WHERE audience_id = $1 AND current_build_id IS NOT NULL AND import_id = $2 AND status = 'completed'
-       AND NOT EXISTS (SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse)`,
+       AND NOT EXISTS (SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse)
+       AND NOT EXISTS (SELECT FROM audiences WHERE current_build_id IS NULL)
+       AND NOT EXISTS (SELECT FROM audience_builds WHERE status = 'unloading')
+       AND NOT EXISTS (SELECT FROM leases)`,
     [sampleIdentity.audienceId, sampleIdentity.importId],
   )
   return rowCount! > 0
