@@ -16,7 +16,7 @@ import { percent, wholeNumber } from '../../format.ts'
 import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
-import { Behind } from '../../view/behind.tsx'
+import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { textOf } from '../../view/filterText.ts'
 import { useView } from '../../view/view.ts'
@@ -110,15 +110,15 @@ export function Goals({ projectId }: { projectId: string }) {
                             <span class="meta">{textOf(filter)}</span>
                           </th>
                           <td>
-                            <Behind projectId={projectId} page="visitors" filters={[filter]}>
+                            <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
                               {wholeNumber(visitors)}
-                            </Behind>
+                            </Drilldown>
                           </td>
                           <td>{rate === null ? '–' : percent(rate)}</td>
                           <td>
-                            <Behind projectId={projectId} page="events" filters={[filter]}>
+                            <Drilldown projectId={projectId} page="events" filters={[filter]}>
                               {wholeNumber(events)}
-                            </Behind>
+                            </Drilldown>
                           </td>
                           {mayEdit && (
                             <td>
