@@ -23,7 +23,7 @@ const ProjectActivity = Type.Object(
       description: `In the last ${daysLooked} days, of bots too.`,
     }),
     last_refusal_at: Nullable(Timestamp, {
-      description: `When a whole beacon of one of its pixels was refused, in the last ${daysLooked} days.`,
+      description: `When a beacon of one of its pixels was last refused, in the last ${daysLooked} days. Requests that could not be read do not count: anybody can send one.`,
     }),
   },
   { title: 'ProjectActivity' },
@@ -111,7 +111,7 @@ const eventsQuery = (ids: string[], today: number): Query => ({
 const refusalsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, max(received_at) AS last_refusal_at FROM rejected_events
-    WHERE project_id IN {ids:Array(UUID)} AND refusal != '' AND refusal NOT IN {ignoreSettings:Array(String)}
+    WHERE project_id IN {ids:Array(UUID)} AND refusal NOT IN ('', 'malformed') AND refusal NOT IN {ignoreSettings:Array(String)}
       AND received_at >= fromUnixTimestamp64Milli(toInt64({today:UInt32} - ${daysLooked - 1}) * ${dayMs})
     GROUP BY project_id`,
   params: { ids, today, ignoreSettings },
