@@ -7,7 +7,7 @@ import { waitFor } from '../harness/service.ts'
 import { button, copied, focused, heading, useDashboard, violations } from './dashboard.ts'
 
 const dashboard = useDashboard()
-const { at, open, signIn } = dashboard
+const { at, open } = dashboard
 
 describe('from the first sign-in to a key that reads its first event', () => {
   /** Somebody's site: whatever the dashboard said to paste stands in its head. */
@@ -29,7 +29,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
   })
   afterAll(() => site?.close())
 
-  test('a wrong password is said so, and the right one leads to the projects', async () => {
+  test('a wrong password is said so, and the right one to the overview of the only project', async () => {
     await page.goto(at('/'))
     await page.getByLabel('E-mail', { exact: true }).fill(dashboard.service.demo.admin_email)
     await page.getByLabel('Password', { exact: true }).fill('not the password')
@@ -38,10 +38,14 @@ describe('from the first sign-in to a key that reads its first event', () => {
       'The e-mail address or the password is not right.',
     )
     expect(await violations(page)).toEqual([])
-    await signIn(page)
+    const { organization_id, project_id, admin_password } = dashboard.service.demo
+    await page.getByLabel('Password', { exact: true }).fill(admin_password)
+    await button(page, 'Sign in').click()
+    await heading(page, 'Overview').waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/${organization_id}/projects/${project_id}/overview`)
+    await page.getByText('Organization', { exact: true }).click()
+    await page.getByRole('link', { name: 'Projects', exact: true }).click()
     await page.getByRole('link', { name: 'Demo shop' }).waitFor()
-    const { organization_id } = dashboard.service.demo
-    expect(new URL(page.url()).pathname).toBe(`/${organization_id}/projects`)
   })
 
   test('a project is created, and its page has the focus', async () => {

@@ -54,12 +54,17 @@ export function useDashboard({ hasSample = false } = {}) {
       await page.getByLabel('E-mail', { exact: true }).fill(admin_email)
       await page.getByLabel('Password', { exact: true }).fill(admin_password)
       await page.getByRole('button', { name: 'Sign in' }).click()
+      await entered(page)
+      await page.goto(`${service.url}/${service.demo.organization_id}/projects`)
       await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor()
     },
   }
 }
 
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+/** Waits until somebody is signed in, on whatever page that leads to. */
+export const entered = (page: Page) => page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
 
 export const heading = (page: Page, name: string) =>
   page.getByRole('heading', { name, exact: true })

@@ -3,7 +3,15 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { packageRoot } from '../../collector/platform/paths.ts'
-import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
+import {
+  button,
+  copied,
+  entered,
+  heading,
+  sticksOut,
+  useDashboard,
+  violations,
+} from './dashboard.ts'
 
 const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
@@ -53,7 +61,7 @@ describe('a password', () => {
     await page.getByLabel('E-mail', { exact: true }).fill('olga@example.com')
     await page.getByLabel('Password', { exact: true }).fill('a password of her own')
     await button(page, 'Sign in').click()
-    await heading(page, 'Projects').waitFor()
+    await entered(page)
     await page.goto(link)
     await heading(page, 'This link is no longer good').waitFor()
     await requireGood(page, 'reset-password-used')
@@ -79,7 +87,7 @@ test('a member of two organizations turns from one to the other, in the header a
   await olga.getByLabel('Your name').fill('Olga')
   await olga.getByLabel('Password').fill('a password of her own')
   await button(olga, 'Join').click()
-  await heading(olga, 'Projects').waitFor()
+  await entered(olga)
   const switcher = olga.getByLabel('Organization', { exact: true })
   expect(await switcher.locator('option').allTextContents()).toEqual([
     'Demo organization',
@@ -108,7 +116,7 @@ test('a key may less than its maker; whoever removes the maker says what becomes
   await page.getByLabel('E-mail', { exact: true }).fill('olga@example.com')
   await page.getByLabel('Password', { exact: true }).fill('a password of her own')
   await button(page, 'Sign in').click()
-  await heading(page, 'Projects').waitFor()
+  await entered(page)
   const { organization_id } = dashboard.service.demo
   await page.goto(at(`/${organization_id}/settings/api-keys`))
   await button(page, 'New key').click()

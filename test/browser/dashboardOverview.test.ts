@@ -94,7 +94,7 @@ describe('the overview', () => {
     await keepScreenshots(page, 'overview-with-bots')
 
     // Records are those that the number counts: with bots here, without them below.
-    const view = panel('Events').getByRole('row', { name: /page_view/ })
+    const view = panel('Events').getByRole('row', { name: /Page view/ })
     const views = async () => (await view.getByRole('cell').last().textContent())!.trim()
     const withBots = await views()
     await view.getByRole('link').last().click()

@@ -87,7 +87,9 @@ test('an invited member chooses a password and sees only their project, without 
   expect(await guest.getByLabel('Password').getAttribute('aria-invalid')).toBe('true')
   await guest.getByLabel('Password').fill('long enough by far')
   await button(guest, 'Join').click()
-  await heading(guest, 'Projects').waitFor()
+  // The only project: its overview comes first.
+  await heading(guest, 'Overview').waitFor()
+  await guest.goto(at(`/${dashboard.service.demo.organization_id}/projects`))
   await guest.locator('.rows li').first().waitFor()
   expect(await guest.locator('.rows .name').allTextContents()).toEqual(['Demo shop'])
   await expect.poll(() => button(guest, 'New project').count()).toBe(0)

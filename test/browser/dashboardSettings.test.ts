@@ -5,7 +5,15 @@ import { beaconOf, customEvent, postBeacon, receiptOf } from '../harness/api.ts'
 import { fromBase32 } from '../harness/base32.ts'
 import { waitFor } from '../harness/service.ts'
 import { codeOf } from '../harness/totp.ts'
-import { button, copied, heading, sticksOut, useDashboard, violations } from './dashboard.ts'
+import {
+  button,
+  copied,
+  entered,
+  heading,
+  sticksOut,
+  useDashboard,
+  violations,
+} from './dashboard.ts'
 
 const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
@@ -146,7 +154,7 @@ describe('a project’s settings', () => {
     await page.goto(at(projectPath))
     await page
       .getByRole('navigation', { name: 'Project' })
-      .getByRole('link', { name: 'Settings' })
+      .getByRole('link', { name: 'Settings', exact: true })
       .click()
     await heading(page, 'Ignored traffic').waitFor()
     expect(new URL(page.url()).pathname).toBe(`${projectPath}/settings`)
@@ -258,7 +266,7 @@ describe('one’s account', () => {
     // Another one than before, and still good when a slow machine sends it half a minute later.
     await again.getByLabel('Code').fill(codeAt(1))
     await button(again, 'Sign in').click()
-    await heading(again, 'Projects').waitFor()
+    await entered(again)
     await again.context().close()
 
     await button(page, 'Turn off').click()

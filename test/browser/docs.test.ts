@@ -131,7 +131,7 @@ describe('an unknown address of the dashboard', () => {
       await page.getByLabel('E-mail', { exact: true }).fill(service.demo.admin_email)
       await page.getByLabel('Password', { exact: true }).fill(service.demo.admin_password)
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      await page.getByRole('heading', { name: 'Projects' }).waitFor()
+      await page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
       await page.goto(`${service.url}/nothing`)
       await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
     })

@@ -95,7 +95,7 @@ test('an admin sees, rotates and retires the secret on the pixel’s page', asyn
   await page.getByLabel('E-mail', { exact: true }).fill(it.demo.admin_email)
   await page.getByLabel('Password', { exact: true }).fill(it.demo.admin_password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor()
+  await page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
   await page.goto(
     `${it.url}/${it.demo.organization_id}/projects/${it.demo.project_id}/pixels/${pixel_id}`,
   )

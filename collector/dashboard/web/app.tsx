@@ -1,6 +1,6 @@
 import { type ComponentType, createElement, type VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { readSession, type Session } from './api.ts'
+import { ownProjects, readSession, type Session } from './api.ts'
 import { AsyncView } from './components/asyncView.tsx'
 import { NotFound } from './components/notFound.tsx'
 import { ToastRegion } from './components/toast.tsx'
@@ -85,19 +85,35 @@ function OrganizationPages({ session, path }: { session: Session; path: string }
     if (isOther) void refreshSession()
   }, [isOther])
   const organization = `/${session.organization.organization_id}`
-  const elsewhere = ['/', '/sign-in', organization].includes(path)
-    ? `${organization}/projects`
-    : path === '/explorer' && `${organization}/developers/explorer${currentSearch.value}`
-  useEffect(() => {
-    if (elsewhere) go(elsewhere, { replace: true })
-  }, [elsewhere])
-  if (elsewhere || isOther) return null
+  if (isOther) return null
+  if (['/', '/sign-in', organization].includes(path)) return <Start organization={organization} />
+  if (path === '/explorer')
+    return <Redirect to={`${organization}/developers/explorer${currentSearch.value}`} />
   return (
     <AppLayout session={session} path={path}>
       {/* A page of its own for each address: what one has loaded is not shown under another. */}
       <div key={path}>{pageAt(session, path)}</div>
     </AppLayout>
   )
+}
+
+/** Leads to the overview of the only project, or to the list of projects. */
+function Start({ organization }: { organization: string }) {
+  const projects = useQuery(ownProjects)
+  return (
+    <AsyncView query={projects}>
+      {([only, ...others]) => (
+        <Redirect
+          to={`${organization}/projects${only && others.length === 0 ? `/${only.project_id}/overview` : ''}`}
+        />
+      )}
+    </AsyncView>
+  )
+}
+
+function Redirect({ to }: { to: string }) {
+  useEffect(() => go(to, { replace: true }), [to])
+  return null
 }
 
 function pageAt(session: Session, path: string): VNode {

@@ -7,11 +7,17 @@ import { type LazyPage, lazyPage } from './lazyPage.tsx'
 import { match } from './router.tsx'
 import { isOrganizationAdmin } from './session.ts'
 
+/** The parts of a project's navigation, in their order. */
+export const projectGroups = ['Analyze', 'Activate', 'Project settings'] as const
+export type ProjectGroup = (typeof projectGroups)[number]
+
 export interface Place {
   /** Below the organization, or below the project; a page gets the values of `:names` as properties. */
   path: string
   /** What it is called in the navigation; absent: it is reached from other pages. */
   name?: string
+  /** The part of the project's navigation that has it. */
+  group?: ProjectGroup
   /** The letter that leads there after `g`. */
   key?: string
   /** Whether it has a view (view/view.ts), which goes along from page to page. */
@@ -115,6 +121,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'overview',
     name: 'Overview',
+    group: 'Analyze',
     key: 'o',
     hasView: true,
     page: lazyPage(() => import('./pages/overview/overview.tsx').then(({ Overview }) => Overview)),
@@ -122,6 +129,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'goals',
     name: 'Goals',
+    group: 'Analyze',
     key: 'c',
     hasView: true,
     page: lazyPage(() => import('./pages/goals/goals.tsx').then(({ Goals }) => Goals)),
@@ -129,6 +137,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'funnels',
     name: 'Funnels',
+    group: 'Analyze',
     key: 'f',
     hasView: true,
     page: lazyPage(() => import('./pages/funnels/funnels.tsx').then(({ Funnels }) => Funnels)),
@@ -136,6 +145,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'retention',
     name: 'Retention',
+    group: 'Analyze',
     key: 'r',
     hasView: true,
     page: lazyPage(() =>
@@ -145,19 +155,15 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'journeys',
     name: 'Journeys',
+    group: 'Analyze',
     key: 'j',
     hasView: true,
     page: lazyPage(() => import('./pages/journeys/journeys.tsx').then(({ Journeys }) => Journeys)),
   },
   {
-    path: 'sharing',
-    name: 'Sharing',
-    key: 'n',
-    page: lazyPage(() => import('./pages/sharing/sharing.tsx').then(({ Sharing }) => Sharing)),
-  },
-  {
     path: 'events',
     name: 'Events',
+    group: 'Analyze',
     key: 'e',
     hasView: true,
     page: lazyPage(() => import('./pages/events/events.tsx').then(({ Events }) => Events)),
@@ -165,6 +171,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'people',
     name: 'People',
+    group: 'Analyze',
     key: 'v',
     hasView: true,
     page: lazyPage(() => import('./pages/people/people.tsx').then(({ People }) => People)),
@@ -172,6 +179,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'audiences',
     name: 'Audiences',
+    group: 'Activate',
     key: 'a',
     page: lazyPage(() =>
       import('./pages/audiences/audiences.tsx').then(({ Audiences }) => Audiences),
@@ -198,6 +206,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'lists',
     name: 'Lists',
+    group: 'Activate',
     key: 'l',
     page: lazyPage(() => import('./pages/lists/lists.tsx').then(({ Lists }) => Lists)),
   },
@@ -208,6 +217,7 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'exports',
     name: 'Exports',
+    group: 'Activate',
     key: 's',
     page: lazyPage(() => import('./pages/exports/exports.tsx').then(({ Exports }) => Exports)),
   },
@@ -218,14 +228,23 @@ export const projectPlaces: readonly Place[] = [
   {
     path: 'integrations',
     name: 'Integrations',
+    group: 'Activate',
     key: 'i',
     page: lazyPage(() =>
       import('./pages/integrations/integrations.tsx').then(({ Integrations }) => Integrations),
     ),
   },
   {
+    path: 'sharing',
+    name: 'Sharing',
+    group: 'Project settings',
+    key: 'n',
+    page: lazyPage(() => import('./pages/sharing/sharing.tsx').then(({ Sharing }) => Sharing)),
+  },
+  {
     path: 'webhooks',
     name: 'Webhooks',
+    group: 'Project settings',
     key: 'h',
     page: lazyPage(() =>
       import('./pages/developers/webhooks.tsx').then(({ Webhooks }) => Webhooks),
@@ -234,12 +253,14 @@ export const projectPlaces: readonly Place[] = [
   {
     path: '',
     name: 'Pixels and members',
+    group: 'Project settings',
     key: 'x',
     page: lazyPage(() => import('./pages/project.tsx').then(({ ProjectPage }) => ProjectPage)),
   },
   {
     path: 'settings',
     name: 'Settings',
+    group: 'Project settings',
     key: 't',
     page: lazyPage(() =>
       import('./pages/projectSettings.tsx').then(({ ProjectSettings }) => ProjectSettings),

@@ -6,6 +6,7 @@ import { projectOfPath } from '../projectPath.ts'
 import { go, Link } from '../router.tsx'
 import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
 import { session as signedIn } from '../session.ts'
+import { NavFold } from './navFold.tsx'
 import { NavLinks } from './navLinks.tsx'
 import { ProjectNav } from './projectNav.tsx'
 import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
@@ -91,9 +92,15 @@ export function AppLayout({
             />
           )}
           <nav aria-label="Dashboard">
-            <ul>
-              <NavLinks places={placesFor(session)} address={address} path={path} />
-            </ul>
+            {projectId ? (
+              <NavFold title="Organization" hasPage={false}>
+                <NavLinks places={placesFor(session)} address={address} path={path} />
+              </NavFold>
+            ) : (
+              <ul>
+                <NavLinks places={placesFor(session)} address={address} path={path} />
+              </ul>
+            )}
             <ul class="side-end">
               <li>
                 <a href="/docs">API documentation</a>

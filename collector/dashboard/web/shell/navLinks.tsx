@@ -4,18 +4,21 @@ import type { Place } from '../routes.ts'
 /** The places of the navigation that have a name, as links; the one that is shown is marked. */
 export function NavLinks({
   places,
+  others = [],
   address,
   path,
   search = '',
 }: {
   places: readonly Place[]
+  /** Places of the same navigation that are listed elsewhere. */
+  others?: readonly Place[]
   address(place: Place): string
   path: string
   /** The query that places with a view are shown with. */
   search?: string
 }) {
   const named = places.filter(({ name }) => name !== undefined)
-  const current = bestOf(named.map(address), path)
+  const current = bestOf([...named, ...others.filter(({ name }) => name)].map(address), path)
   return (
     <>
       {named.map((place) => {

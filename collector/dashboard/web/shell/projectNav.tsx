@@ -1,11 +1,20 @@
 import { ownProjects } from '../api.ts'
-import { currentSearch } from '../router.tsx'
-import { projectAddress, projectPlaces } from '../routes.ts'
+import { currentSearch, go } from '../router.tsx'
+import {
+  type Place,
+  type ProjectGroup,
+  projectAddress,
+  projectGroups,
+  projectPlaces,
+} from '../routes.ts'
 import { useQuery } from '../useQuery.ts'
 import { viewSearch } from '../view/view.ts'
+import { NavFold } from './navFold.tsx'
 import { NavLinks } from './navLinks.tsx'
 
-/** The pages of the project that the reader is in. */
+const foldedGroup: ProjectGroup = 'Project settings'
+
+/** The pages of the project that the reader is in, and the way to another project. */
 export function ProjectNav({
   organizationId,
   projectId,
@@ -16,18 +25,65 @@ export function ProjectNav({
   path: string
 }) {
   const projects = useQuery(ownProjects)
-  const project = projects.value?.find(({ project_id }) => project_id === projectId)
+  const address = (place: Place) => projectAddress(organizationId, projectId, place)
+  const search = viewSearch(currentSearch.value)
+  const linksOf = (group: ProjectGroup) => (
+    <NavLinks
+      places={projectPlaces.filter((place) => place.group === group)}
+      others={projectPlaces}
+      address={address}
+      path={path}
+      search={search}
+    />
+  )
   return (
     <nav aria-label="Project">
-      <p class="nav-title">{project?.name ?? 'Project'}</p>
-      <ul>
-        <NavLinks
-          places={projectPlaces}
-          address={(place) => projectAddress(organizationId, projectId, place)}
-          path={path}
-          search={viewSearch(currentSearch.value)}
-        />
-      </ul>
+      <ProjectSwitcher
+        organizationId={organizationId}
+        projectId={projectId}
+        projects={projects.value ?? []}
+      />
+      {projectGroups.map((group) =>
+        group === foldedGroup ? (
+          <NavFold key={group} title={group}>
+            {linksOf(group)}
+          </NavFold>
+        ) : (
+          <section key={group} aria-label={group}>
+            <p class="nav-group">{group}</p>
+            <ul>{linksOf(group)}</ul>
+          </section>
+        ),
+      )}
     </nav>
+  )
+}
+
+/** The project's name; with several projects, a choice that leads to the overview of another. */
+function ProjectSwitcher({
+  organizationId,
+  projectId,
+  projects,
+}: {
+  organizationId: string
+  projectId: string
+  projects: readonly { project_id: string; name: string }[]
+}) {
+  const project = projects.find(({ project_id }) => project_id === projectId)
+  if (!project || projects.length < 2) return <p class="nav-title">{project?.name ?? 'Project'}</p>
+  return (
+    <select
+      class="nav-title"
+      aria-label="Project"
+      onChange={({ currentTarget: { value } }) =>
+        go(projectAddress(organizationId, value, projectPlaces[0]!))
+      }
+    >
+      {projects.map(({ project_id, name }) => (
+        <option key={project_id} value={project_id} selected={project_id === projectId}>
+          {name}
+        </option>
+      ))}
+    </select>
   )
 }

@@ -7,6 +7,7 @@ import { countryName, wholeNumber } from '../../format.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { filterFor } from '../../view/filterText.ts'
+import { labelOfValue } from '../../view/labels.ts'
 
 type Breakdown = Answer<'getAnalyticsBreakdown'>['breakdowns'][string]
 type Value = Breakdown['values'][number]
@@ -37,7 +38,7 @@ export const dimensions = {
   device_type: { name: 'Type', none: 'Unknown' },
   browser: { name: 'Browser', none: 'Unknown' },
   os: { name: 'System', none: 'Unknown' },
-  event_type: { name: 'Type', none: '–' },
+  event_type: { name: 'Type', none: '–', text: (value) => labelOfValue('event_type', value) },
   page_host: { name: 'Host', none: 'No page' },
   resolved: { name: 'Visitor', none: 'Unknown', text: yesOrNo },
 } satisfies Record<
