@@ -98,7 +98,8 @@ function pageWithProfiles(
   encoding: RowEncoding,
   page: (selected: readonly Column[], declared?: string) => string,
 ): string {
-  if (!columns.some(isProfileField)) return page(columns.map(({ name }) => bare(name)))
+  if (!columns.some(isProfileField))
+    return page(columns.map(({ name, sql = name }) => ({ name, sql })))
   const { declared, selected } = selectWithProfile(columns, encoding, (_field, sql) => sql)
   return page(selected, `WITH ${[`${hemNumber} AS _hem_number`, ...declared].join(', ')}\n`)
 }
