@@ -102,7 +102,10 @@ export const visitorsRoute =
         const plan = { ...opened, window, filters: chargedFilters(opened.filters) }
         const found = await reader.rows<VisitorRow>(visitorsQuery(plan, asked))
         const visitors = found.slice(0, asked.limit)
-        const last = found.length > asked.limit ? visitors.at(-1)! : null
+        const hasMore = charge.isRepeat
+          ? visitors.length === asked.limit
+          : found.length > asked.limit
+        const last = hasMore ? visitors.at(-1)! : null
 
         const { charged } = await settle(charge, {
           records: visitors.length,

@@ -75,7 +75,7 @@ export const eventsRoutes =
           const { signal, repeatedWindow: window = readable } = charge
           const plan = { ...unscopedPlan, scope, window, sampleNames, completeUntil: complete }
           const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
-          const page = await readPage(reader, plan, format)
+          const page = await readPage(reader, plan, format, charge)
 
           const { charged, rows } = await settle(charge, page)
 

@@ -36,7 +36,7 @@ export const contactRoutes =
 
         const { signal } = charge
         const reader = deps.openReader(principal, { effort: 'scan', signal })
-        const { known, people, last } = await readContacts(reader, organizationId, plan)
+        const { known, people, last } = await readContacts(reader, organizationId, plan, charge)
 
         const { charged } = await settle(charge, {
           records: known.length,
@@ -58,15 +58,21 @@ export const contactRoutes =
   }
 
 /** The people of a page, as they are known; `last` is the key after which the next begins, null on the last. */
-async function readContacts(reader: Reader, organizationId: string, plan: ContactPlan) {
+async function readContacts(
+  reader: Reader,
+  organizationId: string,
+  plan: ContactPlan,
+  { isRepeat }: { isRepeat: boolean },
+) {
   const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
   const page = found.slice(0, plan.limit)
+  const hasMore = isRepeat ? page.length === plan.limit : found.length > plan.limit
   const hems = page.map(({ hem_text }) => hem_text)
   const people = await readPeople(reader, organizationId, hems, plan.fields)
   return {
     people,
     // Who was erased between the two questions is in neither the answer nor the bill.
     known: page.filter(({ hem_text }) => people.has(hem_text)),
-    last: found.length > plan.limit ? page.at(-1)!.person_key : null,
+    last: hasMore ? page.at(-1)!.person_key : null,
   }
 }
