@@ -80,7 +80,7 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await check('audiences')
 })
 
-test('an integration is checked, an export sends to it, and its run says what became of each record', async () => {
+test('an integration is checked, an export sends to it, and its run says what became of each record and, where it failed, what to do', async () => {
   await show(inProject('integrations'), 'Integrations')
   await button(page, 'New integration').first().click()
   await page.getByLabel('Type').selectOption('Webhook')
@@ -105,7 +105,14 @@ test('an integration is checked, an export sends to it, and its run says what be
     .getByText(/\$[\d.]+ for every 1,000 records on the meter/)
     .waitFor()
   await check('run')
+  receiver.on('/export', (response) => response.writeHead(410).end())
   await button(page, 'Start the run').click()
+  await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 60_000 })
+  await page.locator('progress.bad').waitFor()
+  await page.getByText('Fix the cause that the reason names, then retry.').first().waitFor()
+  await check('failed-run')
+  receiver.on('/export', (response) => response.end('thanks'))
+  await button(page, 'Retry the failed ones').click()
   await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
   await page.getByText('None.').waitFor()
   await check('export')
