@@ -183,11 +183,17 @@ test('requests are listed with their charges, filtered in the address, and lead 
   await page.keyboard.press('Escape')
 })
 
-test('people: how many are known is free, who they are is charged, and why a browser is theirs is told', async () => {
+test('people: how many are known is free, who they are is charged, of those with a profile alone, and why a browser is theirs is told', async () => {
   await show(inProject('people'), 'People')
   await page.getByText('Match rate', { exact: true }).last().waitFor()
+  const asked = page.waitForRequest((request) =>
+    request.url().includes('/resolution_full_profile/visitors'),
+  )
   await button(page, 'Show people').click()
   await rows('People').first().waitFor()
+  // Whoever has no profile would be charged as one, and shown as a row of dashes.
+  const { searchParams } = new URL((await asked).url())
+  expect(searchParams.get('filter')).toContain('has_profile:eq:true')
   await check('people')
   await rows('People').first().getByRole('button').click()
   await button(page, 'Show what this browser did').click()
