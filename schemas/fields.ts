@@ -8,7 +8,16 @@ import { contactFields } from './fields/contact.ts'
 import { demographicFields } from './fields/demographic.ts'
 import { eventFields } from './fields/event.ts'
 import { type Field, type Tier, tiers } from './fields/field.ts'
-import { hasProfile, hem, hemAsNumber, hemNumber, numberAsHem } from './fields/identity.ts'
+import {
+  hasProfile,
+  hem,
+  hemAsNumber,
+  hemNumber,
+  isKnown,
+  numberAsHem,
+  resolved,
+  resolvedForFree,
+} from './fields/identity.ts'
 import { marketingFields } from './fields/marketing.ts'
 import { pteFields } from './fields/pte.ts'
 import { sessionFields } from './fields/session.ts'
@@ -23,7 +32,17 @@ export {
   type Tier,
   tiers,
 } from './fields/field.ts'
-export { companyFields, hasProfile, hem, hemAsNumber, hemNumber, numberAsHem }
+export {
+  companyFields,
+  hasProfile,
+  hem,
+  hemAsNumber,
+  hemNumber,
+  isKnown,
+  numberAsHem,
+  resolved,
+  resolvedForFree,
+}
 
 /** The columns of `events`: what was stored, and what is computed from it when it is read. */
 export const eventColumns: readonly Field[] = [

@@ -1,6 +1,7 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
+import { freeSql } from '../events/query/freeAnswers.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
@@ -57,8 +58,8 @@ ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibil
 
 /** SQL: which of the grouping sets a row is of, empty for the one of nothing, and its value there. */
 export const dimensionColumns = (fields: readonly string[]): readonly string[] => [
-  `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `'${field}'`]).join(', ')}, '') AS dimension`,
-  `multiIf(${fields.flatMap((field) => [`grouping(${field}) = 0`, `toString(${field})`]).join(', ')}, NULL) AS value`,
+  `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `'${field}'`]).join(', ')}, '') AS dimension`,
+  `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `toString(${freeSql(field)})`]).join(', ')}, NULL) AS value`,
 ]
 
 /** SQL of grouping by each of these fields, and by none where it `hasWhole`; each time `by` these columns, too. */
@@ -66,6 +67,6 @@ export function groupingSets(
   fields: readonly string[],
   { by = [], hasWhole = false }: { by?: readonly string[]; hasWhole?: boolean } = {},
 ): string {
-  const sets = [...fields.map((field) => [...by, field]), ...(hasWhole ? [by] : [])]
+  const sets = [...fields.map((field) => [...by, freeSql(field)]), ...(hasWhole ? [by] : [])]
   return `\nGROUP BY GROUPING SETS (${sets.map((set) => `(${set.join(', ')})`).join(', ')})`
 }

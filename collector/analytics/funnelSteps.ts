@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { type Filter, FreeFilterText } from '../events/query/filter.ts'
+import { chargedFilters } from '../events/query/freeAnswers.ts'
 import { dayMs } from '../events/query/window.ts'
 import { readFreeFilters } from './figuresRequest.ts'
 
@@ -32,5 +33,11 @@ export interface FunnelSteps {
 /** Reads steps. Throws 400 that names the step whose filter is not one, or is not free. */
 export const readSteps = (steps: readonly string[], withinMs = dayMs): FunnelSteps => ({
   steps: steps.map((text, index) => readFreeFilters(`steps/${index}`, text)),
+  withinMs,
+})
+
+/** The same for an answer that is charged. */
+export const chargedSteps = ({ steps, withinMs }: FunnelSteps): FunnelSteps => ({
+  steps: steps.map(chargedFilters),
   withinMs,
 })

@@ -6,11 +6,12 @@ import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
+import { chargedFilters } from '../events/query/freeAnswers.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import type { Window } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
-import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
+import { chargedSteps, readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { type VisitorRow, type VisitorsAsked, visitorsQuery } from './visitorsQuery.ts'
 
@@ -98,10 +99,13 @@ export const visitorsRoute =
         })
 
         const { repeatedWindow: window = place?.window ?? opened.window } = charge
-        const plan = { ...opened, window }
+        const plan = { ...opened, window, filters: chargedFilters(opened.filters) }
         const found = await queryExecutor.rows<VisitorRow>(visitorsQuery(plan, asked))
         const visitors = found.slice(0, asked.limit)
-        const last = found.length > asked.limit ? visitors.at(-1)! : null
+        const hasMore = charge.isRepeat
+          ? visitors.length === asked.limit
+          : found.length > asked.limit
+        const last = hasMore ? visitors.at(-1)! : null
 
         const { charged } = await settle(charge, {
           records: visitors.length,
@@ -146,7 +150,7 @@ function readAsked({
   if (step !== undefined && step > steps.length)
     throw invalidParameter('step', `must be at most ${steps.length}, the number of steps`)
   return {
-    funnel: readSteps(steps, within_ms),
+    funnel: chargedSteps(readSteps(steps, within_ms)),
     step: step ?? steps.length,
     hasStopped: outcome === 'dropped',
     limit,

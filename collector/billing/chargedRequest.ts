@@ -29,6 +29,8 @@ export interface RequestCharge {
   readonly signal: AbortSignal
   /** The window that the same request was charged for before; a repeat reads it again. */
   readonly repeatedWindow: Window | undefined
+  /** Whether the same request was charged before. A repeat is free, so it must not say whether more records follow. */
+  readonly isRepeat: boolean
   readonly billing: Billing
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -50,7 +52,8 @@ export async function admit(
   const charge = await billing.admit(callerOf(request), { ...usage, signal })
   request.charge = charge
   const repeatedWindow = charge.repeats?.window ?? undefined
-  return { signal, repeatedWindow, billing, request, reply, usage, charge }
+  const isRepeat = charge.repeats !== null
+  return { signal, repeatedWindow, isRepeat, billing, request, reply, usage, charge }
 }
 
 /** The records that a route has read, before the first byte of its answer. */

@@ -79,7 +79,7 @@ export const eventsRoutes =
             signal,
             window: readable,
           })
-          const page = await readPage(queryExecutor, plan, format)
+          const page = await readPage(queryExecutor, plan, format, charge)
 
           const { charged, rows } = await settle(charge, page)
 

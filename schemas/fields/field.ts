@@ -39,6 +39,8 @@ export interface Field {
   readonly materialized?: string
   readonly dataType: DataType
   readonly nullable: boolean
+  /** SQL, over rows of `events`, of a value that is not the column's. */
+  readonly sql?: string
   /** SQL of the value that the column stores where callers get null: a column of a key cannot store null. */
   readonly storedNull?: string
   /** The cheapest tier whose routes return it. */
@@ -80,5 +82,5 @@ export const publicField = ({
 })
 
 /** SQL of a field of events as callers get it. */
-export const fieldSql = ({ name, storedNull }: Field): string =>
-  storedNull === undefined ? name : `nullIf(${name}, ${storedNull})`
+export const fieldSql = ({ name, sql = name, storedNull }: Field): string =>
+  storedNull === undefined ? sql : `nullIf(${sql}, ${storedNull})`

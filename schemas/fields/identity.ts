@@ -10,13 +10,22 @@ export const numberAsHem = (number: string): string =>
 const own = '(organization_id, cookie_id)'
 const ofEverybody = "(toUUID('00000000-0000-0000-0000-000000000000'), cookie_id)"
 
+const ofCookie = (attribute: string): string =>
+  `dictGetOrDefault('identity_by_cookie_lately', '${attribute}', ${own}, dictGetOrDefault('identity_by_cookie', '${attribute}', ${own}, dictGet('identity_by_cookie', '${attribute}', ${ofEverybody})))`
+
 /**
  * SQL, over rows of `events`: whom the event's cookie belongs to, as the hem's 256 bits, and 0 where nobody knows.
  * What the organization's own sites observed comes before what the operator's graph says; of a cookie that the graph
  * knows, the dictionaries have only what the site's own server signed. What was observed lately is in a dictionary of
  * its own. What another organization observed has another key, so it can't be found.
  */
-export const hemNumber = `dictGetOrDefault('identity_by_cookie_lately', 'hem_number', ${own}, dictGetOrDefault('identity_by_cookie', 'hem_number', ${own}, dictGet('identity_by_cookie', 'hem_number', ${ofEverybody})))`
+export const hemNumber = ofCookie('hem_number')
+
+/**
+ * SQL, over rows of `events`: whether anybody knows whom the event's cookie belongs to. Unlike hemNumber it does not
+ * depend on whom the organization itself has opted out.
+ */
+export const isKnown = `${ofCookie('is_known')} != 0`
 
 /** Who an event’s visitor is. */
 export const resolved: Field = {
@@ -29,6 +38,12 @@ export const resolved: Field = {
   group: 'event',
   counts: 'groups',
   description: 'True when the visitor was identified.',
+}
+
+/** The same in answers that are free. */
+export const resolvedForFree: Field = {
+  ...resolved,
+  sql: `CAST(${isKnown}, '${resolved.columnType}')`,
 }
 
 /** For filters alone: a row that has a profile shows it. */

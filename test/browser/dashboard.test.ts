@@ -43,7 +43,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await button(page, 'Sign in').click()
     await heading(page, 'Overview').waitFor()
     expect(new URL(page.url()).pathname).toBe(`/${organization_id}/projects/${project_id}/overview`)
-    await page.getByText('Organization', { exact: true }).click()
+    await page.getByRole('navigation', { name: 'Dashboard' }).locator('summary').click()
     await page.getByRole('link', { name: 'Projects', exact: true }).click()
     await page.getByRole('link', { name: 'Demo shop' }).waitFor()
   })

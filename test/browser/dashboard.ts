@@ -64,7 +64,7 @@ export function useDashboard({ hasSample = false } = {}) {
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 /** Waits until somebody is signed in, on whatever page that leads to. */
-export const entered = (page: Page) => page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
+export const entered = (page: Page) => page.locator('.app > main h1').waitFor()
 
 export const heading = (page: Page, name: string) =>
   page.getByRole('heading', { name, exact: true })

@@ -80,7 +80,7 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await check('audiences')
 })
 
-test('an integration is checked, an export sends to it, and its run says what became of each record', async () => {
+test('an integration is checked, an export sends to it, and its run says what became of each record and, where it failed, what to do', async () => {
   await show(inProject('integrations'), 'Integrations')
   await button(page, 'New integration').first().click()
   await page.getByLabel('Type').selectOption('Webhook')
@@ -105,7 +105,14 @@ test('an integration is checked, an export sends to it, and its run says what be
     .getByText(/\$[\d.]+ for every 1,000 records on the meter/)
     .waitFor()
   await check('run')
+  receiver.on('/export', (response) => response.writeHead(410).end())
   await button(page, 'Start the run').click()
+  await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 60_000 })
+  await page.locator('progress.bad').waitFor()
+  await page.getByText('Fix the cause that the reason names, then retry.').first().waitFor()
+  await check('failed-run')
+  receiver.on('/export', (response) => response.end('thanks'))
+  await button(page, 'Retry the failed ones').click()
   await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
   await page.getByText('None.').waitFor()
   await check('export')
@@ -176,11 +183,17 @@ test('requests are listed with their charges, filtered in the address, and lead 
   await page.keyboard.press('Escape')
 })
 
-test('people: how many are known is free, who they are is charged, and why a browser is theirs is told', async () => {
+test('people: how many are known is free, who they are is charged, of those with a profile alone, and why a browser is theirs is told', async () => {
   await show(inProject('people'), 'People')
   await page.getByText('Match rate', { exact: true }).last().waitFor()
+  const asked = page.waitForRequest((request) =>
+    request.url().includes('/resolution_full_profile/visitors'),
+  )
   await button(page, 'Show people').click()
   await rows('People').first().waitFor()
+  // Whoever has no profile would be charged as one, and shown as a row of dashes.
+  const { searchParams } = new URL((await asked).url())
+  expect(searchParams.get('filter')).toContain('has_profile:eq:true')
   await check('people')
   await rows('People').first().getByRole('button').click()
   await button(page, 'Show what this browser did').click()

@@ -35,6 +35,8 @@ export interface Exports {
   get(method: string, path: string, body?: unknown): Promise<Json>
   /** Stores people of a company of their own, and an audience of them that is built; their ids. */
   audienceOf(people: readonly Person[]): Promise<string>
+  /** The same through another audience: the number of its people is sold. */
+  chosenAudienceOf(people: readonly Person[]): Promise<string>
   newIntegration(type: string, settings: object, secrets: object): Promise<string>
   /** Makes an export and runs it; both. */
   run(body: Record<string, unknown>): Promise<{ exportId: string; runId: string }>
@@ -76,6 +78,22 @@ export function exportsOf(
     if (answer.status >= 300) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
+  const audienceBy = async (name: string, include: object): Promise<string> => {
+    const { audience } = await get('POST', `audiences?project_id=${project_id}`, {
+      name,
+      definition: { entity: 'people', include },
+    })
+    await waitFor(
+      'the audience',
+      async () => {
+        const { status, error } = await get('GET', `audiences/${audience.id}/status`)
+        if (status === 'failed') throw new Error(error)
+        return status === 'completed'
+      },
+      50_000,
+    )
+    return audience.id
+  }
   const exports: Exports = {
     service,
     postgres,
@@ -92,24 +110,14 @@ export function exportsOf(
         { sql: 'INSERT INTO profiles FORMAT JSONEachRow', params: {} },
         Buffer.from(`${rows.join('\n')}\n`),
       )
-      const { audience } = await get('POST', `audiences?project_id=${project_id}`, {
-        name: company_name,
-        definition: {
-          entity: 'people',
-          include: { profile: { field: 'company_name', op: 'eq', value: company_name } },
-        },
+      return audienceBy(company_name, {
+        profile: { field: 'company_name', op: 'eq', value: company_name },
       })
-      await waitFor(
-        'the audience',
-        async () => {
-          const { status, error } = await get('GET', `audiences/${audience.id}/status`)
-          if (status === 'failed') throw new Error(error)
-          return status === 'completed'
-        },
-        50_000,
-      )
-      return audience.id
     },
+    chosenAudienceOf: async (people) =>
+      audienceBy('Through another', {
+        audience: { audience_id: await exports.audienceOf(people) },
+      }),
     async newIntegration(type, settings, secrets) {
       const body = { project_id, type, name: `To ${type}`, settings, secrets }
       return (await get('POST', 'integrations', body)).integration.id

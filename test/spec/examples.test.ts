@@ -100,6 +100,10 @@ const readsOf = (
       limit: 2,
     },
   },
+  'GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes': {
+    params: { audience_id: sampleIdentity.audienceId, build_id: sampleIdentity.buildId },
+    query: { project_id: project, page_size: '1' },
+  },
   'GET /api/v1/resolution/statistics': { query: { project_id: project } },
   'GET /api/v1/analytics/overview': {
     query: { project_id: project, ...window, compare: 'previous' },
@@ -203,9 +207,8 @@ async function ask(name: string, { params = {}, query = {}, body }: Asked): Prom
 const forKeys = ({ security, tags }: Operation) =>
   security?.some((one) => 'key' in one) && !tags?.includes('Ingest')
 
-/** Operations that take what each deployment names in its own way, or that the sample refuses. */
+/** Operations that the sample refuses. */
 const withoutExample = (name: string) =>
-  name === 'GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes' ||
   sampleRefusals[name.replace(/\{(\w+)\}/g, ':$1')] !== undefined
 
 /** Everything that a key may ask, once. */

@@ -21,6 +21,7 @@ const sampleTenant = {
   sentExport: sampleExportId('s3'),
   sentRun: sampleRunId(sampleExportId('s3')),
   audiences: twice(sampleIdentity.audienceId),
+  builds: twice(sampleIdentity.buildId),
   lists: twice(sampleIdentity.listId),
   imports: twice(sampleIdentity.importId),
   erasure: sampleIdentity.erasureId,

@@ -22,30 +22,50 @@ export const exportRuns = 'exports.runs'
 export const unfinished = `('pending', 'running', 'parked')`
 
 /**
- * Whether how many records a run has may be told: not before anything was sent of a build whose number is sold, for a
- * run that is cancelled at once costs nothing.
+ * Runs, and what may be told of their numbers. Where the number of members is sold (query/freeAnswers.ts), a run tells
+ * only of records that were paid for: of those that failed or were skipped without a charge it does not say how many
+ * there are. How many it was to send it tells once it has ended with all of them paid for.
  */
-const isTold = `(records_exported > 0 OR records_charged > 0 OR NOT EXISTS (
-  SELECT FROM audience_builds AS sent
-  WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}))`
-const told = (column: string) =>
-  `CASE WHEN ${isTold} THEN ${column}::float8 ELSE 0 END AS ${column}`
+const toldRuns = `export_runs
+  CROSS JOIN LATERAL (
+    SELECT EXISTS (SELECT FROM audience_builds AS sent
+      WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}) AS is_sold
+  ) AS number
+  CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE outcome = 'failed') AS failed,
+      count(*) FILTER (WHERE outcome = 'duplicated') AS duplicated
+    FROM export_outcomes AS known
+    WHERE is_sold AND known.run_id = export_runs.run_id AND is_charged
+  ) AS paid
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN is_sold THEN paid.failed ELSE records_failed END AS failed,
+      CASE WHEN is_sold THEN paid.duplicated ELSE records_duplicated END AS duplicated
+  ) AS told`
+
+const toldTotal = '(records_exported + told.failed + told.duplicated)'
 
 /** The four counters of a run. */
-export const counters = [
-  'records_total',
-  'records_exported',
-  'records_failed',
-  'records_duplicated',
-]
-  .map(told)
-  .join(', ')
+const counters = `${toldTotal}::float8 AS records_total, records_exported::float8 AS records_exported,
+  told.failed::float8 AS records_failed, told.duplicated::float8 AS records_duplicated`
 
-const columns = `run_id, export_id, status,
-  CASE WHEN ${isTold} THEN records_expected::float8 END AS records_expected, ${counters},
+const columns = `export_runs.run_id, export_id, status,
+  CASE WHEN NOT is_sold OR (ended_at IS NOT NULL AND records_total > 0 AND records_total = ${toldTotal})
+    THEN records_expected::float8 END AS records_expected, ${counters},
   records_charged::float8 AS records_charged, build_id, retry_of,
   coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
   ended_at`
+
+/** What the message `export.run_ended` tells of a run. */
+export async function readRunEnd(
+  client: Queryable,
+  runId: string,
+): Promise<Record<string, unknown>> {
+  const { rows } = await client.query<Record<string, unknown>>(
+    `SELECT status, ${counters}, stop_reason AS error FROM ${toldRuns} WHERE run_id = $1`,
+    [runId],
+  )
+  return rows[0]!
+}
 
 /** One run of an export. Throws 404 "run not found". */
 export async function readRun(
@@ -56,7 +76,8 @@ export async function readRun(
 ): Promise<Run> {
   if (!isUuid(runId)) throw notFound.exportRun()
   const { rows } = await client.query<Row>(
-    `SELECT ${columns} FROM export_runs WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE' : ''}`,
+    `SELECT ${columns} FROM ${toldRuns}
+     WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE OF export_runs' : ''}`,
     [exportId, runId],
   )
   if (!rows[0]) throw notFound.exportRun()
@@ -72,7 +93,7 @@ export async function listRuns(
   const { rows, next } = await readPage<Row>(deps, page, {
     list: 'export_runs',
     owner: exportId,
-    sql: `SELECT ${columns} FROM export_runs WHERE export_id = $1`,
+    sql: `SELECT ${columns} FROM ${toldRuns} WHERE export_id = $1`,
     values: [exportId],
     key: { run_id: 'uuid' },
     order: 'desc',
@@ -98,8 +119,8 @@ export async function listFailures(
     owner: `${runId} ${outcome}`,
     // Who was not charged was not delivered to anybody, the caller included.
     sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
-          WHERE run_id = $1 AND outcome = $2 AND EXISTS (
-            SELECT FROM export_runs WHERE export_runs.run_id = export_outcomes.run_id AND ${isTold})`,
+          WHERE run_id = $1 AND outcome = $2 AND (is_charged OR NOT (
+            SELECT is_sold FROM ${toldRuns} WHERE export_runs.run_id = $1))`,
     values: [runId, outcome],
     key: { key: 'bigint' },
   })
@@ -166,19 +187,25 @@ export async function requestRetry(
       'invalid_state',
       'This run is under way: what fails can be retried when it has ended.',
     )
-  if (run.records_failed === 0)
+  const { failed, mayHaveFailed } = await readFailed(client, run)
+  if (!mayHaveFailed)
     throw conflict('invalid_state', 'No record of this run has failed: there is nothing to retry.')
   // A sample run was never sent, and has no build of its own.
   const buildId = isSimulated()
     ? (await readServed(client, wanted.audience_id!)).buildId
     : run.build_id
   if (buildId === null || !(await keepBuild(client, buildId))) throw notReady(wanted)
-  return insertRun(
-    client,
-    wanted,
-    { retryOf: run.run_id, buildId, expected: run.records_failed },
-    requester,
+  return insertRun(client, wanted, { retryOf: run.run_id, buildId, expected: failed }, requester)
+}
+
+/** How many records of a run failed. Whether some did must not be told where only some of their number is. */
+async function readFailed(client: Queryable, { run_id, status, records_failed }: Run) {
+  const { rows } = await client.query<{ failed: number; is_sold: boolean }>(
+    `SELECT records_failed::float8 AS failed, is_sold FROM ${toldRuns} WHERE run_id = $1`,
+    [run_id],
   )
+  const { failed, is_sold } = rows[0]!
+  return { failed, mayHaveFailed: records_failed > 0 || (is_sold && status === 'failed') }
 }
 
 async function insertRun(

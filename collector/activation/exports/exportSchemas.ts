@@ -111,8 +111,8 @@ export const Run = Type.Object(
     status: RunStatus,
     records_expected: Nullable(
       Count(
-        'Records that are to be sent; null until a list has been read, and, with the others 0, while the `count` of such an ' +
-          'audience is not told.',
+        'Records that are to be sent; null until a list has been read. Of an audience whose `count` is billed, and of a ' +
+          'list, null until the run has ended with all of them charged; the other numbers count only charged records.',
       ),
     ),
     records_total: Count(

@@ -103,7 +103,8 @@ export const runActionRoutes =
           summary: 'Retry the records of a run that failed',
           description:
             'A run that sends only those, from the same build. What was charged already is not charged again. 409 while a ' +
-            `run is under way, and where nothing failed.${testKeys}`,
+            `run is under way, and where nothing failed; where uncharged failures are not told, a stopped run can always be ` +
+            `retried.${testKeys}`,
           params: RunById,
           querystring: ProjectQuery,
           response: { 201: OneRun },

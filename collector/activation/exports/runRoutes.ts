@@ -84,7 +84,8 @@ export const runRoutes =
           operationId: 'listExportFailures',
           summary: 'List the records of a run that failed',
           description:
-            'Each with its reason; with `outcome=duplicated` those that were skipped. They tell who people are: members ' +
+            'Each with its reason; with `outcome=duplicated` those that were skipped. Of an audience whose `count` is billed, ' +
+            'and of a list, only those that were charged. They tell who people are: members ' +
             'signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.',
           params: RunById,
           querystring: FailuresQuery,

@@ -17,6 +17,8 @@ export const sampleIdentity = {
   pixelId: '5a3b1e00-0000-4000-8000-000000000003',
   campaignId: '5a3b1e00-0000-4000-8000-00000000000c',
   audienceId: '5a3b1e00-0000-4000-8000-0000000000d1',
+  /** Stands for the current build of the sample audience, which is another in each deployment. */
+  buildId: '5a3b1e00-0000-4000-8000-0000000000d2',
   listId: '5a3b1e00-0000-4000-8000-0000000000e1',
   importId: '5a3b1e00-0000-4000-8000-0000000001e1',
   webhookId: '5a3b1e00-0000-4000-8000-000000000b01',
@@ -85,6 +87,7 @@ export function createSandboxTenant(postgres: Postgres): SandboxTenant {
       if (principal.projectId !== null) names.set(sampleIdentity.projectId, principal.projectId)
       for (const place of [request.params, request.query, request.headers])
         await replaceOwn(place as Record<string, unknown>, principal, names)
+      await nameBuild(postgres, request.params as Record<string, unknown>, names)
       request.sampleNames = names
       return {
         ...principal,
@@ -125,6 +128,23 @@ export async function showSampleIds(
   return payload
 }
 
+/** Has the sample's build id in a path stand for the current build of the sample audience, in the answer too. */
+async function nameBuild(
+  postgres: Postgres,
+  params: Record<string, unknown>,
+  names: SampleNames,
+): Promise<void> {
+  if (params.build_id !== sampleIdentity.buildId) return
+  const { rows } = await postgres.query<{ current_build_id: string | null }>(
+    'SELECT current_build_id FROM audiences WHERE audience_id = $1',
+    [sampleIdentity.audienceId],
+  )
+  const current = rows[0]?.current_build_id
+  if (!current) return
+  params.build_id = current
+  names.set(current, sampleIdentity.buildId)
+}
+
 interface Asked {
   organizationId: string
   /** The only project that the key may name; null: any of the organization. */
@@ -156,6 +176,8 @@ export async function showOwnNames(
   const names = request.sampleNames
   if (!names || names.size === 0) return payload
   if (typeof payload === 'string') return rename(payload, names)
+  if (Buffer.isBuffer(payload))
+    return Buffer.from(rename(payload.toString('latin1'), names), 'latin1')
   if (payload instanceof Readable) return streamOf(renamed(piecesOf(payload), names))
   return payload
 }

@@ -3469,7 +3469,7 @@ export interface paths {
         };
         /**
          * List the records of a run that failed
-         * @description Each with its reason; with `outcome=duplicated` those that were skipped. They tell who people are: members signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.
+         * @description Each with its reason; with `outcome=duplicated` those that were skipped. Of an audience whose `count` is billed, and of a list, only those that were charged. They tell who people are: members signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.
          */
         get: operations["listExportFailures"];
         put?: never;
@@ -3491,7 +3491,7 @@ export interface paths {
         put?: never;
         /**
          * Retry the records of a run that failed
-         * @description A run that sends only those, from the same build. What was charged already is not charged again. 409 while a run is under way, and where nothing failed. With a test key the sample run is answered: nothing is sent, nothing charged.
+         * @description A run that sends only those, from the same build. What was charged already is not charged again. 409 while a run is under way, and where nothing failed; where uncharged failures are not told, a stopped run can always be retried. With a test key the sample run is answered: nothing is sent, nothing charged.
          */
         post: operations["retryExportRun"];
         delete?: never;
@@ -14414,9 +14414,15 @@ export interface operations {
     listAudienceChanges: {
         parameters: {
             query?: {
-                /** @description The project; or the header X-Project-Id. */
+                /**
+                 * @description The project; or the header X-Project-Id.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
-                /** @description Most records of the page: it may hold fewer and still not be the last. */
+                /**
+                 * @description Most records of the page: it may hold fewer and still not be the last.
+                 * @example 1
+                 */
                 page_size?: number;
                 /** @description `next_cursor` of the page before. */
                 cursor?: string;
@@ -14428,7 +14434,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
                 audience_id: string;
+                /** @example 5a3b1e00-0000-4000-8000-0000000000d2 */
                 build_id: string;
             };
             cookie?: never;
@@ -14441,6 +14449,134 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
+                     *       "build_id": "5a3b1e00-0000-4000-8000-0000000000d2",
+                     *       "previous_build_id": null,
+                     *       "results": [
+                     *         {
+                     *           "change": "entered",
+                     *           "hem": "00f2fb979cd1bfe114a64e77486d9eb9393fac784c2b0851829b912c5146ca4f",
+                     *           "pte_person_id": "3f28d068a3c0b7ba0e5e53fdea18dc873f598d76d739eaf7",
+                     *           "pte_household_id": "5c4e55399957ac51835a9c8e5abe2740414a990ee163c9c8",
+                     *           "maid": "9191f722-ed0f-4e1d-a218-d50ffcfec3cc",
+                     *           "uid2": null,
+                     *           "id5_id": "ID5*MpUX1fuqZjfu9ZQLi8DSqTLhKhkrmr4V",
+                     *           "ramp_id": "XYFTK_AkT422avrACY9Vi-zjUbgtEk-5-s",
+                     *           "first_name": "Lucia",
+                     *           "middle_name": null,
+                     *           "last_name": "Davies",
+                     *           "full_name": "Lucia Davies",
+                     *           "email": "lucia.davies.28@clearland-networks-m.example",
+                     *           "email_status": "valid",
+                     *           "email_verified_at": "2025-12-08T00:00:00.000Z",
+                     *           "business_email": "lucia.davies.28@clearland-networks-m.example",
+                     *           "personal_email": null,
+                     *           "additional_emails": null,
+                     *           "phone": "+13035550173",
+                     *           "direct_phone": "+13035550173",
+                     *           "mobile_phone": "+13035550158",
+                     *           "do_not_call": false,
+                     *           "home_phone": null,
+                     *           "linkedin_url": "https://www.linkedin.com/in/lucia-davies-28",
+                     *           "linkedin_headline": "Chief Operations Officer at Clearland Networks",
+                     *           "twitter_url": null,
+                     *           "facebook_url": null,
+                     *           "github_url": null,
+                     *           "job_title": "Chief Operations Officer",
+                     *           "job_seniority": "c_suite",
+                     *           "job_department": "Operations",
+                     *           "job_function": "Facilities",
+                     *           "job_is_decision_maker": true,
+                     *           "job_start_year": 2022,
+                     *           "job_city": "Austin",
+                     *           "job_region": "Texas",
+                     *           "job_country": "US",
+                     *           "previous_job_title": "Facilities Specialist",
+                     *           "previous_company_name": "Westpoint",
+                     *           "years_of_experience": 16,
+                     *           "skills": "Shopify, Stripe, Vue.js",
+                     *           "company_name": "Clearland Networks",
+                     *           "company_legal_name": "Clearland Networks GmbH",
+                     *           "company_domain": "clearland-networks-m.example",
+                     *           "company_website_url": "https://www.clearland-networks-m.example/",
+                     *           "company_description": "Clearland Networks is a telecommunications company in Austin that serves customers across Texas.",
+                     *           "company_industry": "Telecommunications",
+                     *           "company_sub_industry": null,
+                     *           "company_naics_code": "517111",
+                     *           "company_sic_code": "4813",
+                     *           "company_type": "public",
+                     *           "company_stock_symbol": "CLEA",
+                     *           "company_stock_exchange": "NYSE",
+                     *           "company_founded_year": 1949,
+                     *           "company_employee_count": 1347,
+                     *           "company_employee_range": "1001-5000",
+                     *           "company_employee_growth": null,
+                     *           "company_revenue_usd": null,
+                     *           "company_revenue_range": "50M-100M",
+                     *           "company_funding_total_usd": null,
+                     *           "company_funding_stage": null,
+                     *           "company_phone": "+15125550119",
+                     *           "company_street_address": "492 Mill Street",
+                     *           "company_city": "Austin",
+                     *           "company_region": "Texas",
+                     *           "company_postal_code": "78788",
+                     *           "company_country": "US",
+                     *           "company_linkedin_url": "https://www.linkedin.com/company/clearland-networks-m",
+                     *           "company_twitter_url": null,
+                     *           "company_facebook_url": null,
+                     *           "company_technologies": "HubSpot, Intercom, Magento, Segment, Stripe, WordPress",
+                     *           "company_keywords": "Carriers, Network Equipment, Austin, Texas",
+                     *           "company_parent_domain": null,
+                     *           "company_sells_to_businesses": false,
+                     *           "company_sells_to_consumers": true,
+                     *           "gender": "female",
+                     *           "birth_year": 1978,
+                     *           "age": 48,
+                     *           "age_range": "45-54",
+                     *           "generation": "Gen X",
+                     *           "marital_status": "married",
+                     *           "has_children": false,
+                     *           "children_count": null,
+                     *           "household_size": 2,
+                     *           "household_income_range": "150K-250K",
+                     *           "income_range": "75K-100K",
+                     *           "net_worth_range": "under 50K",
+                     *           "credit_rating": null,
+                     *           "education_level": "bachelor",
+                     *           "occupation": null,
+                     *           "home_language": null,
+                     *           "is_home_owner": true,
+                     *           "dwelling_type": "condominium",
+                     *           "home_value_usd": 397000,
+                     *           "residence_years": null,
+                     *           "home_street_address": "1465 Church Street",
+                     *           "home_city": "Denver",
+                     *           "home_region": "Colorado",
+                     *           "home_postal_code": "80293",
+                     *           "home_country": "US",
+                     *           "home_latitude": 39.8005,
+                     *           "home_longitude": -105.0276,
+                     *           "timezone": "America/Denver",
+                     *           "interests": "Jazz, Photography, Running, Travel",
+                     *           "purchase_categories": null,
+                     *           "is_online_shopper": true,
+                     *           "is_investor": false,
+                     *           "is_donor": false,
+                     *           "is_traveler": true,
+                     *           "is_pet_owner": true,
+                     *           "vehicle_make": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": "f34w5ni1dW8l0-8fffAvpnsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
+                     *       "meta": {
+                     *         "meter": "audience",
+                     *         "records": 1,
+                     *         "charged": 0
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["AudienceChangesPage"];
                 };
             };

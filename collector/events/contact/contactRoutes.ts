@@ -36,7 +36,12 @@ export const contactRoutes =
 
         const { signal } = charge
         const queryExecutor = deps.openQueryExecutor(principal, { effort: 'scan', signal })
-        const { known, people, last } = await readContacts(queryExecutor, organizationId, plan)
+        const { known, people, last } = await readContacts(
+          queryExecutor,
+          organizationId,
+          plan,
+          charge,
+        )
 
         const { charged } = await settle(charge, {
           records: known.length,
@@ -62,15 +67,17 @@ async function readContacts(
   queryExecutor: QueryExecutor,
   organizationId: string,
   plan: ContactPlan,
+  { isRepeat }: { isRepeat: boolean },
 ) {
   const found = await queryExecutor.rows<ContactRow>(contactQuery(plan, organizationId))
   const page = found.slice(0, plan.limit)
+  const hasMore = isRepeat ? page.length === plan.limit : found.length > plan.limit
   const hems = page.map(({ hem_text }) => hem_text)
   const people = await readPeople(queryExecutor, organizationId, hems, plan.fields)
   return {
     people,
     // Who was erased between the two questions is in neither the answer nor the bill.
     known: page.filter(({ hem_text }) => people.has(hem_text)),
-    last: found.length > plan.limit ? page.at(-1)!.person_key : null,
+    last: hasMore ? page.at(-1)!.person_key : null,
   }
 }

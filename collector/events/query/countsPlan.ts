@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { FieldList } from './fieldList.ts'
 import { FreeFilterText } from './filter.ts'
-import { requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
+import { freeFilters, requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
 import { GroupBy, readGroups } from './groupBy.ts'
 import { type Asked, everyTier, limitMax, readSelection } from './parseEventsRequest.ts'
 import { readScope, type ScopedRequest, scopeQuery } from './scopeQuery.ts'
@@ -59,5 +59,5 @@ export function readFreeSelection(query: Parameters<typeof readSelection>[0]) {
   const selection = readSelection(query, everyTier)
   requireFreeFilters(selection)
   requireFreeDistinct(selection)
-  return selection
+  return { ...selection, filters: freeFilters(selection.filters) }
 }

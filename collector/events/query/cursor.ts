@@ -7,10 +7,12 @@ export interface RowKey {
   /** ts_millis, or of what is in the order of arrival received_at. */
   readonly millis: number
   readonly eventId: string
+  /** In a cursor: the page begins after this row. */
+  readonly isPassed?: true
 }
 
 /**
- * Where a page begins: the key of its first row. Order and window travel along, so that paging through "the last 24
+ * Where a page begins: the key of its first row, or of the one before. Order and window travel along, so that paging through "the last 24
  * hours" reads the same 24 hours to the end, however long it takes.
  */
 export interface Cursor {

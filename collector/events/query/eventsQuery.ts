@@ -26,6 +26,7 @@ import { eventsSource, eventsTable } from './eventsSource.ts'
 import { selectionConditions } from './filterSql.ts'
 import { multiProjectBound } from './multiProjectBound.ts'
 import {
+  afterHere,
   beforeHere,
   fromHereBack,
   fromHereOn,
@@ -98,7 +99,8 @@ function pageWithProfiles(
   encoding: RowEncoding,
   page: (selected: readonly Column[], declared?: string) => string,
 ): string {
-  if (!columns.some(isProfileField)) return page(columns.map(({ name }) => bare(name)))
+  if (!columns.some(isProfileField))
+    return page(columns.map(({ name, sql = name }) => ({ name, sql })))
   const { declared, selected } = selectWithProfile(columns, encoding, (_field, sql) => sql)
   return page(selected, `WITH ${[`${hemNumber} AS _hem_number`, ...declared].join(', ')}\n`)
 }
@@ -308,8 +310,9 @@ function boundSettings(plan: EventsPlan): string {
 /** The first of the two comparisons is redundant, but the primary key can use it. */
 function cursorConditions({ cursor, order }: EventsPlan, bind: Bind): readonly string[] {
   if (!cursor) return []
-  const op = fromHereOn(order)
-  return comparedWith(cursor.from, { order, timeOp: op, op }, bind)
+  const timeOp = fromHereOn(order)
+  const op = cursor.from.isPassed ? afterHere(order) : timeOp
+  return comparedWith(cursor.from, { order, timeOp, op }, bind)
 }
 
 const untilConditions = ({ until, order }: EventsPlan, bind: Bind): readonly string[] =>

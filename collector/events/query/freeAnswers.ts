@@ -1,6 +1,13 @@
-import { type Field, isIdentityField } from '../../../schemas/fields.ts'
+import {
+  type Field,
+  fieldSql,
+  isIdentityField,
+  resolved,
+  resolvedForFree,
+} from '../../../schemas/fields.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
+import type { Filter } from './filter.ts'
 import type { EventsPlan } from './selection.ts'
 
 /**
@@ -97,6 +104,26 @@ export function requireFreeFilters({ filters }: Pick<EventsPlan, 'filters'>): vo
     )
   }
 }
+
+/**
+ * A field as free answers have it. `resolved` there does not change with the opt-outs of one organization: by those it
+ * would learn which browsers belong to a person.
+ */
+export const freeField = (field: Field): Field => (field === resolved ? resolvedForFree : field)
+
+/** SQL of a field, by its name, as free answers group by it. */
+export const freeSql = (name: string): string =>
+  name === resolved.name ? fieldSql(resolvedForFree) : name
+
+/** Filters as free answers apply them. */
+export const freeFilters = (filters: readonly Filter[]): readonly Filter[] =>
+  filters.map((filter) => (filter.field ? { ...filter, field: freeField(filter.field) } : filter))
+
+/** The filters of a free answer as an answer that is charged applies them: it hides who opted out. */
+export const chargedFilters = (filters: readonly Filter[]): readonly Filter[] =>
+  filters.map((filter) =>
+    filter.field === resolvedForFree ? { ...filter, field: resolved } : filter,
+  )
 
 /**
  * Refuses to count distinct values of identity fields. Whoever links browsers of their own to addresses that they know

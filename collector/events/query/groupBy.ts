@@ -3,6 +3,7 @@ import { groupableFields } from '../../../schemas/fields.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import type { Column } from './columns.ts'
 import { readNames } from './fieldList.ts'
+import { freeField } from './freeAnswers.ts'
 
 /** What counts are grouped by; `name` is the key in the answer. */
 export type Group = Readonly<Column>
@@ -12,7 +13,7 @@ const groupings: readonly Group[] = [
   { name: 'hour', sql: 'toStartOfHour(timestamp)' },
   { name: 'day', sql: 'toDate(timestamp)' },
   { name: 'url', sql: 'page_url' },
-  ...groupableFields.map(({ name }) => ({ name, sql: name })),
+  ...groupableFields.map(freeField).map(({ name, sql = name }) => ({ name, sql })),
 ]
 
 const names = groupings.map(({ name }) => name).join(', ')

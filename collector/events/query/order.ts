@@ -40,6 +40,9 @@ export const timeOf = (order: Order, millis: string): string =>
 /** The comparison that holds for an event and all that follow it. */
 export const fromHereOn = (order: Order): string => (order === 'desc' ? '<=' : '>=')
 
+/** The same for all that follow an event. */
+export const afterHere = (order: Order): string => (order === 'desc' ? '<' : '>')
+
 /** The same for an event and all before it. */
 export const fromHereBack = (order: Order): string => (order === 'desc' ? '>=' : '<=')
 

@@ -16,11 +16,28 @@ import type { EventsPlan } from './selection.ts'
 export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
 
 /**
+ * Reads the page of a plan. A full page of a repeat, which is free, says always that more may follow, and the next page
+ * begins after its last row: whether there is a row must not be told for nothing.
+ */
+export async function readPage(
+  reader: QueryExecutor,
+  plan: EventsPlan,
+  format: Format,
+  { isRepeat }: { isRepeat: boolean },
+): Promise<EventsPage> {
+  const page = await readPlainPage(reader, plan, format)
+  if (!isRepeat || page.records < plan.limit) return page
+  const named = await nameProjects(reader, plan)
+  const last = await readKeyAfter(reader, named, plan.limit - 1)
+  return { ...page, hasMore: true, next: () => last && { ...last, isPassed: true } }
+}
+
+/**
  * Reads the page of a plan. The query returns one row more than the page has: its key is where the next page begins.
  * A JSON answer tells the key last. If its columns contain the key, `readPage` takes it from that row, and the query
  * stays plain. For NDJSON and CSV, ClickHouse writes the key before every row, and `pageOf` cuts it off again.
  */
-export async function readPage(
+async function readPlainPage(
   queryExecutor: QueryExecutor,
   unnamed: EventsPlan,
   format: Format,

@@ -1,4 +1,4 @@
-import { hemNumber } from '../../../schemas/fields.ts'
+import { isKnown } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { bindings } from '../query/bind.ts'
 import { selectionConditions } from '../query/filterSql.ts'
@@ -26,7 +26,7 @@ const columns: Record<Grouping, { name: string; sql: string }> = {
 
 /**
  * Statistics of each group and of all together, the total first, then the latest days, and one group more than the
- * limit. Whose a cookie is is asked once for each cookie of a group, not for each event.
+ * limit. Whether a cookie is known is asked once for each cookie of a group, not for each event.
  */
 export function statisticsQuery(plan: StatisticsPlan, limit: number): Query {
   const { bind, params } = bindings()
@@ -36,10 +36,10 @@ export function statisticsQuery(plan: StatisticsPlan, limit: number): Query {
   const [first] = names
   const order = names.map((name) => (name === 'day' ? 'day DESC' : name))
   const sql = `SELECT ${[first ? `grouping(${first}) = 1 AS is_total` : 'true AS is_total', ...names].join(', ')},
-  sum(of_cookie) AS events, sumIf(of_cookie, hem_number != 0) AS resolved_events,
-  uniqExact(cookie_id) AS visitors, uniqExactIf(cookie_id, hem_number != 0) AS resolved_visitors
+  sum(of_cookie) AS events, sumIf(of_cookie, is_known) AS resolved_events,
+  uniqExact(cookie_id) AS visitors, uniqExactIf(cookie_id, is_known) AS resolved_visitors
 FROM (
-SELECT ${[...groups.map(({ sql }) => sql), 'cookie_id', `${hemNumber} AS hem_number`, 'count() AS of_cookie'].join(', ')}
+SELECT ${[...groups.map(({ sql }) => sql), 'cookie_id', `${isKnown} AS is_known`, 'count() AS of_cookie'].join(', ')}
 FROM events
 WHERE ${where}
 GROUP BY ${[...names, 'organization_id', 'cookie_id'].join(', ')}

@@ -11,7 +11,7 @@ import { runEvery } from '../../platform/runEvery.ts'
 import { profileTables } from '../store/profileSql.ts'
 import { reloadIdentity } from '../store/refresh.ts'
 import { eraseSignals } from './eraseSignals.ts'
-import { cookiesOfPerson, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
+import { cookiesOfPerson, graph, hiddenPeopleChanged, privacyRequests } from './optOuts.ts'
 import type { Subject } from './subject.ts'
 
 export interface Erasure {
@@ -187,7 +187,11 @@ async function noteCookies(
   for (const erasure of erasures) {
     const { erasure_id, organization_id, hem } = erasure
     if (hem === null) continue
-    const found = await cookiesOfPerson(clickhouse, organization_id, hem)
+    const found = await cookiesOfPerson(
+      clickhouse,
+      organization_id === null ? null : [organization_id, graph],
+      hem,
+    )
     const cookies = new Set([...erasure.cookie_ids, ...found])
     if (cookies.size === erasure.cookie_ids.length) continue
     erasure.cookie_ids = [...cookies]

@@ -69,6 +69,9 @@ export async function removeOptOut(
 /** The list's zero uuid in ClickHouse, where nothing is null: everywhere, or no cookie. */
 const none = '00000000-0000-0000-0000-000000000000'
 
+/** Who observed the links of the operator's graph. */
+export const graph = none
+
 /** So many changes are told at a time. */
 const changesMax = 1_000
 
@@ -111,7 +114,11 @@ export async function syncToClickHouse(
   const browsers: BrowsersOf[] = []
   for (const { opt_out_id, organization_id, hem, is_active } of changes)
     if (hem && is_active) {
-      const cookieIds = await cookiesOfPerson(clickhouse, organization_id, hem)
+      const cookieIds = await cookiesOfPerson(
+        clickhouse,
+        organization_id === null ? null : [organization_id],
+        hem,
+      )
       browsers.push({ opt_out_id, organization_id, hem, cookieIds })
     }
   await inTransaction(postgres, async (client) => {
@@ -148,7 +155,10 @@ interface BrowsersOf {
   readonly cookieIds: readonly string[]
 }
 
-/** Opts out the browsers of a person who has, as far as the organization may know them. */
+/**
+ * Opts out the browsers of a person who has: of one organization those that its own sites have identified. Of others it
+ * would learn from what is no longer accepted whose they are.
+ */
 async function addBrowsers(
   client: Queryable,
   { organization_id, hem, cookieIds }: BrowsersOf,
@@ -160,17 +170,16 @@ async function addBrowsers(
   )
 }
 
-/** The browsers known to be a person's: by an organization's own links and the operator's, or with null by any. */
+/** The browsers known to be a person's: by links that these observed (organizations, or `graph`), or with null by any. */
 export async function cookiesOfPerson(
   clickhouse: ClickHouse,
-  organizationId: string | null,
+  observers: readonly string[] | null,
   hem: string,
 ): Promise<string[]> {
   const links = await clickhouse.rows<{ cookie_id: string }>({
     sql: `SELECT DISTINCT cookie_id FROM identity_links
-          WHERE hem = {hem:String} AND ({organization:Nullable(UUID)} IS NULL
-            OR organization_id IN ({organization:Nullable(UUID)}, toUUID('${none}')))`,
-    params: { hem, organization: organizationId },
+          WHERE hem = {hem:String} AND ({ofAny:Bool} OR organization_id IN {observers:Array(UUID)})`,
+    params: { hem, ofAny: observers === null, observers: observers ?? [] },
   })
   return links.map(({ cookie_id }) => cookie_id)
 }

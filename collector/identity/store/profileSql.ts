@@ -4,6 +4,7 @@
  */
 import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
+import { hemsOfPerson } from './personSql.ts'
 
 /** A condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over `profiles`. */
 export const profileMeets = (conditions: readonly string[]): string =>
@@ -156,9 +157,12 @@ export function readyMembers(fields: readonly Field[]): string {
 
 const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
 
-/** Hems of people who want to be left alone by an organization, or by all (collector/identity/privacy). A placeholder. */
+/**
+ * All hems of people who want to be left alone by an organization, or by all (collector/identity/privacy): who has opted
+ * out by one address has by all. A placeholder.
+ */
 export const optedOutHems = (organizationId: string): string =>
-  `SELECT hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
+  `SELECT ${numberAsHem(`arrayJoin(${hemsOfPerson(hemAsNumber('hem'))})`)} AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
 
 /** The list that peopleQuery asks about: hems. */
 export const askedHems = 'asked_hems'

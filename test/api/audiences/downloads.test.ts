@@ -114,6 +114,9 @@ test('an audience is downloaded in three formats with the same rows, and charged
     expires_at: expect.stringMatching(/^2/),
     files: [{ name: 'part-0001.csv', rows: people }],
   })
+  const urlsLastMs = Date.parse(csv.urls_expire_at) - Date.now()
+  expect(urlsLastMs).toBeGreaterThan(0)
+  expect(Date.parse(csv.urls_expire_at)).toBeLessThanOrEqual(Date.parse(csv.expires_at))
   const [part] = csv.files
   const bytes = await fetchPart(part.url)
   expect(bytes.length).toBe(part.bytes)

@@ -160,7 +160,7 @@ function profilesOf({ world, isOfPeople }: Seen, member: string, field: string):
   const company = world.companies.findLast(({ company_domain }) => company_domain === member)
   if (field.startsWith('company_') && company) return [company]
   return [...new Set(world.profiles.map(({ hem }) => hem))]
-    .filter((hem) => !isOptedOut(world, hem))
+    .filter((hem) => !hemsOf(world, hem).some((one) => isOptedOut(world, one)))
     .map((hem) => profileOf(world, hem)!)
     .filter(({ company_domain }) => company_domain === member)
 }

@@ -126,6 +126,94 @@ test.each([
   },
 )
 
+test.each([
+  ['/api/v3/events/web_event', { order: 'asc' }, 'application/json'],
+  ['/api/v3/events/web_event', { order: 'asc', select: 'event_type' }, 'application/json'],
+  ['/api/v3/events/web_event', { order: 'asc' }, 'text/csv'],
+  ['/api/v3/events/web_event', { distinct: 'event_id' }, 'application/json'],
+  ['/api/v1/events', {}, 'application/json'],
+  ['/api/v2/events', {}, 'application/json'],
+])(
+  'a repeat of %s %j as %s does not tell for nothing whether a row came since',
+  async (path, more, accept) => {
+    const { pixelId } = pixelOf()
+    const now = Date.now()
+    const insertAt = (...agesMs: number[]) =>
+      events.insert(agesMs.map((ago) => eventOf(now, ago, { pixel_id: pixelId })))
+    const window = { start_ms: String(now - 3_600_000), end_ms: String(now) }
+    const query = { pixel_id: pixelId, ...window, limit: '2', ...(more as Row) }
+    const url = `${path}?${new URLSearchParams(query as Record<string, string>)}`
+    const told = async () => {
+      const answer = await events.app.inject({ url, headers: { 'idempotency-key': key, accept } })
+      expect(answer.statusCode).toBe(200)
+      const { date: _date, 'x-footfall-request-id': _id, ...headers } = answer.headers
+      return { body: answer.body.replace(/"request_id":"[^"]+"/, ''), headers }
+    }
+    await insertAt(30_000, 20_000)
+    await told()
+    const before = { ledger: await ledger(), told: await told() }
+    await insertAt('order' in more ? 10_000 : 40_000)
+    expect({ ledger: await ledger(), told: await told() }).toEqual(before)
+  },
+)
+
+test('the page after a repeat begins with the row that came since, which is charged', async () => {
+  const { pixelId, insert } = pixelOf()
+  const now = Date.now()
+  const window = { start_ms: String(now - 3_600_000), end_ms: String(now + 3_600_000) }
+  const query = { pixel_id: pixelId, ...window, order: 'asc', limit: '2' }
+  const path = '/api/v3/events/web_event'
+  await insert([30_000, 20_000])
+  const first = await get(path, query)
+  expect(first.body.meta).toMatchObject({ has_more: false })
+  const again = await get(path, query)
+  expect(again.body.meta).toMatchObject({ has_more: true, charged: 0 })
+  const next = { ...query, cursor: again.body.meta.next_cursor }
+  expect((await get(path, next)).body.rows).toEqual([])
+  await insert([10_000])
+  const rest = await get(path, next)
+  expect([rest.body.rows.length, rest.cost]).toEqual([1, { events: 1 }])
+  expect(idsOf(first.body.rows)).not.toContain(rest.body.rows[0].event_id)
+})
+
+test('a repeat of the visitors behind a figure, or of a contact query, does not tell whether more came since', async () => {
+  const { pixelId } = pixelOf()
+  const domain = `${randomUUID()}.example`
+  const hems = [hemOf(), hemOf()].toSorted()
+  const person = (hem: string) => ({
+    hem,
+    company_domain: domain,
+    business_email: `${hem}@${domain}`,
+  })
+  const now = Date.now()
+  const visit = (cookie_id: string) =>
+    events.insert([eventOf(now, 10_000, { pixel_id: pixelId, cookie_id })])
+  const window = { start_ms: now - 3_600_000, end_ms: now }
+  const visitors = {
+    method: 'POST',
+    url: '/api/v1/analytics/visitors',
+    payload: { pixel_id: pixelId, ...window, limit: 1 },
+  } as const
+  const contacts = {
+    method: 'POST',
+    url: '/api/v1/contact/query',
+    payload: { filter: `company_domain:eq:${domain}`, limit: 1 },
+  } as const
+  await visit('00000000-0000-4000-8000-000000000001')
+  await events.know({ profiles: [person(hems[0]!)] })
+  const told = async (asked: InjectOptions) => {
+    const { body, cost } = await ask(asked)
+    delete body.meta.request_id
+    return { body, cost }
+  }
+  for (const asked of [visitors, contacts]) await ask(asked)
+  const before = [await told(visitors), await told(contacts)]
+  await visit('00000000-0000-4000-8000-000000000002')
+  await events.know({ profiles: [person(hems[1]!)] })
+  expect([await told(visitors), await told(contacts)]).toEqual(before)
+  expect(before.map(({ cost }) => cost)).toEqual([{}, {}])
+})
+
 test('rows that came late between the first and the last of a whole answer are charged', async () => {
   const { pixelId, insert } = pixelOf()
   const now = Date.now()

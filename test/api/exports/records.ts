@@ -72,6 +72,28 @@ export const recordTests = (open: () => Exports) =>
       }
     })
 
+    test('a check by GET answers as one by POST does, and says that it is deprecated', async () => {
+      const { api_key, api_secret } = open().service.demo
+      const checkBy = (method: string) =>
+        fetch(`${open().service.url}/api/v1/integrations/${integration_id}/check`, {
+          method,
+          headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+        })
+      const [byGet, byPost] = [await checkBy('GET'), await checkBy('POST')]
+      expect(byGet.headers.get('deprecation')).toMatch(/^@\d+$/)
+      expect(byPost.headers.get('deprecation')).toBeNull()
+      const { check: expected } = (await byPost.json()) as { check: object }
+      expect(await byGet.json()).toEqual({
+        check: { ...expected, checked_at: expect.any(String) },
+      })
+      const answer = await fetch(`${open().service.url}/openapi.json`)
+      const document = (await answer.json()) as {
+        paths: Record<string, Record<'get' | 'post', { deprecated?: true }>>
+      }
+      const { get, post } = document.paths['/api/v1/integrations/{integration_id}/check']!
+      expect([get.deprecated, post.deprecated]).toEqual([true, undefined])
+    })
+
     test('an address changes only together with the secrets that are sent there', async () => {
       const change = (body: object) => open().ask('PATCH', `integrations/${integration_id}`, body)
       const elsewhere = { settings: { url: `${receiver.url}/elsewhere` } }

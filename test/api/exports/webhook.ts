@@ -219,21 +219,6 @@ export const webhookTests = (open: () => Exports) =>
       })
     }, 120_000)
 
-    /** An audience of these people through another, whose number is sold. */
-    const throughAnother = async (some: ReturnType<typeof people>) => {
-      const used = await open().audienceOf(some)
-      const { audience } = await open().get('POST', 'audiences', {
-        project_id: open().service.demo.project_id,
-        name: 'Through another',
-        definition: { entity: 'people', include: { audience: { audience_id: used } } },
-      })
-      const project = `project_id=${open().service.demo.project_id}`
-      await waitFor('the build', async () => {
-        const { status } = await open().get('GET', `audiences/${audience.id}/status?${project}`)
-        return status === 'completed'
-      })
-      return audience.id as string
-    }
     const cancelled = async (ids: { exportId: string; runId: string }) => {
       await open().ended(ids, ({ status }) => status === 'parked')
       await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
@@ -246,7 +231,7 @@ export const webhookTests = (open: () => Exports) =>
     }
 
     test('a run that is cancelled before anything is sent is refunded, and tells nothing of how many people of an audience meet another', async () => {
-      const audience_id = await throughAnother(people(3, 't'))
+      const audience_id = await open().chosenAudienceOf(people(3, 't'))
       const closed = await startReceiver()
       const nowhere = await open().newIntegration(
         'webhook',
@@ -268,7 +253,7 @@ export const webhookTests = (open: () => Exports) =>
     }, 120_000)
 
     test('what a receiver got stays charged, though it did not take it and the run was cancelled; a retry costs nothing', async () => {
-      const audience_id = await throughAnother(people(3, 'g'))
+      const audience_id = await open().chosenAudienceOf(people(3, 'g'))
       receiver.mishaps = [{ answer: { status: 429, headers: { 'retry-after': '3600' } } }]
       const before = await open().charged()
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
@@ -292,6 +277,69 @@ export const webhookTests = (open: () => Exports) =>
         records_charged: 0,
       })
       expect(await open().charged()).toBe(before + 3)
+    }, 120_000)
+
+    test('of an audience whose number is sold, a run that a budget stopped tells only what was paid for; a retry sends the rest', async () => {
+      const audience_id = await open().chosenAudienceOf(people(600, 'p'))
+      const { organization_id } = open().service.demo
+      const { rows } = await open().postgres.query<{ used: number }>(
+        `SELECT coalesce(sum(records), 0)::int AS used FROM ledger
+         WHERE organization_id = $1 AND meter = 'audience' AND day = (now() AT TIME ZONE 'UTC')::date`,
+        [organization_id],
+      )
+      const limit = { meter: 'audience', daily_records: rows[0]!.used + 550, monthly_records: null }
+      await open().get('PUT', 'billing/limits', { budgets: [], limits: [limit] })
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      const run = await open().ended(ids)
+      await open().get('PUT', 'billing/limits', { budgets: [], limits: [] })
+      const path = `exports/${ids.exportId}/runs/${ids.runId}`
+      expect(run).toMatchObject({
+        status: 'failed',
+        records_expected: null,
+        records_total: 500,
+        records_exported: 500,
+        records_failed: 0,
+        records_duplicated: 0,
+        records_charged: 500,
+      })
+      expect(await open().get('GET', `${path}/failures`)).toEqual({ failures: [] })
+      const { runs } = await open().get('GET', `exports/${ids.exportId}/runs`)
+      expect(runs).toEqual([run])
+      const messages = await open().postgres.query(
+        `SELECT data FROM outbox_messages WHERE type = 'export.run_ended' AND data ->> 'run_id' = $1`,
+        [ids.runId],
+      )
+      expect(messages.rows).toEqual([
+        { data: expect.objectContaining({ records_total: 500, records_failed: 0 }) },
+      ])
+      const { run: retry } = await open().get('POST', `${path}/retry`)
+      expect(retry).toMatchObject({ records_expected: null })
+      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+        status: 'completed',
+        records_expected: 100,
+        records_total: 100,
+        records_exported: 100,
+      })
+    }, 120_000)
+
+    test('while it runs, a run of such an audience tells what was paid for and not how many are left', async () => {
+      const audience_id = await open().chosenAudienceOf(people(600, 'q'))
+      receiver.mishaps = [null, { answer: { status: 429, headers: { 'retry-after': '3600' } } }]
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      expect(await open().ended(ids, ({ status }) => status === 'parked')).toMatchObject({
+        records_expected: null,
+        records_total: 500,
+        records_exported: 500,
+      })
+      await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
+      // The receiver had the others, too: they stay charged.
+      expect(await open().ended(ids)).toMatchObject({
+        status: 'failed',
+        records_expected: 600,
+        records_total: 600,
+        records_failed: 100,
+        records_charged: 600,
+      })
     }, 120_000)
 
     test('a cancelled run sends nothing more, and the end of every run is in the outbox once', async () => {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addOptOut, removeOptOut } from '../../../collector/identity/privacy/optOuts.ts'
+import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { quickest } from '../../harness/timing.ts'
@@ -57,7 +59,7 @@ describe('a person who opts out of one organization', () => {
     await it.shown(it.key, other, [null])
     await it.shown(it.key, cookie, [null])
     expect(await it.hemsOf(it.stranger.key, other)).toEqual([hem])
-    await takes(it.demo.pixel_id, other, 0)
+    await takes(it.demo.pixel_id, cookie, 0)
   })
 
   test('is known and followed again when they are taken off the list', async () => {
@@ -84,6 +86,34 @@ test('a person who opts out is not found by lookup either, except by who else th
   await it.done(it.key, `POST ${path}`, { email })
   await waitFor('the opt-out', async () => !(await finds(it.key)), 5_000)
   expect(await finds(it.stranger.key)).toBe(true)
+})
+
+test('who has two addresses and opts out by one is not found by the other either: lookup, batch, contacts', async () => {
+  const [first, second] = [`${randomUUID()}@two.example`, `${randomUUID()}@two.example`]
+  const person = randomUUID()
+  const rows = [first, second].map((address) =>
+    JSON.stringify({ hem: hemOf(address), pte_person_id: person, business_email: address }),
+  )
+  await it.clickhouse.feed(
+    { sql: 'INSERT INTO profiles FORMAT JSONEachRow', params: {} },
+    Buffer.from(`${rows.join('\n')}\n`),
+  )
+  await reloadIdentity(it.clickhouse)
+  const found = async (key: Caller) => ({
+    one: (await it.done(key, `GET /api/v1/lookup?email=${second}`)).matched,
+    batch: (await it.done(key, 'POST /api/v1/lookup/batch', { items: [{ email: second }] }))
+      .matched,
+    contacts: (
+      await it.done(key, 'POST /api/v1/contact/query', { filter: `pte_person_id:eq:${person}` })
+    ).count,
+  })
+  const known = { one: true, batch: 1, contacts: 1 }
+  expect([await found(it.key), await found(it.stranger.key)]).toEqual([known, known])
+  await it.done(it.key, `POST ${path}`, { email: first })
+  const hidden = async () => !(await it.done(it.key, `GET /api/v1/lookup?email=${first}`)).matched
+  await waitFor('the opt-out', hidden, 5_000)
+  expect(await found(it.key)).toEqual({ one: false, batch: 0, contacts: 0 })
+  expect(await found(it.stranger.key)).toEqual(known)
 })
 
 test('a browser alone opts out: the person’s others are followed on', async () => {

@@ -5,7 +5,7 @@ import type { Postgres } from '../../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../../platform/postgres/transaction.ts'
 import type { FailureClass } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
-import { counters, exportRuns, unfinished } from '../exportRuns.ts'
+import { exportRuns, readRunEnd, unfinished } from '../exportRuns.ts'
 import type { RunState } from './runState.ts'
 
 /** What became of one member of a chunk. */
@@ -203,15 +203,14 @@ export async function stopRun(
 export async function endRun(postgres: Postgres, runState: RunState): Promise<void> {
   const { runId, exportId, exportName, organizationId, projectId } = runState
   await inTransaction(postgres, async (client) => {
-    const { rows } = await client.query<Record<string, unknown>>(
+    const { rowCount } = await client.query(
       `UPDATE export_runs SET status = CASE WHEN stop_reason IS NULL THEN 'completed' ELSE 'failed' END,
          started_at = coalesce(started_at, now()), ended_at = now(), resumes_at = NULL, chunk_state = NULL,
          updated_at = now()
-       WHERE run_id = $1 AND status IN ${unfinished}
-       RETURNING status, ${counters}, stop_reason AS error`,
+       WHERE run_id = $1 AND status IN ${unfinished}`,
       [runId],
     )
-    if (!rows[0]) return
+    if (rowCount === 0) return
     await client.query('DELETE FROM export_identities WHERE run_id = $1', [runId])
     // Others of the organization may have waited for it to end.
     await wakeQueue(client, exportRuns)
@@ -219,7 +218,12 @@ export async function endRun(postgres: Postgres, runState: RunState): Promise<vo
       organizationId,
       projectId,
       type: 'export.run_ended',
-      data: { export_id: exportId, export_name: exportName, run_id: runId, ...rows[0] },
+      data: {
+        export_id: exportId,
+        export_name: exportName,
+        run_id: runId,
+        ...(await readRunEnd(client, runId)),
+      },
     })
   })
 }
