@@ -1,4 +1,4 @@
-import { fieldNamed } from '../../../schemas/fields.ts'
+import { type Field, fieldNamed, isIdentityField } from '../../../schemas/fields.ts'
 import type { Reader } from '../../api/access/reader.ts'
 import { busy } from '../../api/http/errors.ts'
 import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
@@ -104,24 +104,33 @@ async function readKeyAfter(
 }
 
 /** The fields that identify an event. */
-export const recordKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
+const eventKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
+
+/** The fields that identify an event of an identified person: a caller can link its browser to another person. */
+export const identifiedKey = [...eventKey, fieldNamed('hem')!]
 
 /** The hashes of the events of a plan's page, in its order. */
-export const readEventHashes = (reader: Reader, plan: EventsPlan): Promise<readonly string[]> =>
+export function readEventHashes(reader: Reader, plan: EventsPlan): Promise<readonly string[]> {
+  const asked = [
+    ...plan.columns,
+    ...plan.distinct,
+    ...plan.filters.flatMap(({ field }) => field ?? []),
+  ]
+  const columns = asked.some(isIdentityField) ? identifiedKey : eventKey
   // The query of a page asks for one row more than its limit.
-  readHashes(
-    reader,
-    eventsQuery({ ...plan, columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 }),
-  )
+  const query = eventsQuery({ ...plan, columns, hasAllColumns: false, limit: plan.limit - 1 })
+  return readHashes(reader, query, columns)
+}
 
-/** The hashes of events; `keys` selects recordKey of these, in the order of the answer. */
+/** The hashes of records, in the order of the answer; the query selects the fields `key` of them. */
 export async function readHashes(
   reader: Reader,
   { sql, params }: Query,
+  key: readonly Field[],
 ): Promise<readonly string[]> {
-  const key = recordKey.map(({ name }) => name).join(', ')
+  const values = key.map(({ name, nullable }) => (nullable ? `ifNull(${name}, '')` : name))
   const [found] = await reader.rows<{ hashes: string[] }>({
-    sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${key})))) AS hashes FROM (\n${sql}\n)`,
+    sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${values.join(', ')})))) AS hashes FROM (\n${sql}\n)`,
     params,
   })
   return found!.hashes
