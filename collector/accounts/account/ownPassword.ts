@@ -10,6 +10,7 @@ import type { AccountsDeps } from '../accountsDeps.ts'
 import { endAccess } from '../credentials/endAccess.ts'
 import { passwordChangedNotice } from '../credentials/notices.ts'
 import { hashPassword } from '../credentials/passwords.ts'
+import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { ownUserWithPassword } from './ownUser.ts'
 
 /** PUT /dashboard/password: whoever is signed in changes their own. */
@@ -52,6 +53,7 @@ export const ownPasswordRoutes =
           await mailTo(client, email, passwordChangedNotice)
           await audit(client, principal, 'member.password', { kind: 'member', id: memberId })
         })
+        await rememberBrowser(postgres, reply, email, publicUrl)
         return reply.code(204).send(null)
       },
     )

@@ -9,6 +9,7 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { endAccess } from '../credentials/endAccess.ts'
+import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { ownUser } from './ownUser.ts'
 
 const OwnSession = Type.Object(
@@ -78,11 +79,12 @@ export const ownSessionRoutes =
           response: { 200: Type.Object({ ended: Type.Integer() }) },
         },
       },
-      async (request) => {
-        const { userId } = await ownUser(postgres, request)
+      async (request, reply) => {
+        const { userId, email } = await ownUser(postgres, request)
         const ended = await inTransaction(postgres, (client) =>
           endAccess(client, userId, sessionOf(request, publicUrl)),
         )
+        await rememberBrowser(postgres, reply, email, publicUrl)
         return { ended }
       },
     )

@@ -15,6 +15,7 @@ import {
   takeCodeTry,
 } from '../credentials/secondFactor.ts'
 import { base32, otpauthUri } from '../credentials/totp.ts'
+import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { auditOwn } from './auditOwn.ts'
 import { ownUser, ownUserWithPassword } from './ownUser.ts'
 
@@ -85,8 +86,8 @@ export const secondFactorRoutes =
           response: { 200: RecoveryCodes },
         },
       },
-      async (request) => {
-        const { userId } = await ownUser(postgres, request)
+      async (request, reply) => {
+        const { userId, email } = await ownUser(postgres, request)
         await takeCodeTry(postgres, userId, null)
         const recovery_codes = await inTransaction(postgres, async (client) => {
           if (!(await confirmSecondFactor(client, secretBox, userId, request.body.code))) {
@@ -95,6 +96,7 @@ export const secondFactorRoutes =
           await auditOwn(client, userId, 'member.two_factor', { on: true })
           return newRecoveryCodes(client, userId)
         })
+        await rememberBrowser(postgres, reply, email, publicUrl)
         return { recovery_codes }
       },
     )

@@ -12,7 +12,8 @@ const cookieName = (publicUrl: string): string =>
 
 /**
  * Which of the browsers a request comes from that somebody has signed in with by this e-mail address; null for none.
- * Its cookie is signed for the address, which it does not hold, and alone opens nothing.
+ * Its cookie is signed for the address, which it does not hold, and alone opens nothing. A sign-in from before the
+ * account was secured does not count: somebody else may have collected such cookies to have more tries.
  */
 export async function knownBrowserOf(
   postgres: Postgres,
@@ -26,7 +27,23 @@ export async function knownBrowserOf(
   if (!(Number(since) > Date.now() / 1000 - knownDays * 86_400)) return null
   const expected = await sign(postgres, since, id, email)
   const given = Buffer.from(signature, 'base64url')
-  return given.length === expected.length && timingSafeEqual(given, expected) ? id : null
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
+  return (await wasSecuredSince(postgres, email, Number(since))) ? null : id
+}
+
+/** Whether the account has had another password, the end of all sessions or a second factor since then. */
+async function wasSecuredSince(
+  postgres: Postgres,
+  email: string,
+  sinceSeconds: number,
+): Promise<boolean> {
+  const { rowCount } = await postgres.query(
+    `SELECT FROM users LEFT JOIN second_factors USING (user_id)
+     WHERE email = $1
+       AND floor(extract(epoch FROM greatest(password_changed_at, signed_out_at, confirmed_at))) > $2`,
+    [email, sinceSeconds],
+  )
+  return rowCount! > 0
 }
 
 /** Makes the browser known for this e-mail address. */

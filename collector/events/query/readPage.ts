@@ -1,4 +1,4 @@
-import { fieldNamed } from '../../../schemas/fields.ts'
+import { type Field, fieldNamed, isIdentityField } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { busy } from '../../api/http/errors.ts'
 import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
@@ -20,15 +20,15 @@ export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
  * begins after its last row: whether there is a row must not be told for nothing.
  */
 export async function readPage(
-  reader: QueryExecutor,
+  queryExecutor: QueryExecutor,
   plan: EventsPlan,
   format: Format,
   { isRepeat }: { isRepeat: boolean },
 ): Promise<EventsPage> {
-  const page = await readPlainPage(reader, plan, format)
+  const page = await readPlainPage(queryExecutor, plan, format)
   if (!isRepeat || page.records < plan.limit) return page
-  const named = await nameProjects(reader, plan)
-  const last = await readKeyAfter(reader, named, plan.limit - 1)
+  const named = await nameProjects(queryExecutor, plan)
+  const last = await readKeyAfter(queryExecutor, named, plan.limit - 1)
   return { ...page, hasMore: true, next: () => last && { ...last, isPassed: true } }
 }
 
@@ -121,27 +121,36 @@ async function readKeyAfter(
 }
 
 /** The fields that identify an event. */
-export const recordKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
+const eventKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
+
+/** The fields that identify an event of an identified person: a caller can link its browser to another person. */
+export const identifiedKey = [...eventKey, fieldNamed('hem')!]
 
 /** The hashes of the events of a plan's page, in its order. */
-export const readEventHashes = (
+export function readEventHashes(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,
-): Promise<readonly string[]> =>
+): Promise<readonly string[]> {
+  const asked = [
+    ...plan.columns,
+    ...plan.distinct,
+    ...plan.filters.flatMap(({ field }) => field ?? []),
+  ]
+  const columns = asked.some(isIdentityField) ? identifiedKey : eventKey
   // The query of a page asks for one row more than its limit.
-  readHashes(
-    queryExecutor,
-    eventsQuery({ ...plan, columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 }),
-  )
+  const query = eventsQuery({ ...plan, columns, hasAllColumns: false, limit: plan.limit - 1 })
+  return readHashes(queryExecutor, query, columns)
+}
 
-/** The hashes of events; `keys` selects recordKey of these, in the order of the answer. */
+/** The hashes of records, in the order of the answer; the query selects the fields `key` of them. */
 export async function readHashes(
   queryExecutor: QueryExecutor,
   { sql, params }: Query,
+  key: readonly Field[],
 ): Promise<readonly string[]> {
-  const key = recordKey.map(({ name }) => name).join(', ')
+  const values = key.map(({ name, nullable }) => (nullable ? `ifNull(${name}, '')` : name))
   const [found] = await queryExecutor.rows<{ hashes: string[] }>({
-    sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${key})))) AS hashes FROM (\n${sql}\n)`,
+    sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${values.join(', ')})))) AS hashes FROM (\n${sql}\n)`,
     params,
   })
   return found!.hashes

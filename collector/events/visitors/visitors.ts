@@ -2,7 +2,7 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Format } from '../../api/http/negotiateFormat.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { nameProjects } from '../query/projects.ts'
-import { type EventsPage, readHashes, recordKey } from '../query/readPage.ts'
+import { type EventsPage, identifiedKey, readHashes } from '../query/readPage.ts'
 import { outputFormat, pageOf, plainEncoding, rowEncoding } from '../query/rowEncoding.ts'
 import { findDamagedRanges, hasBrokenParts, lossOf } from './damagedRanges.ts'
 import { visitorsQuery } from './visitorsQuery.ts'
@@ -30,8 +30,9 @@ export async function readVisitors(
   const read = async (readable: VisitorsPlan) => {
     const stream = await queryExecutor.stream(visitorsQuery(readable, encoding), output)
     const { records, rows } = await pageOf(stream, { limit: plan.limit, order: 'desc' }, encoding)
-    const keys = { ...readable, columns: recordKey, hasAllColumns: false }
-    const hashes = () => readHashes(queryExecutor, visitorsQuery(keys, plainEncoding))
+    const keys = { ...readable, columns: identifiedKey, hasAllColumns: false }
+    const hashes = () =>
+      readHashes(queryExecutor, visitorsQuery(keys, plainEncoding), identifiedKey)
     return { records, rows, window: plan.window, hashes }
   }
   try {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stepAt } from '../../../collector/accounts/credentials/totp.ts'
 import { newPasswordResetLink } from '../../../collector/accounts/sessions/passwordReset.ts'
+import { sha256 } from '../../../collector/api/access/authenticate.ts'
 import { fromBase32 } from '../../harness/base32.ts'
 import { codeOf } from '../../harness/totp.ts'
 import { type Accounts, type Caller, nobody, openAccounts, password } from './harness.ts'
@@ -31,6 +32,14 @@ async function resetPassword(accounts: Accounts, email: string): Promise<void> {
     password: fresh,
   })
 }
+
+/** Leaves no try to sign in by this address, except to known browsers. */
+const useUpTries = (email: string) =>
+  it.postgres.query(
+    `INSERT INTO rate_limits VALUES ($1, extract(epoch FROM now()) + 100 * 30 + 25)
+     ON CONFLICT (bucket) DO UPDATE SET arrival = excluded.arrival`,
+    [`sign_in_email:${sha256(email).toString('base64url')}`],
+  )
 
 /** Turns on a second factor. */
 async function addFactor(accounts: Accounts, session: Caller): Promise<void> {
@@ -119,6 +128,43 @@ describe('a second factor', () => {
       password: fresh,
     })
     expect([again.status, again.body.error]).toEqual([401, 'second_factor_required'])
+  })
+})
+
+describe('a browser that signed in', () => {
+  const endings: Record<string, (someone: { email: string; session: Caller }) => Promise<unknown>> =
+    {
+      'a password reset': ({ email }) => resetPassword(it, email),
+      'the end of all other sessions': ({ session }) =>
+        it.done(session, 'DELETE /dashboard/sessions'),
+      'the start of two-factor authentication': ({ session }) => addFactor(it, session),
+    }
+  test.each(Object.entries(endings))('before %s has no tries of its own', async (_, end) => {
+    const someone = await it.join('member')
+    const signIn = (cookie: string) =>
+      it.ask({ cookie }, 'POST /dashboard/session', { email: someone.email, password: 'wrong' })
+    const first = await it.ask(nobody, 'POST /dashboard/session', {
+      email: someone.email,
+      password,
+    })
+    const cookie = first.headers.getSetCookie().find((one) => one.startsWith('footfall_browser='))!
+    const known = cookie.split(';')[0]!
+    // The cookie has the second of the sign-in.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    await end(someone)
+    await useUpTries(someone.email)
+    expect((await signIn(known)).status).toBe(429)
+  })
+
+  test('keeps its tries where its user changes the password', async () => {
+    const { email, session } = await it.join('member')
+    const change = { current_password: password, new_password: fresh }
+    const changed = await it.ask(session, 'PUT /dashboard/password', change)
+    const cookie = changed.headers.getSetCookie()[0]!.split(';')[0]!
+    await useUpTries(email)
+    const credentials = { email, password: fresh }
+    expect((await it.ask(nobody, 'POST /dashboard/session', credentials)).status).toBe(429)
+    expect((await it.ask({ cookie }, 'POST /dashboard/session', credentials)).status).toBe(200)
   })
 })
 

@@ -263,6 +263,28 @@ test('rows that have become those of a higher tier are charged on its meter', as
   expect((await get('/api/v1/events', query)).cost).toEqual({})
 })
 
+test.each([
+  ['/api/v3/events/resolution_hem', { select: 'hem' }],
+  ['/api/v3/events/resolution_hem', { select: 'event_id', filter: 'has_profile:eq:false' }],
+  ['/api/v1/events', { select: 'event_id,hem' }],
+  ['/api/v2/events', {}],
+  ['/api/v3/events/resolution_hem/visitors', { project_id: projectId, limit: '10' }],
+])('of %s events of a browser that is another person’s now are charged', async (path, more) => {
+  const { pixelId, insert } = pixelOf()
+  const cookie = randomUUID()
+  const linkTo = (hem: string) => events.know({ links: [linkOf(cookie, hem)] })
+  await linkTo(hemOf())
+  await insert([10_000], { cookie_id: cookie })
+  const now = Date.now()
+  const window = { start_ms: String(now - 60_000), end_ms: String(now) }
+  const query = { pixel_id: pixelId, ...window, ...(more as Record<string, string>) }
+  expect((await get(path, query)).cost).toEqual({ resolution_hem: 1 })
+  expect((await get(path, query)).cost).toEqual({})
+  await linkTo(hemOf())
+  expect((await get(path, query)).cost).toEqual({ resolution_hem: 1 })
+  expect((await get(path, query)).cost).toEqual({})
+})
+
 test('visitors that came since are charged', async () => {
   const { pixelId, insert } = pixelOf()
   const [early, late] = [randomUUID(), randomUUID()]
