@@ -5,7 +5,7 @@ import { startReceiver } from '../api/webhooks/receiver.ts'
 import { ask } from '../harness/api.ts'
 import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard({ hasSample: true })
+const dashboard = useDashboard({ hasVisitors: true })
 const { at, open, signIn } = dashboard
 let page: Page
 let receiver: Awaited<ReturnType<typeof startReceiver>>
