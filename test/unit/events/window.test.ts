@@ -5,6 +5,7 @@ import { ApiError } from '../../../collector/api/http/errors.ts'
 import {
   isoToMs,
   readWindow as readChecked,
+  readWindowOfDays,
   windowQuery,
 } from '../../../collector/events/query/window.ts'
 import { checkedQuery } from '../../harness/checkedQuery.ts'
@@ -135,4 +136,22 @@ test('every time that JavaScript writes is read back', () => {
       expect(isoToMs(date.toISOString())).toBe(date.getTime())
     }),
   )
+})
+
+describe('a window of days', () => {
+  const lengths = { daysDefault: 30, daysMax: 90 }
+  const readDays = (given: Given) =>
+    readWindowOfDays(checkedQuery(exactly(windowQuery), given), now, lengths)
+
+  test('has its default length without a start', () => {
+    expect(readDays({})).toEqual({ startMs: now - 30 * day, endMs: now })
+  })
+
+  test('may be as long as the limit, and no millisecond longer', () => {
+    const startMs = now - 90 * day
+    expect(readDays({ start_ms: String(startMs) })).toEqual({ startMs, endMs: now })
+    const message = 'must be at most 90 days before the end'
+    expect(() => readDays({ start_ms: String(startMs - 1) })).toThrow(`start_ms: ${message}`)
+    expect(() => readDays({ start_time: '2025-01-01' })).toThrow(`start_time: ${message}`)
+  })
 })
