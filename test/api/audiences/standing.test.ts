@@ -131,3 +131,13 @@ test('it looks at nobody else; an earlier day, a link, a profile, another defini
   const link = linkOf(randomUUID(), hemNumbered(2))
   expect(await buildAfter(() => it.know({ links: [link] }))).not.toContain(planted)
 }, 600_000)
+
+test('a day later the day that is too long ago for an event leaf counts no longer', async () => {
+  await it.insert([eventOf(now, 2 * dayMs, { cookie_id: cookies[0], page_path: '/edge' })])
+  const audienceId = await it.create({
+    entity: 'people',
+    include: event({ within_days: 2, filter: 'page_path:eq:/edge' }),
+  })
+  expect(await it.membersOf(await it.build(audienceId, now))).toEqual([hemNumbered(1)])
+  expect(await it.membersOf(await it.build(audienceId, now + dayMs))).toEqual([])
+})

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addOptOut } from '../../../collector/identity/privacy/optOuts.ts'
 import { type Exports, hemOf } from '../../harness/exports.ts'
 import { waitFor } from '../../harness/service.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../harness/standIns/receiver.ts'
@@ -169,11 +171,18 @@ export const webhookTests = (open: () => Exports) =>
       })
     })
 
-    test('whoever opts out is not sent, and the receiver is told of those it had', async () => {
+    test('whoever opts out is not sent, and the receiver is told of those it had, of nobody whom another organization hides', async () => {
       const audience_id = await open().audienceOf(people(20, 'o'))
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       await open().ended(ids)
       const hem = hemOf('o3@known.example')
+      const hiddenElsewhere = hemOf('o5@known.example')
+      const elsewhere = randomUUID()
+      await open().postgres.query(
+        `INSERT INTO organizations (organization_id, name) VALUES ($1, 'Elsewhere')`,
+        [elsewhere],
+      )
+      await addOptOut(open().postgres, elsewhere, { hem: hiddenElsewhere })
       await open().get('POST', 'privacy/opt-outs', { hem })
       await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.removals')")
       await waitFor(
@@ -184,6 +193,8 @@ export const webhookTests = (open: () => Exports) =>
           ),
         55_000,
       )
+      const removed = [...receiver.messages.values()].flatMap(({ data }) => data.hems ?? [])
+      expect(removed).not.toContain(hiddenElsewhere)
       const { run } = await open().get('POST', `exports/${ids.exportId}/runs`)
       expect(await open().ended({ ...ids, runId: run.run_id })).toMatchObject({
         records_exported: 19,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addOptOut, removeOptOut } from '../../../collector/identity/privacy/optOuts.ts'
+import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'
 import { waitFor } from '../../harness/service.ts'
 import { quickest } from '../../harness/timing.ts'
@@ -86,7 +87,7 @@ test('a person who opts out is not found by lookup either, except by who else th
   expect(await finds(it.stranger.key)).toBe(true)
 })
 
-test('a browser alone opts out: the person’s others are followed on', async () => {
+test('a browser alone opts out, whoever uses it: the person’s others are followed on', async () => {
   const { hem, cookie } = await it.meet()
   const other = randomUUID()
   expect(await it.visit(it.demo.pixel_id, other, { hem })).toBe(1)
@@ -94,6 +95,7 @@ test('a browser alone opts out: the person’s others are followed on', async ()
   await it.done(it.key, `POST ${path}`, { cookie_id: cookie.toUpperCase() })
   await it.shown(it.key, cookie, [null])
   await takes(it.demo.pixel_id, cookie, 0)
+  expect(await it.visit(it.demo.pixel_id, cookie, { hem: hemOf('somebody@else.example') })).toBe(0)
   expect(await it.hemsOf(it.key, other)).toEqual([hem])
   await takes(it.demo.pixel_id, other, 1)
 })
@@ -103,6 +105,7 @@ test('who opts out everywhere is nobody to anyone', async () => {
   await addOptOut(it.postgres, null, { hem })
   for (const key of [it.key, it.stranger.key]) await it.shown(key, cookie, [null])
   for (const pixel of [it.demo.pixel_id, it.stranger.pixel]) await takes(pixel, cookie, 0)
+  expect(await it.visit(it.demo.pixel_id, randomUUID(), { hem })).toBe(0)
   await removeOptOut(it.postgres, null, { hem })
   for (const key of [it.key, it.stranger.key]) await it.shown(key, cookie, [hem])
 })
