@@ -8,9 +8,13 @@ import {
   type RecordScopeOf,
   type ScopeOf,
 } from './api/access/policy.ts'
+import {
+  createOpenQueryExecutor,
+  type OpenQueryExecutor,
+  readLimitsOf,
+} from './api/access/queryExecutor.ts'
 import { createTakeTokens } from './api/access/rateLimits.ts'
-import { createOpenReader, type OpenReader, readLimitsOf } from './api/access/reader.ts'
-import { createSampleView } from './api/access/sampleView.ts'
+import { createSandboxTenant } from './api/access/sandboxTenant.ts'
 import { serviceSecret } from './api/access/serviceSecret.ts'
 import { createTokens, type Tokens } from './api/access/tokens.ts'
 import { type Cursors, openCursors } from './api/http/cursors.ts'
@@ -28,7 +32,7 @@ import { type Log, openLog } from './platform/log.ts'
 import { openMail, type SendMail } from './platform/mail.ts'
 import { registry } from './platform/metrics.ts'
 import { type Outbound, openOutbound } from './platform/outbound/outbound.ts'
-import { openSealer, type Sealer } from './platform/outbound/sealer.ts'
+import { openSecretBox, type SecretBox } from './platform/outbound/secretBox.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
 import type { StoreConnections } from './platform/stores/openStores.ts'
@@ -49,7 +53,7 @@ export interface Services {
   /** Runs queries in ClickHouse: `live` has real visitors' events, `test` those that test keys read. */
   readonly clickhouse: StoreConnections['clickhouse']
   /** Opens what one request reads ClickHouse through, within its limits. */
-  readonly openReader: OpenReader
+  readonly openQueryExecutor: OpenQueryExecutor
   /** Decides which events a request may read. */
   readonly scopeOf: ScopeOf
   /** Decides whose lists, exports, integrations and campaigns a request is about. */
@@ -67,7 +71,7 @@ export interface Services {
   /** Sends requests to addresses that customers give. */
   readonly outbound: Outbound
   /** Seals customers' secrets. */
-  readonly sealer: Sealer
+  readonly secretBox: SecretBox
   /** Sends a mail; null: this service sends none. */
   readonly sendMail: SendMail | null
   /** Keeps uploaded files until their import. */
@@ -172,7 +176,7 @@ export async function createServices(
     now,
     postgres,
     clickhouse,
-    openReader: createOpenReader(clickhouse, readLimitsOf(config)),
+    openQueryExecutor: createOpenQueryExecutor(clickhouse, readLimitsOf(config)),
     scopeOf: options.scopeOf ?? createScopeOf(postgres),
     recordScopeOf: createRecordScopeOf(postgres),
     guard,
@@ -181,7 +185,7 @@ export async function createServices(
     billing,
     requestLog,
     outbound,
-    sealer: openSealer(config),
+    secretBox: openSecretBox(config),
     sendMail,
     uploads: openUploads(config.dataDir, collectorIdOf(config.dataDir)),
     files,
@@ -217,7 +221,7 @@ async function createGuard(
         (await import('./api/access/wrongKeys.ts')).createWrongKeyLimit()
       : null,
     noteKeyUse: createRecordLastUsed(postgres, log),
-    sampleView: createSampleView(postgres),
+    sandboxTenant: createSandboxTenant(postgres),
     ...guard,
   }
 }

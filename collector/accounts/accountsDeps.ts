@@ -1,15 +1,15 @@
-import type { OpenReader } from '../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../api/access/queryExecutor.ts'
 import type { Tokens } from '../api/access/tokens.ts'
 import type { Cursors } from '../api/http/cursors.ts'
 import type { SendMail } from '../platform/mail.ts'
-import type { Sealer } from '../platform/outbound/sealer.ts'
+import type { SecretBox } from '../platform/outbound/secretBox.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
 /** What the routes of accounts are built from. */
 export interface AccountsDeps {
   postgres: Postgres
   /** What a request reads through: the events of real visitors, or for a test key the sample database. */
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
   /** Signs where pages go on. */
   cursors: Cursors
   /** The address of dashboard and API in browsers, without a slash at its end. */
@@ -19,7 +19,7 @@ export interface AccountsDeps {
   /** Null: no mail is sent. */
   sendMail: SendMail | null
   /** Keeps what makes the codes of second factors. */
-  sealer: Sealer
+  secretBox: SecretBox
   /** Signs the tokens of the legacy sign-in. */
   tokens: Tokens
 }

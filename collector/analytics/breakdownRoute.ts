@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { groupableFields } from '../../schemas/fields.ts'
-import type { Reader } from '../api/access/reader.ts'
-import { exactly, Nullable } from '../api/http/commonSchemas.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
+import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { readNames } from '../events/query/fieldList.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
@@ -59,7 +59,7 @@ const describe = {
     'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
     'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +
     'is in. Whoever has a share link is told no value that may tell of a person.',
-  querystring: exactly({
+  querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({
       description: `Comma-separated, ${dimensionsMax} at most: ${names.join(', ')}.`,
@@ -97,16 +97,18 @@ export const breakdownRoute =
         const dimensions = readDimensions(request.query.dimensions)
         requireShared(request.principal, { dimensions })
         const asked = readFiguresRequest(request, deps.now())
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rollup = await readRollup(reader, plan)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const rollup = await readRollup(queryExecutor, plan)
         const ofSessions = dimensions.filter(isSessionPage)
         const isRolled = (name: string) => rollup.events !== null && rolledFields.includes(name)
         const ofDays = dimensions.filter(isRolled)
         const ofEvents = dimensions.filter((name) => !isSessionPage(name) && !isRolled(name))
         const parts = await Promise.all([
-          ofDays.length > 0 ? readFields(reader, plan, ofDays, limit, rollup.events) : {},
-          ofEvents.length > 0 ? readFields(reader, plan, ofEvents, limit, null) : {},
-          ...ofSessions.map((page) => readSessionPages(reader, plan, page, limit, rollup.sessions)),
+          ofDays.length > 0 ? readFields(queryExecutor, plan, ofDays, limit, rollup.events) : {},
+          ofEvents.length > 0 ? readFields(queryExecutor, plan, ofEvents, limit, null) : {},
+          ...ofSessions.map((page) =>
+            readSessionPages(queryExecutor, plan, page, limit, rollup.sessions),
+          ),
         ])
         const breakdowns: Breakdowns = Object.assign({}, ...parts)
         for (const breakdown of Object.values(breakdowns))
@@ -139,13 +141,13 @@ interface Value {
 
 /** Of each field the values with the most visitors. */
 export async function readFields(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
   fields: readonly string[],
   limit: number,
   rolled: RolledDays | null,
 ): Promise<Breakdowns> {
-  const rows = await reader.rows<BreakdownRow>(breakdownsQuery(plan, fields, limit, rolled))
+  const rows = await queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, fields, limit, rolled))
   return Object.fromEntries(
     fields.map((field) => {
       const ofField = rows.filter(({ dimension }) => dimension === field)
@@ -158,13 +160,15 @@ export async function readFields(
 }
 
 async function readSessionPages(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
   page: SessionPage,
   limit: number,
   rolled: RolledDays | null,
 ): Promise<Breakdowns> {
-  const rows = await reader.rows<SessionPageRow>(sessionPagesQuery(plan, page, limit, rolled))
+  const rows = await queryExecutor.rows<SessionPageRow>(
+    sessionPagesQuery(plan, page, limit, rolled),
+  )
   const values = rows.slice(0, limit).map((row) => ({ ...row, events: null, page_views: null }))
   return { [page]: { values, has_more: rows.length > limit } }
 }

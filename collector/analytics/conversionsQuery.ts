@@ -5,7 +5,7 @@ import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import { dimensionColumns, groupingSets } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { metBy, namesOf } from './met.ts'
+import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { rolledFields, rolledFigures, rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
@@ -25,7 +25,7 @@ export function conversionsQuery(
   const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf(goals), bind)
   const columns = goals.flatMap((filters, index) => {
-    const met = metBy(filters, organization, bind)
+    const met = filterPredicate(filters, organization, bind)
     return [
       `countIf(${met} AS met_${index}) AS events_${index}`,
       `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../api/access/policy.ts'
-import type { Reader } from '../api/access/reader.ts'
-import { exactly, Id, Nullable } from '../api/http/commonSchemas.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
+import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
@@ -49,7 +49,7 @@ const describe = {
   operationId: 'getAnalyticsConversions',
   summary: 'Get the conversions of the goals of a project, not billed',
   description: 'An event converts where it meets the filter of the goal, and that of the request.',
-  querystring: exactly({ ...selectionQuery, project_id: Id, compare: Type.Optional(Compare) }),
+  querystring: strictObject({ ...selectionQuery, project_id: Id, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(
       {
@@ -78,7 +78,7 @@ export const conversionsRoute =
       { schema: describe, config: { access: mayRead } },
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const { projectId } = await projectFor(
           deps.postgres,
           request.principal,
@@ -88,18 +88,24 @@ export const conversionsRoute =
         )
         const { goals } = await readGoals(deps.postgres, projectId)
         const [now, previous] = await Promise.all([
-          readConversions(reader, plan, goals),
-          request.query.compare ? readConversions(reader, before(plan), goals) : null,
+          readConversions(queryExecutor, plan, goals),
+          request.query.compare ? readConversions(queryExecutor, before(plan), goals) : null,
         ])
         return { ...now, previous, meta: metaOf(request, plan) }
       },
     )
   }
 
-async function readConversions(reader: Reader, plan: AnalyticsPlan, goals: readonly Goal[]) {
+async function readConversions(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+  goals: readonly Goal[],
+) {
   const filters = goals.map(({ filter }) => readFreeFilters('filter', filter))
-  const rolled = filters.every(isRolledGoal) ? (await readRollup(reader, plan)).events : null
-  const [found] = await reader.rows<Record<string, number>>(conversionsQuery(plan, filters, rolled))
+  const rolled = filters.every(isRolledGoal) ? (await readRollup(queryExecutor, plan)).events : null
+  const [found] = await queryExecutor.rows<Record<string, number>>(
+    conversionsQuery(plan, filters, rolled),
+  )
   const all = found!.visitors!
   const rateOf = (visitors: number) => (all === 0 ? null : visitors / all)
   return {

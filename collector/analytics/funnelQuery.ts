@@ -3,8 +3,8 @@ import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { filterPredicate, namesOf } from './filterPredicate.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
-import { metBy, namesOf } from './met.ts'
 
 /** How many visitors got how far. */
 export interface FunnelRow {
@@ -41,7 +41,9 @@ export function levelsSql(
 ): string {
   const organization = bind('UUID', plan.scope.organizationId)
   const { declared, from } = eventsSource(plan, namesOf(steps), bind)
-  const reached = steps.map((filters) => metBy(filters, organization, bind)).join(',\n    ')
+  const reached = steps
+    .map((filters) => filterPredicate(filters, organization, bind))
+    .join(',\n    ')
   const level = `windowFunnel(${bind('UInt64', withinMs)}, 'strict_once')(toUInt64(ts_millis),
     ${reached}) AS level`
   return `${declared}SELECT ${[level, ...more].join(', ')}

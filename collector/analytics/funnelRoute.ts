@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly } from '../api/http/commonSchemas.ts'
+import { strictObject } from '../api/http/commonSchemas.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
@@ -16,7 +16,7 @@ const describe = {
   description:
     'A visitor takes a step by an event that meets its filter, after the step before and within the time from the ' +
     'first. Of several tries the one that got farthest counts.',
-  body: exactly({ ...selectionQuery, steps: Steps, within_ms: WithinMs }),
+  body: strictObject({ ...selectionQuery, steps: Steps, within_ms: WithinMs }),
   response: {
     200: Type.Object(
       {
@@ -48,8 +48,8 @@ export const funnelRoute =
         const { steps, within_ms } = request.body
         const funnel = readSteps(steps, within_ms)
         const asked = readFiguresRequest({ query: request.body }, deps.now())
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
-        const levels = await reader.rows<FunnelRow>(funnelQuery(plan, funnel))
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const levels = await queryExecutor.rows<FunnelRow>(funnelQuery(plan, funnel))
         return {
           steps: steps.map((filter, index) => ({
             filter,

@@ -3,7 +3,14 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../api/access/audit.ts'
 import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
-import { exactly, Id, Name, Nullable, SeenVersion, Timestamp } from '../api/http/commonSchemas.ts'
+import {
+  Id,
+  Name,
+  Nullable,
+  SeenVersion,
+  strictObject,
+  Timestamp,
+} from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
@@ -58,7 +65,7 @@ export const goalsRoutes =
           operationId: 'getAnalyticsGoals',
           summary: 'Get the goals of a project',
           description: 'Which events are conversions.',
-          querystring: exactly({ project_id: Id }),
+          querystring: strictObject({ project_id: Id }),
           response: { 200: Answer },
         },
       },
@@ -77,7 +84,7 @@ export const goalsRoutes =
           operationId: 'setAnalyticsGoals',
           summary: 'Set all goals of a project',
           description: 'Takes the place of all goals. Events of before count by them, too.',
-          body: exactly({
+          body: strictObject({
             project_id: Id,
             goals: Type.Array(Goal, { maxItems: goalsMax }),
             version: SeenVersion,

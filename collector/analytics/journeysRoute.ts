@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { exactly, Nullable } from '../api/http/commonSchemas.ts'
+import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
@@ -33,7 +33,7 @@ const describe = {
   description:
     'Of the sessions that an event which meets the filter is in: from their first page view on, or from the first ' +
     'one of a page. The same page several times in a row is one step.',
-  querystring: exactly({
+  querystring: strictObject({
     ...selectionQuery,
     steps: Type.Optional(
       Type.Integer({
@@ -76,8 +76,8 @@ export const journeysRoute =
       async (request, reply) => {
         const { steps = stepsDefault, pages = pagesDefault, start } = request.query
         const asked = readFiguresRequest(request, deps.now())
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await reader.rows<JourneyRow>(journeysQuery(plan, steps, start))
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const rows = await queryExecutor.rows<JourneyRow>(journeysQuery(plan, steps, start))
         return { links: linksOf(rows, pages), meta: metaOf(request, plan) }
       },
     )

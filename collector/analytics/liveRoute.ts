@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly } from '../api/http/commonSchemas.ts'
+import { strictObject } from '../api/http/commonSchemas.ts'
 import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { placeQuery } from '../events/query/scopeQuery.ts'
@@ -25,7 +25,7 @@ const describe = {
   summary: 'Get real-time metrics of the last half hour, not billed',
   description:
     'Minute by minute, the one under way last; an event is there about a second after it was received.',
-  querystring: exactly({
+  querystring: strictObject({
     ...placeQuery,
     filter: Type.Optional(FreeFilterText),
     include_bots: IncludeBots,
@@ -78,13 +78,13 @@ export const liveRoute =
           { query: { ...request.query, start_ms: firstMs, end_ms: now + 1 } },
           now,
         )
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const lately = { ...plan, window: { ...plan.window, startMs: now - nowMinutes * minuteMs } }
         const [[totals], [current], perMinute, topPages] = await Promise.all([
-          reader.rows<Totals>(totalsQuery(plan)),
-          reader.rows<Totals>(totalsQuery(lately)),
-          reader.rows<SeriesRow>(seriesQuery(plan, startOfMinute)),
-          reader.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], pages)),
+          queryExecutor.rows<Totals>(totalsQuery(plan)),
+          queryExecutor.rows<Totals>(totalsQuery(lately)),
+          queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOfMinute)),
+          queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], pages)),
         ])
         const found = new Map(perMinute.map((row) => [row.start_ms, row]))
         return {

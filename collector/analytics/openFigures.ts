@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Principal } from '../api/access/principal.ts'
-import type { Reader } from '../api/access/reader.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
@@ -19,7 +19,7 @@ export const mayRead = {
 
 /** What a request's figures are read through, and the plan with its scope. */
 interface OpenedFigures {
-  readonly reader: Reader
+  readonly queryExecutor: QueryExecutor
   readonly plan: AnalyticsPlan
 }
 
@@ -36,6 +36,10 @@ export async function openFigures(
   requireShared(principal, plan)
   const scope = await deps.scopeOf(principal, asked)
   const signal = untilClosed(reply)
-  const reader = deps.openReader(principal, { effort: 'scan', signal, window: plan.window })
-  return { reader, plan: await nameProjects(reader, { ...plan, scope }) }
+  const queryExecutor = deps.openQueryExecutor(principal, {
+    effort: 'scan',
+    signal,
+    window: plan.window,
+  })
+  return { queryExecutor, plan: await nameProjects(queryExecutor, { ...plan, scope }) }
 }

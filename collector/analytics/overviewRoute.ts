@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import type { Reader } from '../api/access/reader.ts'
-import { exactly, Nullable } from '../api/http/commonSchemas.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
+import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import {
@@ -57,7 +57,7 @@ const describe = {
   description:
     'Returns the metrics of one project, one pixel or the organization, from the events that pixels captured. ' +
     'Bots are excluded unless `include_bots=true`; `bots` counts them in both cases.',
-  querystring: exactly({ ...selectionQuery, compare: Type.Optional(Compare) }),
+  querystring: strictObject({ ...selectionQuery, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(
       {
@@ -93,11 +93,11 @@ export const overviewRoute =
           readFiguresRequest(request, deps.now()),
           reply,
         )
-        const { reader, plan } = opened
+        const { queryExecutor, plan } = opened
         const [overview, bots, previous] = await Promise.all([
-          readOverview(reader, plan),
-          isShare(request.principal) ? null : readBots(reader, plan),
-          request.query.compare ? readOverview(reader, before(plan)) : null,
+          readOverview(queryExecutor, plan),
+          isShare(request.principal) ? null : readBots(queryExecutor, plan),
+          request.query.compare ? readOverview(queryExecutor, before(plan)) : null,
         ])
         return { overview, bots, previous, meta: metaOf(request, plan) }
       },
@@ -105,11 +105,14 @@ export const overviewRoute =
   }
 
 /** The figures of what a plan is about. */
-export async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise<Figures> {
-  const rollup = await readRollup(reader, plan)
+export async function readOverview(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+): Promise<Figures> {
+  const rollup = await readRollup(queryExecutor, plan)
   const [[totals], [sessions]] = await Promise.all([
-    reader.rows<Totals>(totalsQuery(plan, rollup.events)),
-    reader.rows<SessionTotals>(sessionTotalsQuery(plan, rollup.sessions)),
+    queryExecutor.rows<Totals>(totalsQuery(plan, rollup.events)),
+    queryExecutor.rows<SessionTotals>(sessionTotalsQuery(plan, rollup.sessions)),
   ])
   const { viewing_sessions, bounced_sessions, page_ms } = sessions!
   return {
@@ -121,8 +124,8 @@ export async function readOverview(reader: Reader, plan: AnalyticsPlan): Promise
 }
 
 /** What bots did of what a plan is about. */
-async function readBots(reader: Reader, plan: AnalyticsPlan): Promise<Totals> {
-  const { events } = await readRollup(reader, plan)
-  const [totals] = await reader.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))
+async function readBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Totals> {
+  const { events } = await readRollup(queryExecutor, plan)
+  const [totals] = await queryExecutor.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))
   return totals!
 }

@@ -4,7 +4,7 @@ import type { Filter } from '../events/query/filter.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { metBy, namesOf } from './met.ts'
+import { filterPredicate, namesOf } from './filterPredicate.ts'
 
 /** Visitors who began in one interval and came again so many intervals later. */
 export interface RetentionRow {
@@ -36,12 +36,12 @@ export function retentionQuery(
   const organization = bind('UUID', plan.scope.organizationId)
   const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf([first, returning]), bind)
-  const begins = metBy(first, organization, bind)
+  const begins = filterPredicate(first, organization, bind)
   return {
     sql: `${declared}SELECT start_ms, again_ms, count() AS visitors
 FROM (
 SELECT minIf(${startOf('ts_millis')}, ${begins}) AS start_ms,
-  groupUniqArrayIf(${startOf('ts_millis')}, ${metBy(returning, organization, bind)}) AS returns
+  groupUniqArrayIf(${startOf('ts_millis')}, ${filterPredicate(returning, organization, bind)}) AS returns
 FROM ${from}
 WHERE ${where}
 GROUP BY cookie_id

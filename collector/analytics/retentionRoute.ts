@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, exactly } from '../api/http/commonSchemas.ts'
+import { Choice, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
@@ -20,7 +20,7 @@ const describe = {
     'A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval ' +
     'that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. ' +
     'Without consent a visitor is another one every day.',
-  querystring: exactly({
+  querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
       Choice(intervals, { default: 'week', description: 'UTC; weeks begin on Mondays.' }),
@@ -69,8 +69,8 @@ export const retentionRoute =
         const starts = startsOf(interval, asked.plan.window)
         if (!starts || starts.length > cohortsMax)
           throw invalidParameter('interval', `gives more than ${cohortsMax} cohorts`)
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await reader.rows<RetentionRow>(
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const rows = await queryExecutor.rows<RetentionRow>(
           retentionQuery(plan, coming, startSql[interval]),
         )
         const found = new Map(rows.map((row) => [`${row.start_ms} ${row.again_ms}`, row.visitors]))

@@ -11,7 +11,7 @@ import { filterCondition } from '../events/query/filterSql.ts'
 import { lookBackFrom, restMs, sessionId, visitorsOf } from '../events/query/sessions.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { metBy } from './met.ts'
+import { filterPredicate } from './filterPredicate.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
 /** How an event is encoded in the arrays, and SQL that reads it. */
@@ -78,7 +78,7 @@ export function sessionsSql(
   const matches = [
     `ts_millis >= ${start}`,
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
-    metBy(ofEvents, bind('UUID', scope.organizationId), bind),
+    filterPredicate(ofEvents, bind('UUID', scope.organizationId), bind),
   ].join(' AND ')
   const { millis } = form
   const days = `arrayMap(event -> greatest(intDiv(${millis('event')}, ${dayMs}) - intDiv(${millis('_unrested[1]')}, ${dayMs}) - 1, 0), _unrested)`

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import type { Reader } from '../api/access/reader.ts'
-import { Choice, exactly, Nullable } from '../api/http/commonSchemas.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
+import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
@@ -41,7 +41,7 @@ const describe = {
   operationId: 'getAnalyticsTimeseries',
   summary: 'Get a time series of metrics by hour, day, week or month, not billed',
   description: `Intervals without events are there, with zeros; at most ${pointsMax}.`,
-  querystring: exactly({
+  querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
       Choice(intervals, {
@@ -79,11 +79,11 @@ export const timeseriesRoute =
         const { interval = intervalFor(asked.plan.window), compare } = request.query
         const starts = startsOf(interval, asked.plan.window)
         if (!starts) throw invalidParameter('interval', `gives more than ${pointsMax} points`)
-        const { reader, plan } = await openFigures(deps, request.principal, asked, reply)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const [timeseries, previous] = await Promise.all([
-          readSeries(reader, plan, interval, starts, 0),
+          readSeries(queryExecutor, plan, interval, starts, 0),
           compare
-            ? readSeries(reader, before(plan), interval, starts, stepBackMs(plan.window))
+            ? readSeries(queryExecutor, before(plan), interval, starts, stepBackMs(plan.window))
             : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
@@ -92,14 +92,16 @@ export const timeseriesRoute =
   }
 
 async function readSeries(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
   interval: Interval,
   starts: readonly number[],
   laterMs: number,
 ): Promise<Point[]> {
-  const rolled = interval === 'hour' ? null : (await readRollup(reader, plan)).events
-  const rows = await reader.rows<SeriesRow>(seriesQuery(plan, startSql[interval], laterMs, rolled))
+  const rolled = interval === 'hour' ? null : (await readRollup(queryExecutor, plan)).events
+  const rows = await queryExecutor.rows<SeriesRow>(
+    seriesQuery(plan, startSql[interval], laterMs, rolled),
+  )
   const found = new Map(rows.map((row) => [row.start_ms, row]))
   return starts.map(
     (start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 },

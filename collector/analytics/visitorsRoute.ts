@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, exactly, Nullable } from '../api/http/commonSchemas.ts'
+import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
@@ -25,7 +25,7 @@ const describe = {
     'One row for each browser that has an event which meets the filter: those whom overview, breakdown and ' +
     'conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. ' +
     'By cookie_id, page by page. Each is charged as an event; who somebody is, resolution tiers tell.',
-  body: exactly({
+  body: strictObject({
     ...selectionQuery,
     steps: Type.Optional(Steps),
     within_ms: WithinMs,
@@ -89,7 +89,7 @@ export const visitorsRoute =
         const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
         const asked = { ...readAsked(body), after: place?.after ?? null }
         const figures = readFiguresRequest({ query: body }, deps.now())
-        const { reader, plan: opened } = await openFigures(deps, principal, figures, reply)
+        const { queryExecutor, plan: opened } = await openFigures(deps, principal, figures, reply)
 
         const charge = await admit(deps.billing, request, reply, {
           meter: 'events',
@@ -99,7 +99,7 @@ export const visitorsRoute =
 
         const { repeatedWindow: window = place?.window ?? opened.window } = charge
         const plan = { ...opened, window }
-        const found = await reader.rows<VisitorRow>(visitorsQuery(plan, asked))
+        const found = await queryExecutor.rows<VisitorRow>(visitorsQuery(plan, asked))
         const visitors = found.slice(0, asked.limit)
         const last = found.length > asked.limit ? visitors.at(-1)! : null
 

@@ -29,7 +29,7 @@ const onePath = `${path}/:audience_id`
 
 /** Audiences as records: list, read, change, delete. */
 export const audienceRoutes =
-  ({ postgres, cursors, openReader }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, cursors, openQueryExecutor }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       path,
@@ -101,7 +101,7 @@ export const audienceRoutes =
         const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
         await projectFor(postgres, principal, 'audiences', project_id, 'write')
         if (body.definition !== undefined)
-          await requireTopicsOf(openReader, body.definition, principal, reply)
+          await requireTopicsOf(openQueryExecutor, body.definition, principal, reply)
         return inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, project_id)
           const before = await readAudience(client, scope, id, true)

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import {
-  exactly,
   Id,
   Name,
   Nullable,
   SeenVersion,
+  strictObject,
   Timestamp,
   Version,
 } from '../api/http/commonSchemas.ts'
@@ -122,11 +122,11 @@ export const projectParameter = {
   ),
 }
 
-export const ById = exactly({ audience_id: Type.String() })
-export const ProjectQuery = exactly(projectParameter)
-export const ListQuery = exactly({ ...projectParameter, ...pageQuery })
+export const ById = strictObject({ audience_id: Type.String() })
+export const ProjectQuery = strictObject(projectParameter)
+export const ListQuery = strictObject({ ...projectParameter, ...pageQuery })
 
-export const NewAudience = exactly({
+export const NewAudience = strictObject({
   ...projectParameter,
   name: Name,
   definition: GivenDefinition,
@@ -134,7 +134,7 @@ export const NewAudience = exactly({
   refresh: Type.Optional(Refresh),
 })
 
-export const AudienceChange = exactly({
+export const AudienceChange = strictObject({
   name: Type.Optional(Name),
   definition: Type.Optional(GivenDefinition),
   intent_window_days: Type.Optional(WindowDays),
@@ -142,9 +142,12 @@ export const AudienceChange = exactly({
   version: SeenVersion,
 })
 
-export const Clone = exactly({ ...projectParameter, name: Type.Optional(Name) }, { default: {} })
+export const Clone = strictObject(
+  { ...projectParameter, name: Type.Optional(Name) },
+  { default: {} },
+)
 
-export const SampleOf = exactly({
+export const SampleOf = strictObject({
   ...projectParameter,
   definition: GivenDefinition,
   intent_window_days: Type.Optional(WindowDays),

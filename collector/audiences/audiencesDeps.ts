@@ -4,6 +4,6 @@ import type { Files } from './files/open.ts'
 /** What the audiences are built from. */
 export type AudiencesDeps = Pick<
   ReadDeps,
-  'openReader' | 'billing' | 'cursors' | 'postgres' | 'now'
+  'openQueryExecutor' | 'billing' | 'cursors' | 'postgres' | 'now'
 > &
   Files

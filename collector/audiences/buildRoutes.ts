@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audienceScopeOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
-import { exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
 import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
 import { ById, projectParameter, Status, tags } from './audienceSchemas.ts'
@@ -46,7 +46,7 @@ export const buildRoutes =
           summary: 'List the builds of an audience',
           description: 'The newest first.',
           params: ById,
-          querystring: exactly({ ...projectParameter, ...pageQuery }),
+          querystring: strictObject({ ...projectParameter, ...pageQuery }),
           response: { 200: Type.Object({ builds: Type.Array(Build), next_cursor: NextCursor }) },
         },
       },

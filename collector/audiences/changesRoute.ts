@@ -27,7 +27,7 @@ interface Place {
 export const changesRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, billing, openReader } = deps
+    const { postgres, billing, openQueryExecutor } = deps
     const cursors = deps.cursors<Place>('audience_changes')
 
     app.get(
@@ -55,16 +55,19 @@ export const changesRoute =
         // The changes reveal the members of both builds.
         const meter = meterOf(build.isPredictive || previous?.isPredictive === true)
         const limit = query.page_size ?? pageSize.default
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
 
         const charge = await admit(billing, request, reply, {
           meter,
           projectId,
           recordsMax: limit,
-          build: { buildId: of.buildId, findMembers: findMembersOf(reader, of.buildId) },
+          build: { buildId: of.buildId, findMembers: findMembersOf(queryExecutor, of.buildId) },
         })
 
-        const members = await reader.rows<Member>(
+        const members = await queryExecutor.rows<Member>(
           changedMembersQuery({
             organizationId,
             erased: await erasedHems(postgres, organizationId),
@@ -74,7 +77,7 @@ export const changesRoute =
             otherId: other?.buildId ?? null,
           }),
         )
-        const rows = await readRows(reader, organizationId, members)
+        const rows = await readRows(queryExecutor, organizationId, members)
 
         const { charged } = await settle(charge, {
           records: members.length,

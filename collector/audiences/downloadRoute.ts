@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audienceProjectOf } from '../api/access/policy.ts'
-import type { Reader } from '../api/access/reader.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { access } from '../api/access/recordAccess.ts'
-import { exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import type { Caller } from '../billing/admission.ts'
 import type { Billing } from '../billing/billing.ts'
@@ -62,7 +62,13 @@ const Download = Type.Object(
 
 /** GET /api/v1/audiences/{audience_id}/download: starts what is not there, and says where the files are. */
 export const downloadRoute =
-  ({ postgres, billing, openReader, files, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({
+    postgres,
+    billing,
+    openQueryExecutor,
+    files,
+    now,
+  }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/audiences/:audience_id/download',
@@ -76,7 +82,7 @@ export const downloadRoute =
             'Starts what is not there; what is `expired` or `failed` is written anew by the call that says so. Call it again ' +
             'until it is `ready`. Files have at most 50,000 rows each. A build is charged once, when it is ready first.',
           params: ById,
-          querystring: exactly({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
+          querystring: strictObject({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
           response: { 200: Download },
         },
       },
@@ -107,11 +113,19 @@ export const downloadRoute =
           return { ...answer, status: file?.status ?? 'pending' }
         }
         const rows = file.parts.reduce((sum, part) => sum + part.rows, 0)
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
         const build = { id: file.build_id, rows }
         const charged = file.is_charged
           ? 0
-          : await chargeBuild({ billing, postgres, reader }, callerOf(request), audience, build)
+          : await chargeBuild(
+              { billing, postgres, queryExecutor },
+              callerOf(request),
+              audience,
+              build,
+            )
         reply.header('x-footfall-charged', charged)
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
@@ -135,7 +149,11 @@ export const downloadRoute =
 
 /** Charges all records of a build, once for all calls and formats. Returns the number of records charged. */
 async function chargeBuild(
-  { billing, postgres, reader }: { billing: Billing; postgres: Postgres; reader: Reader },
+  {
+    billing,
+    postgres,
+    queryExecutor,
+  }: { billing: Billing; postgres: Postgres; queryExecutor: QueryExecutor },
   caller: Caller,
   { project_id, meter, count: toldCount }: Audience,
   build: { readonly id: string; readonly rows: number },
@@ -154,7 +172,7 @@ async function chargeBuild(
         buildId: build.id,
         keys: { after: 0, upTo: count! },
         ...(isNumberSold && { askedKeys: { after: 0, upTo: Number.MAX_SAFE_INTEGER } }),
-        findMembers: findMembersOf(reader, build.id),
+        findMembers: findMembersOf(queryExecutor, build.id),
       },
     },
   )

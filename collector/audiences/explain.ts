@@ -1,4 +1,4 @@
-import type { Reader } from '../api/access/reader.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Audience } from './audiences.ts'
@@ -36,7 +36,11 @@ export interface ExplainedLeaf {
 
 /** Explains leaf by leaf why somebody is in an audience or not. Throws what readers throw, and AudienceNotBuilt. */
 export async function explain(
-  { reader, postgres, nowMs }: { reader: Reader; postgres: Postgres; nowMs: number },
+  {
+    queryExecutor,
+    postgres,
+    nowMs,
+  }: { queryExecutor: QueryExecutor; postgres: Postgres; nowMs: number },
   { organizationId, projectId }: { organizationId: string; projectId: string },
   audience: Audience,
   parsed: Parsed,
@@ -58,9 +62,9 @@ export async function explain(
     usedLists: await readUsedLists(postgres, parsed),
     erased: await erasedHems(postgres, organizationId),
   }
-  const [found] = await reader.rows<ExplainRow>(explainQuery(plan))
+  const [found] = await queryExecutor.rows<ExplainRow>(explainQuery(plan))
   const eventsQuery = explainEventsQuery(plan)
-  const [events] = eventsQuery ? await reader.rows<{ counted: number[] }>(eventsQuery) : []
+  const [events] = eventsQuery ? await queryExecutor.rows<{ counted: number[] }>(eventsQuery) : []
   const eventLeaves = leavesOf(parsed, 'event').map(({ index }) => index)
   const { is_in_build, is_hidden, has_profile } = found!
   const met = BigInt(found!.met)

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
-import { exactly, Id, Nullable } from '../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { conflict } from '../api/http/errors.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
@@ -20,7 +20,7 @@ const refusals = {
   422: '`use_download`: the audience is of companies.',
 }
 
-const Query = exactly({
+const Query = strictObject({
   ...projectParameter,
   hem: Type.Optional(
     Type.String({
@@ -73,7 +73,7 @@ const describeExplain = {
 export const explainRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, billing, openReader, now } = deps
+    const { postgres, billing, openQueryExecutor, now } = deps
 
     app.get(
       '/api/v1/audiences/:audience_id/explain',
@@ -100,9 +100,9 @@ export const explainRoute =
         })
 
         const { signal } = charge
-        const reader = openReader(principal, { effort: 'page', signal })
+        const queryExecutor = openQueryExecutor(principal, { effort: 'page', signal })
         const found = await explain(
-          { reader, postgres, nowMs: now() },
+          { queryExecutor, postgres, nowMs: now() },
           { organizationId, projectId },
           audience,
           parseDefinition(audience.definition),

@@ -1,4 +1,4 @@
-import type { Reader } from '../api/access/reader.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { BuildPart, KeySpan } from '../billing/buildPart.ts'
 import { bindings } from '../events/query/bind.ts'
 import { chunked } from '../events/query/chunked.ts'
@@ -7,7 +7,7 @@ import type { Query } from '../platform/clickhouse/client.ts'
 
 /** Finds in a build the people who lie at some keys of another build of the audience. */
 export const findMembersOf =
-  (reader: Pick<Reader, 'rows'>, buildId: string): BuildPart['findMembers'] =>
+  (reader: Pick<QueryExecutor, 'rows'>, buildId: string): BuildPart['findMembers'] =>
   (fromBuildId, keys) =>
     reader.rows<KeySpan>(sameMembersQuery(buildId, fromBuildId, keys))
 

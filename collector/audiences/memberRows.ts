@@ -1,5 +1,5 @@
 import { numberAsHem } from '../../schemas/fields.ts'
-import type { Reader } from '../api/access/reader.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { bindings } from '../events/query/bind.ts'
 import { erasedHems, isSuppressed, suppressedPeople } from '../events/query/suppressedPeople.ts'
 import { personFields, readPeople } from '../identity/store/people.ts'
@@ -22,10 +22,12 @@ export interface MembersRange {
 
 /** Reads members of a range, without those who are not to be shown: they opted out, or are to be erased. */
 export async function readMembers(
-  { reader, postgres }: { reader: Reader; postgres: Postgres },
+  { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Postgres },
   range: MembersRange,
 ): Promise<Member[]> {
-  return reader.rows<Member>(membersQuery(range, await erasedHems(postgres, range.organizationId)))
+  return queryExecutor.rows<Member>(
+    membersQuery(range, await erasedHems(postgres, range.organizationId)),
+  )
 }
 
 function membersQuery(
@@ -45,12 +47,12 @@ ORDER BY key`,
 
 /** The members' rows as JSON objects, in their order: the hem and the fields of a profile, null where there is none. */
 export async function readRows(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   organizationId: string,
   members: readonly Member[],
 ): Promise<Buffer[]> {
   const hems = members.map(({ hem }) => hem)
-  const people = await readPeople(reader, organizationId, hems, null)
+  const people = await readPeople(queryExecutor, organizationId, hems, null)
   return hems.map((hem) => people.get(hem) ?? Buffer.from(`{"hem":"${hem}"${unknown}}`))
 }
 

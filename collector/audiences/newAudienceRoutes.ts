@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../api/access/audit.ts'
 import { audienceProjectOf, audienceScopeOf, projectFor } from '../api/access/policy.ts'
 import { writeAccess } from '../api/access/recordAccess.ts'
-import { sampleIdentity } from '../api/access/sampleView.ts'
+import { sampleIdentity } from '../api/access/sandboxTenant.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { ById, Clone, NewAudience, One, ProjectQuery, tags } from './audienceSchemas.ts'
 import { createAudience, lockAudiencesOf, readAudience } from './audiences.ts'
@@ -13,7 +13,7 @@ const path = '/api/v1/audiences'
 
 /** New audiences: by a definition, or as another is. */
 export const newAudienceRoutes =
-  ({ postgres, openReader }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       path,
@@ -33,7 +33,7 @@ export const newAudienceRoutes =
       async (request, reply) => {
         const { principal, body } = request
         const projectId = await audienceProjectOf(postgres, request, 'write')
-        await requireTopicsOf(openReader, body.definition, principal, reply)
+        await requireTopicsOf(openQueryExecutor, body.definition, principal, reply)
         const audience = await inTransaction(postgres, async (client) => {
           await lockAudiencesOf(client, projectId)
           const id = await createAudience(client, projectId, body)

@@ -22,7 +22,7 @@ interface Place {
 export const recordsRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, billing, openReader } = deps
+    const { postgres, billing, openQueryExecutor } = deps
     const cursors = deps.cursors<Place>('audience_records')
 
     app.get(
@@ -51,7 +51,10 @@ export const recordsRoute =
         // Where the number of members is sold, only a page that is not full may tell that it is the last.
         const isNumberFree = audience.count !== null
         const isLast = isNumberFree ? upTo === count : upTo < after + limit
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
 
         const charge = await admit(billing, request, reply, {
           meter,
@@ -61,14 +64,14 @@ export const recordsRoute =
             buildId,
             keys: { after, upTo },
             ...(!isNumberFree && { askedKeys: { after, upTo: after + limit } }),
-            findMembers: findMembersOf(reader, buildId),
+            findMembers: findMembersOf(queryExecutor, buildId),
           },
         })
 
         const range = { organizationId, buildId, after, upTo }
-        const members = await readMembers({ reader, postgres }, range)
+        const members = await readMembers({ queryExecutor, postgres }, range)
         // All rows are read before the charge: a page that fails half-way costs nothing.
-        const rows = await readRows(reader, organizationId, members)
+        const rows = await readRows(queryExecutor, organizationId, members)
 
         const { charged } = await settle(charge, {
           records: members.length,

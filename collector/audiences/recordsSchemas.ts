@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Bytes, exactly, Id, Nullable } from '../api/http/commonSchemas.ts'
+import { Bytes, Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
 import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { Person } from '../identity/store/personSchemas.ts'
@@ -8,7 +8,7 @@ import { ById, projectParameter, tags } from './audienceSchemas.ts'
 /** Spec: Limits. */
 export const pageSize = { default: 1_000, max: 5_000 } as const
 
-const PageQuery = exactly({
+const PageQuery = strictObject({
   ...projectParameter,
   page_size: Type.Optional(
     Type.Integer({
@@ -93,7 +93,7 @@ export const describeChanges = {
   description:
     'Between a completed build and the one before it. Charged like records: who entered as records of this build, who ' +
     'left as records of the one before, on the meter audience_predictive where intent decided who is in either.',
-  params: exactly({ audience_id: Type.String(), build_id: Id }),
+  params: strictObject({ audience_id: Type.String(), build_id: Id }),
   querystring: PageQuery,
   response: { 200: Bytes(ChangesPage) },
 }

@@ -14,7 +14,7 @@ import { windowDaysDefault } from './signals/interestPlan.ts'
 
 /** POST /api/v1/audiences/sample: what a definition would find, before anything is built; free. */
 export const sampleRoute =
-  ({ postgres, openReader, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/audiences/sample',
@@ -40,11 +40,14 @@ export const sampleRoute =
         const projectId = await audienceProjectOf(postgres, request, 'identity')
         const parsed = parseDefinition(body.definition)
         await checkReferences(postgres, { projectId, audienceId: null }, parsed)
-        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
-        await checkTopics(reader.clickhouse, parsed)
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'scan',
+          signal: untilClosed(reply),
+        })
+        await checkTopics(queryExecutor.clickhouse, parsed)
         try {
           const { sample, estimate, meter } = await takeSample(
-            { reader, postgres, nowMs: now() },
+            { queryExecutor, postgres, nowMs: now() },
             { organizationId, projectId, mode },
             parsed,
             body.intent_window_days ?? windowDaysDefault,

@@ -1,4 +1,4 @@
-import { busy, NoAnswer } from '../api/http/errors.ts'
+import { busy, ClientDisconnected } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { ttlCache } from '../platform/ttlCache.ts'
@@ -225,7 +225,7 @@ export function createBilling({
 /** How often a charge waits for charges of the audience's other builds that came meanwhile. */
 const carriesMax = 50
 
-const callerGone = () => new NoAnswer('the caller has gone')
+const callerGone = () => new ClientDisconnected('the caller has gone')
 
 const freeCharge: Charge = {
   isRepeatable: false,

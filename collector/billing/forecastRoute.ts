@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly, Id, Nullable } from '../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, Micros, tags } from './billingSchemas.ts'
 import { readForecast } from './forecast.ts'
@@ -25,7 +25,7 @@ export const forecastRoute =
             `${usageOf} If each day that is left costs what those of the last week did on average: what was ` +
             'spent before today, today as far as it is but at least an average day, and an average day for each ' +
             'after it.',
-          querystring: exactly({ project_id: Type.Optional(Id) }),
+          querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: {
             200: Type.Object({
               project_id: Nullable(Id),

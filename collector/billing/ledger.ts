@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
-import { busy, NoAnswer } from '../api/http/errors.ts'
+import { busy, ClientDisconnected } from '../api/http/errors.ts'
 import type { ErrorLog } from '../platform/log.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { isUnavailable } from '../platform/storeErrors.ts'
@@ -48,7 +48,7 @@ interface UncarriedRefusal {
 
 export interface Ledger {
   /**
-   * Charges a response, exactly once for its request_id. Throws 503 "busy" when nothing was charged, and NoAnswer
+   * Charges a response, exactly once for its request_id. Throws 503 "busy" when nothing was charged, and ClientDisconnected
    * when PostgreSQL did not say whether something was.
    */
   charge(charge: LedgerCharge): Promise<LedgerOutcome>
@@ -163,7 +163,8 @@ async function sendUntilAnswered(
       isUnsure ||= error instanceof Unanswered
       const mayPass = error instanceof Unanswered || isUnavailable(error)
       if (!mayPass || Date.now() > deadline) {
-        if (isUnsure) throw new NoAnswer(`the ledger did not answer: ${(error as Error).message}`)
+        if (isUnsure)
+          throw new ClientDisconnected(`the ledger did not answer: ${(error as Error).message}`)
         throw mayPass ? busy('The ledger is not reachable now.', busySeconds) : error
       }
       await delay(retryMs)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../api/access/permissions.ts'
-import { exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import { Currency, MeterName, Micros, tags } from './billingSchemas.ts'
 import { readLimits, replaceLimits } from './limits.ts'
@@ -87,9 +87,9 @@ export const limitsRoutes =
           operationId: 'setUsageLimits',
           summary: 'Set all budgets and usage limits',
           description: `What is not named has none any more. ${forAdmins}`,
-          body: exactly({
-            budgets: Type.Array(exactly(budget), { maxItems: 10_000 }),
-            limits: Type.Array(exactly(limit), { maxItems: 100 }),
+          body: strictObject({
+            budgets: Type.Array(strictObject(budget), { maxItems: 10_000 }),
+            limits: Type.Array(strictObject(limit), { maxItems: 100 }),
           }),
           response: { 200: Limits },
         },

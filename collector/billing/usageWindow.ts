@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { requireOrganizationAdmin } from '../api/access/permissions.ts'
 import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
-import { exactly, Id } from '../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import type { BillingDeps } from './billingDeps.ts'
 import type { UsageWindow } from './usageQuery.ts'
@@ -21,7 +21,7 @@ export const usageOf =
   'a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing.'
 
 /** The parameters of every route that tells usage. */
-export const UsageParameters = exactly({
+export const UsageParameters = strictObject({
   project_id: Type.Optional(Id),
   start_date: Type.Optional(
     Type.String({

@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { deliveredTypes } from '../../schemas/events/delivered.ts'
 import { eventTypes } from '../../schemas/events/index.ts'
 import { fieldsAt, isProfileField, type Tier } from '../../schemas/fields.ts'
-import { Bytes, Choice, exactly, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
+import { Bytes, Choice, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { formats } from '../api/http/negotiateFormat.ts'
 import { FieldDescription } from '../api/http/rowSchemas.ts'
 import { meters } from '../billing/meters.ts'
@@ -14,7 +14,7 @@ import { SourceName, sources } from './query/source.ts'
 import { eventRows, tierNames } from './rowSchemas.ts'
 
 /** The parameters of the schema routes. */
-const SchemaQuery = exactly({ ...scopeQuery, source: Type.Optional(SourceName) })
+const SchemaQuery = strictObject({ ...scopeQuery, source: Type.Optional(SourceName) })
 
 const tags = ['Events']
 

@@ -74,8 +74,12 @@ export const eventsRoutes =
 
           const { signal, repeatedWindow: window = readable } = charge
           const plan = { ...unscopedPlan, scope, window, sampleNames, completeUntil: complete }
-          const reader = deps.openReader(principal, { effort: 'page', signal, window: readable })
-          const page = await readPage(reader, plan, format)
+          const queryExecutor = deps.openQueryExecutor(principal, {
+            effort: 'page',
+            signal,
+            window: readable,
+          })
+          const page = await readPage(queryExecutor, plan, format)
 
           const { charged, rows } = await settle(charge, page)
 
@@ -147,7 +151,7 @@ export const eventsRoutes =
         const { asked: requestedScope, plan: unscopedPlan } = readCountsRequest(request, Date.now())
         const plan = { ...unscopedPlan, scope: await deps.scopeOf(principal, requestedScope) }
         const counts = await readCounts(
-          deps.openReader(principal, {
+          deps.openQueryExecutor(principal, {
             effort: 'scan',
             signal: untilClosed(reply),
             window: plan.window,

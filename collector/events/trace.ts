@@ -1,7 +1,7 @@
 import { fieldNamed } from '../../schemas/fields.ts'
 import { isUuid } from '../../schemas/uuid.ts'
 import type { Scope } from '../api/access/policy.ts'
-import type { Reader } from '../api/access/reader.ts'
+import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { columnsFrom, selectList } from './query/columns.ts'
@@ -44,7 +44,7 @@ interface StoredEvent {
 
 /** The event of that id, in each project that has one. */
 export async function readStored(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   scope: Scope,
   eventId: string,
 ): Promise<StoredEvent[]> {
@@ -62,7 +62,7 @@ export async function readStored(
     cursor: null,
     order: 'desc',
   }
-  return reader.rows<StoredEvent>(eventsQuery(await nameProjects(reader, plan)))
+  return queryExecutor.rows<StoredEvent>(eventsQuery(await nameProjects(queryExecutor, plan)))
 }
 
 /** Most rows of each kind in an answer. */
@@ -79,10 +79,10 @@ interface Rejection {
 
 /** Each time that an event of this id was rejected, the latest first. */
 export const readRejections = (
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   scope: Scope,
   eventId: string,
-): Promise<Rejection[]> => reader.rows<Rejection>(rejectionsQuery(scope, eventId))
+): Promise<Rejection[]> => queryExecutor.rows<Rejection>(rejectionsQuery(scope, eventId))
 
 interface Duplicate {
   received_at: string
@@ -92,11 +92,11 @@ interface Duplicate {
 
 /** Each time that the event of this id came again, the latest first. */
 export async function readDuplicates(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   scope: Scope,
   eventId: string,
 ): Promise<Duplicate[]> {
-  return isUuid(eventId) ? reader.rows<Duplicate>(duplicatesQuery(scope, eventId)) : []
+  return isUuid(eventId) ? queryExecutor.rows<Duplicate>(duplicatesQuery(scope, eventId)) : []
 }
 
 const inScope = `organization_id = {organization:UUID}

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../api/http/commonSchemas.ts'
+import { Choice, Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { createCompleteUntil } from './query/completeUntil.ts'
 import type { ReadDeps } from './query/readDeps.ts'
@@ -94,8 +94,8 @@ export const traceRoute =
           description:
             'Whether the event of this id was stored or rejected, and why; whether it came again; whether its visitor is a ' +
             'bot, has opted out, is known. Never billed, so nothing of what the event says: read that from the events.',
-          params: exactly({ event_id: Type.String({ minLength: 1, maxLength: 100 }) }),
-          querystring: exactly(placeQuery),
+          params: strictObject({ event_id: Type.String({ minLength: 1, maxLength: 100 }) }),
+          querystring: strictObject(placeQuery),
           response: { 200: EventTrace },
         },
         config: {
@@ -113,11 +113,14 @@ export const traceRoute =
         const eventId = params.event_id
         const scope = await deps.scopeOf(principal, readScope(request))
         const complete = await completeUntil(principal)
-        const reader = deps.openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
+        const queryExecutor = deps.openQueryExecutor(principal, {
+          effort: 'scan',
+          signal: untilClosed(reply),
+        })
         const [found, rejections, duplicates] = await Promise.all([
-          readStored(reader, scope, eventId),
-          readRejections(reader, scope, eventId),
-          readDuplicates(reader, scope, eventId),
+          readStored(queryExecutor, scope, eventId),
+          readRejections(queryExecutor, scope, eventId),
+          readDuplicates(queryExecutor, scope, eventId),
         ])
         const optedOut = await readOptedOut(
           deps.postgres,

@@ -2,11 +2,11 @@ import type { GuardDeps } from '../api/access/guard.ts'
 import type { Config } from '../config.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import { createRecordRefusal } from './beacon/beaconRefusals.ts'
+import { createVerifiesBackend } from './beacon/clientInfo.ts'
 import { openIgnoredTraffic } from './beacon/ignoredTraffic.ts'
 import { createIdentifyLimit, createIngestLimits } from './beacon/ingestLimits.ts'
 import { openOptOuts } from './beacon/optOutRegistry.ts'
 import { openPixelRegistry } from './beacon/pixelRegistry.ts'
-import { createVerifiesBackend } from './beacon/sender.ts'
 import { openDailySalt } from './beacon/visitor.ts'
 import type { IngestDeps } from './ingestRoutes.ts'
 import { openLocate } from './normalize/location.ts'
@@ -25,7 +25,7 @@ export interface IngestSettings {
   readonly guard: GuardDeps
   /** This process's own. */
   readonly spools: Spools
-  /** Whether this process writes the machine's copies of what PostgreSQL has (platform/keptCopy.ts). */
+  /** Whether this process writes the machine's copies of what PostgreSQL has (platform/diskCache.ts). */
   readonly keepsCopies: boolean
 }
 

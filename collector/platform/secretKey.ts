@@ -1,5 +1,5 @@
-import type { SealerSettings } from './outbound/sealer.ts'
+import type { SecretBoxSettings } from './outbound/secretBox.ts'
 
 /** Whether secrets cannot be kept: a PostgreSQL of the operator's needs a key, for a local one the service makes it. */
-export const lacksSecretKey = ({ databaseUrl, secretKeys }: SealerSettings): boolean =>
+export const lacksSecretKey = ({ databaseUrl, secretKeys }: SecretBoxSettings): boolean =>
   databaseUrl !== null && secretKeys.length === 0

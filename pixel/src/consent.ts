@@ -1,7 +1,7 @@
 import { pageView } from './events/page_view.ts'
-import { store } from './guard.ts'
 import { keepId, readId, uuid } from './identity.ts'
 import { dropAll, parked } from './queue.ts'
+import { store } from './safe.ts'
 import { schedule } from './send.ts'
 
 /**

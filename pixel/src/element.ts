@@ -1,5 +1,5 @@
 import type { Description } from '../../schemas/captured.ts'
-import { ask, attempt, real } from './guard.ts'
+import { ask, attempt, real } from './safe.ts'
 
 export const mask = '***'
 

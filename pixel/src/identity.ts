@@ -1,4 +1,4 @@
-import { attempt, store } from './guard.ts'
+import { attempt, store } from './safe.ts'
 
 const name = 'footfall_id'
 const thirteenMonths = 34_100_000

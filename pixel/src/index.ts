@@ -1,7 +1,7 @@
 import { type PixelConfig, pixelConfig } from '../config.ts'
 import type { Options, Settings } from '../footfall.d.ts'
 import { keepEarly } from './early.ts'
-import { attempt } from './guard.ts'
+import { attempt } from './safe.ts'
 
 /** The defaults of schemas/beacon.ts, which the build puts here. */
 declare const __FOOTFALL_DEFAULT_SETTINGS__: Settings

@@ -3,7 +3,7 @@ import { level } from './consent.ts'
 import { find } from './element.ts'
 import { common } from './events/custom.ts'
 import { currentReferrer } from './events/page_view.ts'
-import { attempt, json, store } from './guard.ts'
+import { attempt, json, store } from './safe.ts'
 import { schedule } from './send.ts'
 
 /** An event as it is sent, in JSON, or what makes one when it is encoded. */
@@ -53,7 +53,7 @@ export const encode = (): void => {
 }
 
 /** Takes back what an earlier page, or this one, parked. */
-export const unpark = (): void => {
+export const restoreQueue = (): void => {
   attempt(() => {
     // An error that is thrown, as by parsing undefined, costs more than all the rest of it.
     if (level > 2 && localStorage[parked]) {
@@ -67,9 +67,9 @@ export const unpark = (): void => {
  * Refused: the batch waits again, in storage where that may be used, for it may be the next page that sends it, with
  * what was parked there meanwhile. It is taken out of the array, so that it does so once.
  */
-export const putBack = (batch: Entry[]): void => {
+export const requeue = (batch: Entry[]): void => {
   queue.unshift(...batch.splice(0))
-  unpark()
+  restoreQueue()
   encode()
   if (level > 2 && store(parked, `[${queue}]`)) dropAll()
 }

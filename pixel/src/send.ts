@@ -2,9 +2,9 @@ import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import { decide, isDecided, level } from './consent.ts'
 import { navigated, settle } from './events/page_view.ts'
 import { readScroll } from './events/scroll_depth.ts'
-import { attempt, json, later } from './guard.ts'
 import { id, keepId } from './identity.ts'
-import { type Entry, encode, putBack, queue, unpark } from './queue.ts'
+import { type Entry, encode, queue, requeue, restoreQueue } from './queue.ts'
+import { attempt, json, later } from './safe.ts'
 
 const { currentScript } = document
 /**
@@ -64,8 +64,8 @@ export const flush = async (): Promise<void> => {
           (/footfall_debug/.test(location.href) || localStorage.footfall_debug) && load('debug'),
       )
     // After a refusal it may well be refused again, when nobody is here any more.
-    if (isLeaving && waitMs > batchMs) putBack(asked)
-    unpark()
+    if (isLeaving && waitMs > batchMs) requeue(asked)
+    restoreQueue()
     if (!isDecided) decide()
     if (level < 2) return
     encode()
@@ -96,7 +96,7 @@ export const flush = async (): Promise<void> => {
       if (level > 2) keepId(cookie_id || id)
     }
   } catch {}
-  if (refusedForMs) putBack(batch)
+  if (refusedForMs) requeue(batch)
   timer = undefined
   waitMs = refusedForMs || batchMs
   if (refusedForMs ? !isLeaving : queue[0]) schedule()

@@ -7,8 +7,8 @@ import { media } from './events/media.ts'
 import { moved, navigated, pageView } from './events/page_view.ts'
 import { scroll } from './events/scroll_depth.ts'
 import { submit } from './events/submit.ts'
-import { attempt, json } from './guard.ts'
 import { note, parked } from './queue.ts'
+import { attempt, json } from './safe.ts'
 import { flush, leave, load } from './send.ts'
 
 /**

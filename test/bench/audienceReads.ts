@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { newApiCredentials, storeApiKey } from '../../collector/accounts/keys/apiKeys.ts'
-import type { Reader } from '../../collector/api/access/reader.ts'
+import type { QueryExecutor } from '../../collector/api/access/queryExecutor.ts'
 import { openCursors } from '../../collector/api/http/cursors.ts'
 import { formats, requestFile } from '../../collector/audiences/files/audienceFiles.ts'
 import { openDirectoryStore } from '../../collector/audiences/files/fileStore.ts'
@@ -119,17 +119,17 @@ async function pageDirectly(
   const asReader = (clickhouse: ClickHouse) =>
     ({
       rows: clickhouse.rows,
-      stream: (...[query, format]: Parameters<Reader['stream']>) =>
+      stream: (...[query, format]: Parameters<QueryExecutor['stream']>) =>
         clickhouse.stream(query, format),
-    }) as Reader
+    }) as QueryExecutor
   const members = await replay(
     store.url,
     await record(store.url, store.database, (clickhouse) =>
-      readMembers({ reader: asReader(clickhouse), postgres }, range),
+      readMembers({ queryExecutor: asReader(clickhouse), postgres }, range),
     ),
   )
   const clickhouse = openClickHouse(store.url, store.database)
-  const found = await readMembers({ reader: asReader(clickhouse), postgres }, range)
+  const found = await readMembers({ queryExecutor: asReader(clickhouse), postgres }, range)
   await clickhouse.close()
   const rows = await replay(
     store.url,

@@ -1,5 +1,5 @@
 import { openPostgres, type Postgres } from '../../collector/platform/postgres/pool.ts'
-import { repeat } from '../../collector/platform/repeat.ts'
+import { runEvery } from '../../collector/platform/runEvery.ts'
 import type { Service } from '../harness/service.ts'
 import { beaconText } from './beacons.ts'
 import { load } from './load.ts'
@@ -41,7 +41,7 @@ export const pixelChanges = ({ repeats, seconds, connections, log }: Bench): Pro
       const changing: number[] = []
       for (let i = 0; i < repeats; i++) {
         atRest.push(await measure('no change'))
-        const changes = repeat(
+        const changes = runEvery(
           changeMs,
           () => changeOne(postgres, service),
           (error) => log(error.message),

@@ -206,7 +206,7 @@ describe('the overview', () => {
     expect(new URL(page.url()).searchParams.getAll('filter')).toEqual(['page_path:eq:/about'])
     await page.reload()
     await eventually(() => numberOf('Visitors')).toBe(visitors)
-    await page.getByRole('button', { name: 'Remove the filter page_path is /about' }).click()
+    await page.getByRole('button', { name: 'Remove the filter Page is /about' }).click()
     await eventually(() => numberOf('Visitors')).toBe(before)
     await page.goBack()
     await eventually(() => numberOf('Visitors')).toBe(visitors)
@@ -318,7 +318,7 @@ test('a panel’s numbers lead to the visitors and events that they count', asyn
   await page.getByRole('heading', { name: `${views} events match` }).waitFor()
 })
 
-test('a goal is set, counted, and removed; what is wrong with one is said beside it', async () => {
+test('a goal is picked, counted, changed, removed and restored; its error appears at its field', async () => {
   await page.goto(pageOf('goals'))
   for (const name of ['Order', 'Search']) {
     await button(page, `Remove ${name}`).click()
@@ -327,19 +327,31 @@ test('a goal is set, counted, and removed; what is wrong with one is said beside
   await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
   await button(page, 'New goal').first().click()
   await page.getByLabel('Name', { exact: true }).fill('Ordered')
+  await page.getByLabel('Reached when').selectOption('condition')
   await page.getByLabel('Filter', { exact: true }).fill('hem:ne:x')
   await button(page, 'Save goal').click()
   await page.locator('dialog .fault').waitFor()
   expect(await violations(page)).toEqual([])
-  await page.getByLabel('Filter', { exact: true }).fill('page_path:eq:/thanks')
+  await page.getByLabel('Reached when').selectOption('page')
+  await page.getByLabel('Page', { exact: true }).fill('/thanks')
+  await page.getByText(/^\d+ visitors in the last 30 days$/).waitFor()
   await button(page, 'Save goal').click()
   const row = page.getByRole('row', { name: /Ordered/ })
   await row.waitFor()
   expect(
     Number((await row.getByRole('cell').first().textContent())!.replace(/\D/g, '')),
   ).toBeGreaterThan(50)
+  expect(await row.textContent()).toContain('Event is Page view and Page is /thanks')
   expect(await violations(page)).toEqual([])
-  await button(page, 'Remove Ordered').click()
+  await button(page, 'Change Ordered').click()
+  expect(await page.getByLabel('Page', { exact: true }).inputValue()).toBe('/thanks')
+  await page.getByLabel('Name', { exact: true }).fill('Bought')
+  await button(page, 'Save goal').click()
+  await button(page, 'Remove Bought').click()
+  await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
+  await button(page, 'Undo').click()
+  await page.getByRole('row', { name: /Bought/ }).waitFor()
+  await button(page, 'Remove Bought').click()
   await page.getByRole('heading', { name: 'No goals yet' }).waitFor()
 })
 
@@ -446,9 +458,9 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
     .getByRole('region', { name: 'Pages', exact: true })
     .getByRole('button', { name: '/about' })
     .click()
-  await guest.getByRole('button', { name: 'Remove the filter page_path is /about' }).waitFor()
+  await guest.getByRole('button', { name: 'Remove the filter Page is /about' }).waitFor()
   await guest.reload()
-  await guest.getByRole('button', { name: 'Remove the filter page_path is /about' }).waitFor()
+  await guest.getByRole('button', { name: 'Remove the filter Page is /about' }).waitFor()
   await guest.locator('.tile').first().waitFor()
   expect(asked.filter((text) => text.includes(secret))).toEqual([])
   const log = await waitFor('the guest’s requests in the log', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
+import { sampleIdentity } from '../../collector/api/access/sandboxTenant.ts'
 import {
   type Document,
   type Operation,

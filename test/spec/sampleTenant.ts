@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sampleExportId, sampleRunId } from '../../collector/activation/exports/sampleExport.ts'
 import { sampleIntegrationId } from '../../collector/activation/integrations/sampleIntegration.ts'
-import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
+import { sampleIdentity } from '../../collector/api/access/sandboxTenant.ts'
 import { sampleOptedOut } from '../../collector/ops/sandbox/sampleRecords.ts'
 import { type Sample, samples } from './samples.ts'
 import type { Tenant } from './tenant.ts'

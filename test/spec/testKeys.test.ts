@@ -5,7 +5,7 @@
 import { tableFromIPC } from 'apache-arrow'
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
+import { sampleIdentity } from '../../collector/api/access/sandboxTenant.ts'
 import { samples } from './samples.ts'
 import type { Tenant } from './tenant.ts'
 import { openTenants, withKey } from './tenants.ts'

@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value'
 import { describe, expect, inject, test } from 'vitest'
-import { sampleIdentity } from '../../collector/api/access/sampleView.ts'
+import { sampleIdentity } from '../../collector/api/access/sandboxTenant.ts'
 import { validateEvent } from '../../collector/ingest/normalize/validateEvent.ts'
 import { sampleCampaigns } from '../../collector/ops/sandbox/sampleCampaigns.ts'
 import {

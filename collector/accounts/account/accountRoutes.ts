@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly, Name, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -70,7 +70,7 @@ export const accountRoutes =
           operationId: 'updateAccount',
           summary: 'Change one’s own name',
           description: 'In all organizations of the user.',
-          body: exactly({ name: Name }),
+          body: strictObject({ name: Name }),
           response: { 200: Account },
         },
       },

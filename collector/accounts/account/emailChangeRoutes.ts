@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
@@ -13,7 +13,7 @@ import { newEmailChangeLink, readEmailChange, useEmailChange } from './emailChan
 import { type OwnUser, ownUser, ownUserWithPassword } from './ownUser.ts'
 
 const tags = ['Dashboard']
-const params = exactly({ token: Type.String({ maxLength: 200 }) })
+const params = strictObject({ token: Type.String({ maxLength: 200 }) })
 const path = '/dashboard/email-change'
 
 /** /dashboard/email-change: another e-mail address to sign in with, once it is shown to be one’s own. */
@@ -35,7 +35,7 @@ export const emailChangeRoutes =
             'the same whether or not somebody signs in with that address. Takes the password, and a code where ' +
             'two-factor authentication is on. 503 `not_configured` where the service sends no mail: then whoever ' +
             'runs it changes addresses with `npx footfall change-email`.',
-          body: exactly({
+          body: strictObject({
             email: Email,
             current_password: CurrentPassword,
             code: Type.Optional(Code),

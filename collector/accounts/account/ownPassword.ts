@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { sessionOf } from '../../api/access/session.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access, CurrentPassword, Password, triesRefusals } from '../accountSchemas.ts'
@@ -27,7 +27,7 @@ export const ownPasswordRoutes =
           description:
             'Ends every other session, every link for a new password and a pending change of the e-mail address, ' +
             'and mails a notice. Tries are limited like those to sign in.',
-          body: exactly({
+          body: strictObject({
             current_password: CurrentPassword,
             new_password: Password,
           }),

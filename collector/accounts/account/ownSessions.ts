@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { sessionOf } from '../../api/access/session.ts'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { readDevice } from '../../ingest/normalize/device.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
@@ -96,7 +96,7 @@ export const ownSessionRoutes =
           operationId: 'endSession',
           summary: 'End a session of one’s own',
           description: 'It serves nowhere any more within a second.',
-          params: exactly({ session_id: Id }),
+          params: strictObject({ session_id: Id }),
           response: { 204: Type.Null() },
         },
       },

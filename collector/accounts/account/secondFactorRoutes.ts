@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter } from '../../api/http/errors.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access, Code, CurrentPassword, triesRefusals } from '../accountSchemas.ts'
@@ -30,7 +30,7 @@ const path = '/dashboard/two-factor'
 export const secondFactorRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, sealer, publicUrl } = deps
+    const { postgres, secretBox, publicUrl } = deps
     const config = { access: access.session, refusals: { ...triesRefusals, 409: isOffOrOn } }
 
     app.post(
@@ -44,7 +44,7 @@ export const secondFactorRoutes =
           description:
             'Makes a secret for an authenticator app (TOTP, RFC 6238). Nothing is asked for until ' +
             '`confirmTwoFactor` has had a first code.',
-          body: exactly({ current_password: CurrentPassword }),
+          body: strictObject({ current_password: CurrentPassword }),
           response: {
             200: Type.Object({
               secret: Type.String({ description: 'In base 32, to type in.' }),
@@ -81,7 +81,7 @@ export const secondFactorRoutes =
           summary: 'Turn on two-factor authentication',
           description:
             'With a first code of the secret that was begun. From now on sign-in asks for one.',
-          body: exactly({ code: Code }),
+          body: strictObject({ code: Code }),
           response: { 200: RecoveryCodes },
         },
       },
@@ -89,7 +89,7 @@ export const secondFactorRoutes =
         const { userId } = await ownUser(postgres, request)
         await takeCodeTry(postgres, userId, null)
         const recovery_codes = await inTransaction(postgres, async (client) => {
-          if (!(await confirmSecondFactor(client, sealer, userId, request.body.code))) {
+          if (!(await confirmSecondFactor(client, secretBox, userId, request.body.code))) {
             throw invalidParameter('code', 'is not the code that the app shows now')
           }
           await auditOwn(client, userId, 'member.two_factor', { on: true })
@@ -108,7 +108,7 @@ export const secondFactorRoutes =
           operationId: 'renewRecoveryCodes',
           summary: 'Make new recovery codes',
           description: 'Instead of all there were.',
-          body: exactly({ current_password: CurrentPassword, code: Code }),
+          body: strictObject({ current_password: CurrentPassword, code: Code }),
           response: { 200: RecoveryCodes },
         },
       },
@@ -136,7 +136,7 @@ export const secondFactorRoutes =
           operationId: 'endTwoFactor',
           summary: 'Turn off two-factor authentication',
           description: 'Takes the password and a code, or a recovery code.',
-          body: exactly({ current_password: CurrentPassword, code: Code }),
+          body: strictObject({ current_password: CurrentPassword, code: Code }),
           response: { 204: Type.Null() },
         },
       },

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { exactly, Id, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -50,7 +50,7 @@ export const auditRoutes =
           operationId: 'listAuditLog',
           summary: 'List the audit log, newest first',
           description: 'For owners and admins.',
-          querystring: exactly(pageQuery),
+          querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }),
           },

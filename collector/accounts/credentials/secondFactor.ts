@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { unauthorized } from '../../api/http/errors.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -18,7 +18,7 @@ const recoveryCodeBytes = 10
 export interface SecondFactorDeps {
   postgres: Postgres
   /** Keeps what makes the codes. */
-  sealer: Sealer
+  secretBox: SecretBox
 }
 
 const purposeOf = (userId: string): string => `second_factor:${userId}`
@@ -28,7 +28,7 @@ const purposeOf = (userId: string): string => `second_factor:${userId}`
  * Null where they have one that is asked for.
  */
 export async function beginSecondFactor(
-  { postgres, sealer }: SecondFactorDeps,
+  { postgres, secretBox }: SecondFactorDeps,
   userId: string,
 ): Promise<Buffer | null> {
   const secret = randomBytes(secretBytes)
@@ -36,7 +36,7 @@ export async function beginSecondFactor(
     `INSERT INTO second_factors (user_id, secret) VALUES ($1, $2)
      ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created_at = now()
      WHERE second_factors.confirmed_at IS NULL`,
-    [userId, sealer.seal(secret.toString('base64'), purposeOf(userId))],
+    [userId, secretBox.seal(secret.toString('base64'), purposeOf(userId))],
   )
   return rowCount === 0 ? null : secret
 }
@@ -44,12 +44,12 @@ export async function beginSecondFactor(
 /** From now on a code is asked for, if this is one. Call it in a transaction, with the tries limited. */
 export async function confirmSecondFactor(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   userId: string,
   code: string,
 ): Promise<boolean> {
   const factor = await readFactor(client, userId, 'confirmed_at IS NULL')
-  if (!factor || !(await useTotp(client, sealer, userId, factor, plainCode(code)))) return false
+  if (!factor || !(await useTotp(client, secretBox, userId, factor, plainCode(code)))) return false
   await client.query('UPDATE second_factors SET confirmed_at = now() WHERE user_id = $1', [userId])
   return true
 }
@@ -111,7 +111,7 @@ export async function removeUnprovenFactor(client: Queryable, userId: string): P
  * password: else it would tell who has one.
  */
 export async function requireSecondFactor(
-  { postgres, sealer }: SecondFactorDeps,
+  { postgres, secretBox }: SecondFactorDeps,
   userId: string,
   code: string | undefined,
   knownBrowser: string | null,
@@ -122,7 +122,7 @@ export async function requireSecondFactor(
   await takeCodeTry(postgres, userId, knownBrowser)
   const given = plainCode(code)
   const isGood =
-    (await useTotp(postgres, sealer, userId, factor, given)) ||
+    (await useTotp(postgres, secretBox, userId, factor, given)) ||
     (await useRecoveryCode(postgres, userId, given))
   if (!isGood) throw unauthorized.code()
 }
@@ -166,14 +166,14 @@ async function readFactor(
 /** Whether six digits are a code now, which uses it up: of two who send the same at once, one is let in. */
 async function useTotp(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   userId: string,
   { secret }: Factor,
   code: string,
 ): Promise<boolean> {
   if (!/^\d{6}$/.test(code)) return false
   const step = stepOfCode(
-    Buffer.from(sealer.open(secret, purposeOf(userId)), 'base64'),
+    Buffer.from(secretBox.open(secret, purposeOf(userId)), 'base64'),
     code,
     Date.now(),
   )

@@ -12,7 +12,7 @@ import {
 import { projectFor } from '../../api/access/policy.ts'
 import { callerId, type KeyRole, type Principal } from '../../api/access/principal.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
-import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import {
   ApiError,
   forbidden,
@@ -130,7 +130,7 @@ export const keyRoutes =
           operationId: 'listApiKeys',
           summary: 'List the API keys that are not revoked',
           description: 'A plain member gets those of the projects they belong to.',
-          querystring: exactly({ project_id: Type.Optional(Id) }),
+          querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Type.Object({ keys: Type.Array(Key) }) },
         },
       },
@@ -157,7 +157,7 @@ export const keyRoutes =
           description:
             'Of one project, also by its admins, or of the whole organization. It may no more than who makes it; say a ' +
             '`role` for less. The secret is shown in this answer and never again.',
-          body: exactly({
+          body: strictObject({
             name: Name,
             mode: Mode,
             project_id: Type.Optional(Nullable(Id)),
@@ -218,7 +218,7 @@ export const keyRoutes =
           operationId: 'revokeApiKey',
           summary: 'Revoke an API key',
           description: 'It serves nowhere any more within a second.',
-          params: exactly({ key_id: Id }),
+          params: strictObject({ key_id: Id }),
           response: { 204: Type.Null() },
         },
       },

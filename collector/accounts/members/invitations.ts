@@ -7,7 +7,7 @@ import { sha256 } from '../../api/access/authenticate.ts'
 import type { Role } from '../../api/access/principal.ts'
 import { requireSameOrigin } from '../../api/access/sameOrigin.ts'
 import { sessionOf } from '../../api/access/session.ts'
-import { exactly, Name } from '../../api/http/commonSchemas.ts'
+import { Name, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, notFound, unauthorized } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -52,7 +52,7 @@ export async function invitationMail(
 }
 
 const tags = ['Dashboard']
-const params = exactly({ token: Type.String({ maxLength: 200 }) })
+const params = strictObject({ token: Type.String({ maxLength: 200 }) })
 
 /** /dashboard/invitation/{token}: whom it is for; accept it. */
 export const invitationRoutes =
@@ -99,7 +99,7 @@ export const invitationRoutes =
             'they have is refused with 401, counted as one to sign in; so a holder of the link can tell that the address ' +
             'has an account, at the price of the invitation where it has none.',
           params,
-          body: exactly({
+          body: strictObject({
             name: Type.Optional(Name),
             password: Type.Optional(Password),
             code: Type.Optional(Code),

@@ -8,7 +8,7 @@ import {
   requireOwner,
 } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { exactly, Id, Name, SeenVersion } from '../../api/http/commonSchemas.ts'
+import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
@@ -36,7 +36,7 @@ interface Invited {
   by_mail: boolean
 }
 
-export const NewMember = exactly({
+export const NewMember = strictObject({
   email: Email,
   role: OrganizationRole,
   name: Type.Optional(Name),
@@ -79,7 +79,7 @@ export async function inviteMember(
   })
 }
 
-export const MemberChange = exactly({
+export const MemberChange = strictObject({
   member_id: Id,
   role: Type.Optional(OrganizationRole),
   name: Type.Optional(Name),
@@ -143,7 +143,7 @@ export async function updateMember(
   })
 }
 
-export const MemberRemoval = exactly({ member_id: Id, api_keys: Type.Optional(KeysChoice) })
+export const MemberRemoval = strictObject({ member_id: Id, api_keys: Type.Optional(KeysChoice) })
 
 /** Removes a member. Throws 403 for who may not, 404 for nobody of theirs, 409 for the last owner or keys to be settled. */
 export async function removeMember(

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { plainMemberId } from '../../api/access/visibility.ts'
-import { exactly, Id, Nullable } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access, Deleted } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -61,7 +61,7 @@ export const memberRoutes =
           operationId: 'listMembers',
           description: 'Oldest first, with those who are invited.',
           summary: 'List members',
-          querystring: exactly(pageQuery),
+          querystring: strictObject(pageQuery),
           response: { 200: Type.Object({ members: Type.Array(Member), next_cursor: NextCursor }) },
         },
       },
@@ -86,7 +86,7 @@ export const memberRoutes =
           operationId: 'getMember',
           description: 'With the projects that a plain member belongs to.',
           summary: 'Get a member',
-          params: exactly({ member_id: Id }),
+          params: strictObject({ member_id: Id }),
           response: { 200: Type.Object({ member: Member }) },
         },
       },

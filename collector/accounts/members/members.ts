@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
 import { plainMemberId } from '../../api/access/visibility.ts'
-import { exactly, Id, Nullable, Timestamp, Version } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { invalidParameter, lastOwner, notFound } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { OrganizationRole, ProjectRole } from '../accountSchemas.ts'
 
-export const ProjectOfMember = exactly({ project_id: Id, role: ProjectRole })
+export const ProjectOfMember = strictObject({ project_id: Id, role: ProjectRole })
 
 export const Member = Type.Object(
   {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { exactly, Id } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -11,7 +11,7 @@ import { Email, ProjectRole } from '../accountSchemas.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { type ProjectMember, readProjectMember } from './projectMembers.ts'
 
-export const NewProjectMember = exactly({
+export const NewProjectMember = strictObject({
   project_id: Id,
   member_id: Type.Optional(Id),
   email: Type.Optional(Email),
@@ -51,7 +51,7 @@ export async function addProjectMember(
   })
 }
 
-export const ProjectMemberChange = exactly({
+export const ProjectMemberChange = strictObject({
   project_id: Id,
   member_id: Id,
   role: ProjectRole,
@@ -84,7 +84,7 @@ export async function changeProjectMember(
   })
 }
 
-export const ProjectMemberRemoval = exactly({
+export const ProjectMemberRemoval = strictObject({
   project_id: Id,
   member_id: Id,
   api_keys: Type.Optional(KeysChoice),

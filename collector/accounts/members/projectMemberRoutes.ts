@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
-import { exactly, Id } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access, Deleted } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -60,7 +60,7 @@ export const projectMemberRoutes =
           operationId: 'listProjectMembers',
           description: 'The plain members who belong to it, oldest first.',
           summary: 'List the members of a project',
-          querystring: exactly({ project_id: Id, ...pageQuery }),
+          querystring: strictObject({ project_id: Id, ...pageQuery }),
           response: {
             200: Type.Object({
               project_members: Type.Array(ProjectMember),
@@ -97,8 +97,8 @@ export const projectMemberRoutes =
           operationId: 'getProjectMember',
           description: 'With their role in the project.',
           summary: 'Get a member of a project',
-          params: exactly({ member_id: Id }),
-          querystring: exactly({ project_id: Id }),
+          params: strictObject({ member_id: Id }),
+          querystring: strictObject({ project_id: Id }),
           response: { 200: Answer },
         },
       },

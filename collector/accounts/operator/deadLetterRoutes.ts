@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { readDeadLetters } from '../../ingest/shipper/deadLetters.ts'
 import { replayDeadLetters } from '../../ingest/shipper/replay.ts'
@@ -42,7 +42,7 @@ export const deadLetterRoutes =
           operationId: 'listDeadLetters',
           summary: 'List dead letters',
           description: `Rows that ClickHouse refused, and why: the first ${shownMax}, cut to ${rowCharsMax} characters. Of the machine that answers. For operators alone.`,
-          querystring: exactly({}),
+          querystring: strictObject({}),
           response: {
             200: Type.Object({
               total: Type.Integer(),

@@ -1,4 +1,4 @@
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
@@ -7,7 +7,7 @@ export interface OperatorDeps {
   postgres: Postgres
   /** `live` has the events of real visitors. */
   clickhouse: Readonly<Record<'live', ClickHouse>>
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
   /** The numbers of all processes of this machine, as Prometheus text. */
   metrics: () => Promise<string>
   /** Where this machine keeps its dead letters. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
 import { readClickHouse, readPostgres, readSamples } from './stores.ts'
@@ -84,7 +84,7 @@ export const statusRoutes =
           description:
             'Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. ' +
             'For operators alone.',
-          querystring: exactly({}),
+          querystring: strictObject({}),
           response: { 200: OperatorStatus },
         },
       },

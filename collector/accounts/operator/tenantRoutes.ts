@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { exactly, Id } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { OperatorDeps } from './operatorDeps.ts'
 import { requireOperator } from './operators.ts'
@@ -22,7 +22,7 @@ const Tenant = Type.Object(
 
 /** GET /dashboard/operator/tenants. */
 export const tenantRoutes =
-  ({ postgres, openReader }: OperatorDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: OperatorDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/dashboard/operator/tenants',
@@ -33,14 +33,17 @@ export const tenantRoutes =
           operationId: 'listTopTenants',
           summary: 'List the busiest organizations',
           description: `The ${most} with the most events and the ${most} with the most charged. For operators alone.`,
-          querystring: exactly({}),
+          querystring: strictObject({}),
           response: { 200: Type.Object({ tenants: Type.Array(Tenant) }) },
         },
       },
       async ({ principal }, reply) => {
         await requireOperator(postgres, principal)
-        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
-        const events = await reader.rows<{ organization_id: string; events: number }>({
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'scan',
+          signal: untilClosed(reply),
+        })
+        const events = await queryExecutor.rows<{ organization_id: string; events: number }>({
           sql: `SELECT organization_id, count() AS events FROM events
                 WHERE received_at >= now() - INTERVAL ${days} DAY
                 GROUP BY organization_id ORDER BY events DESC, organization_id LIMIT ${most}`,

@@ -3,7 +3,14 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { lockOrganization } from '../../api/access/organizationLock.ts'
 import { requireOrganizationAdmin, requireOwner } from '../../api/access/permissions.ts'
-import { exactly, Id, Name, SeenVersion, Timestamp, Version } from '../../api/http/commonSchemas.ts'
+import {
+  Id,
+  Name,
+  SeenVersion,
+  strictObject,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
 import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -61,7 +68,7 @@ export const organizationRoutes =
           operationId: 'updateOrganization',
           summary: 'Update the organization',
           description: 'For owners, admins and organization keys.',
-          body: exactly({
+          body: strictObject({
             name: Type.Optional(Name),
             secret_required: Type.Optional(Type.Boolean()),
             version: SeenVersion,
@@ -105,7 +112,7 @@ export const organizationRoutes =
           summary: 'Delete the organization and everything in it',
           description:
             'For owners and organization keys. Members, projects, pixels and keys go with it.',
-          body: exactly({
+          body: strictObject({
             confirm: Type.String({ maxLength: 200, description: 'The name of the organization.' }),
             events: EventsChoice,
           }),

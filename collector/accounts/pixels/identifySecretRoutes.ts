@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { personal } from '../../api/access/guard.ts'
 import { openIdentifySecrets, type SecretVersions } from '../../api/access/identifySecrets.ts'
-import { exactly, Id } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { access } from '../accountSchemas.ts'
@@ -26,7 +26,7 @@ const Secrets = Type.Object({
   ),
 })
 
-const Body = exactly({ pixel_id: Id, project_id: Type.Optional(Id) })
+const Body = strictObject({ pixel_id: Id, project_id: Type.Optional(Id) })
 const columns = 'identify_secret_newest, identify_secret_oldest'
 const tags = ['Administration']
 
@@ -65,8 +65,8 @@ export const identifySecretRoutes =
           operationId: 'getIdentifySecrets',
           summary: 'Get the identify secrets of a pixel',
           description: `For admins of the project too. ${signing}`,
-          params: exactly({ pixel_id: Id }),
-          querystring: exactly({ project_id: Type.Optional(Id) }),
+          params: strictObject({ pixel_id: Id }),
+          querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Secrets },
         },
       },

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { type IgnoreSetting, ignoreSettings } from '../../../schemas/ignored.ts'
-import type { Reader } from '../../api/access/reader.ts'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { access } from '../accountSchemas.ts'
@@ -50,7 +50,7 @@ type Activity = Static<typeof Activity>
 
 /** GET /api/v1/pixel/activity/{pixel_id}: does it work? */
 export const pixelActivityRoutes =
-  ({ postgres, openReader }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/pixel/activity/:pixel_id',
@@ -61,15 +61,15 @@ export const pixelActivityRoutes =
           operationId: 'getPixelActivity',
           summary: 'Get the activity of a pixel',
           description: 'Its first and last event, and what was rejected or ignored. Never billed.',
-          params: exactly({ pixel_id: Id }),
-          querystring: exactly({ project_id: Type.Optional(Id) }),
+          params: strictObject({ pixel_id: Id }),
+          querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Activity },
         },
       },
       async ({ principal, params, query }, reply) => {
         const pixel = await pixelFor(postgres, principal, { ...params, ...query }, 'read')
         return readActivity(
-          openReader(principal, { effort: 'page', signal: untilClosed(reply) }),
+          openQueryExecutor(principal, { effort: 'page', signal: untilClosed(reply) }),
           pixel,
         )
       },
@@ -117,12 +117,12 @@ const rejectionsQuery = (params: PixelPlace): Query => ({
   params: { ...params, ignoreSettings },
 })
 
-async function readActivity(reader: Reader, pixel: PixelPlace): Promise<Activity> {
+async function readActivity(queryExecutor: QueryExecutor, pixel: PixelPlace): Promise<Activity> {
   const [[events], [rejections]] = await Promise.all([
-    reader.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
+    queryExecutor.rows<Pick<Activity, 'first_event_at' | 'last_event_at' | 'events_last_24h'>>(
       eventsQuery(pixel),
     ),
-    reader.rows<Rejections>(rejectionsQuery(pixel)),
+    queryExecutor.rows<Rejections>(rejectionsQuery(pixel)),
   ])
   const last = rejections!
   return {

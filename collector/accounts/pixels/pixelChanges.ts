@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { exactly, Id, Name, SeenVersion } from '../../api/http/commonSchemas.ts'
+import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { EventsChoice } from '../accountSchemas.ts'
@@ -21,7 +21,7 @@ const parts = {
   active: Type.Optional(Type.Boolean()),
 }
 
-export const NewPixel = exactly({ project_id: Id, name: Name, ...parts })
+export const NewPixel = strictObject({ project_id: Id, name: Name, ...parts })
 
 /** Throws 400 for origins and selectors that are none, 403 and 404 for the project. */
 export async function createPixel(
@@ -51,7 +51,7 @@ export async function createPixel(
   })
 }
 
-export const PixelChange = exactly({
+export const PixelChange = strictObject({
   pixel_id: Id,
   project_id: Type.Optional(Id),
   name: Type.Optional(Name),
@@ -91,7 +91,7 @@ function requireParts({
   requireSelectors(settings?.mask_selectors ?? [], 'settings.mask_selectors')
 }
 
-export const PixelDeletion = exactly({
+export const PixelDeletion = strictObject({
   pixel_id: Id,
   project_id: Type.Optional(Id),
   events: EventsChoice,

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
-import { exactly, Id } from '../../api/http/commonSchemas.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access, DeletedWithEvents } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -53,7 +53,7 @@ export const pixelRoutes =
           operationId: 'listPixels',
           summary: 'List the pixels of a project',
           description: 'A project key need not say which project.',
-          querystring: exactly({ project_id: Type.Optional(Id), ...pageQuery }),
+          querystring: strictObject({ project_id: Type.Optional(Id), ...pageQuery }),
           response: { 200: Type.Object({ pixels: Type.Array(Pixel), next_cursor: NextCursor }) },
         },
       },
@@ -85,8 +85,8 @@ export const pixelRoutes =
           operationId: 'getPixel',
           description: 'With its settings, its script and the HTML to paste.',
           summary: 'Get a pixel',
-          params: exactly({ pixel_id: Id }),
-          querystring: exactly({ project_id: Type.Optional(Id) }),
+          params: strictObject({ pixel_id: Id }),
+          querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Answer },
         },
       },

@@ -6,11 +6,11 @@ import {
   defaultPixelSettings,
   pixelSettingsSchema,
 } from '../../../schemas/beacon.ts'
-import { exactly, Id, Timestamp, Version } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject, Timestamp, Version } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-const Settings = exactly(
+const Settings = strictObject(
   { ...pixelSettingsSchema.properties, ...collectorSettingsSchema.properties },
   { title: 'PixelSettings' },
 )

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { ignoreSettings } from '../../../schemas/ignored.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { access } from '../accountSchemas.ts'
@@ -23,7 +23,7 @@ const ProjectActivity = Type.Object(
       description: `In the last ${daysLooked} days, of bots too.`,
     }),
     last_refusal_at: Nullable(Timestamp, {
-      description: `When a whole beacon of one of its pixels was refused, in the last ${daysLooked} days.`,
+      description: `When a beacon of one of its pixels was last refused, in the last ${daysLooked} days. Requests that could not be read do not count: anybody can send one.`,
     }),
   },
   { title: 'ProjectActivity' },
@@ -32,7 +32,7 @@ type ProjectActivity = Static<typeof ProjectActivity>
 
 /** GET /api/v1/project/activity: how all projects are doing, at a glance. */
 export const projectActivityRoutes =
-  ({ postgres, openReader }: AccountsDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/project/activity',
@@ -43,7 +43,7 @@ export const projectActivityRoutes =
           operationId: 'listProjectActivity',
           summary: 'Get the activity of all projects',
           description: `Visitors of the last ${days} days, and whether events are accepted, of every project that the caller sees. Never billed.`,
-          querystring: exactly({}),
+          querystring: strictObject({}),
           response: { 200: Type.Object({ projects: Type.Array(ProjectActivity) }) },
         },
       },
@@ -55,11 +55,14 @@ export const projectActivityRoutes =
         )
         const ids = rows.map(({ project_id }) => project_id)
         if (ids.length === 0) return { projects: [] }
-        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'scan',
+          signal: untilClosed(reply),
+        })
         const today = Math.floor(Date.now() / dayMs)
         const [events, refusals] = await Promise.all([
-          reader.rows<EventsRow>(eventsQuery(ids, today)),
-          reader.rows<RefusalRow>(refusalsQuery(ids, today)),
+          queryExecutor.rows<EventsRow>(eventsQuery(ids, today)),
+          queryExecutor.rows<RefusalRow>(refusalsQuery(ids, today)),
         ])
         const eventsOf = new Map(events.map((row) => [row.project_id, row]))
         const refusalOf = new Map(refusals.map((row) => [row.project_id, row.last_refusal_at]))
@@ -108,7 +111,7 @@ const eventsQuery = (ids: string[], today: number): Query => ({
 const refusalsQuery = (ids: string[], today: number): Query => ({
   sql: `
     SELECT project_id, max(received_at) AS last_refusal_at FROM rejected_events
-    WHERE project_id IN {ids:Array(UUID)} AND refusal != '' AND refusal NOT IN {ignoreSettings:Array(String)}
+    WHERE project_id IN {ids:Array(UUID)} AND refusal NOT IN ('', 'malformed') AND refusal NOT IN {ignoreSettings:Array(String)}
       AND received_at >= fromUnixTimestamp64Milli(toInt64({today:UInt32} - ${daysLooked - 1}) * ${dayMs})
     GROUP BY project_id`,
   params: { ids, today, ignoreSettings },

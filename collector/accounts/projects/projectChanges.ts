@@ -5,7 +5,7 @@ import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { exactly, Id, Name, SeenVersion } from '../../api/http/commonSchemas.ts'
+import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { ignoreFaults } from '../../ingest/ignored/ignoreRules.ts'
@@ -33,7 +33,7 @@ export async function createProject(
   })
 }
 
-export const ProjectChange = exactly({
+export const ProjectChange = strictObject({
   project_id: Id,
   name: Type.Optional(Name),
   ignored_networks: Type.Optional(ignoredTrafficSchema.ignored_networks),
@@ -84,7 +84,7 @@ function requireIgnoredTraffic(change: ProjectChange): void {
   }
 }
 
-export const ProjectDeletion = exactly({
+export const ProjectDeletion = strictObject({
   project_id: Id,
   events: Type.Optional(
     Type.Union(EventsChoice.anyOf, {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
-import { exactly, Id, Name } from '../../api/http/commonSchemas.ts'
+import { Id, Name, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access, DeletedWithEvents } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -33,7 +33,7 @@ export const projectRoutes =
           operationId: 'createProject',
           summary: 'Create a project',
           description: 'For owners, admins and organization keys.',
-          body: exactly({ name: Name }),
+          body: strictObject({ name: Name }),
           response: { 201: Answer },
         },
       },
@@ -50,7 +50,7 @@ export const projectRoutes =
           operationId: 'listProjects',
           summary: 'List projects',
           description: 'A plain member gets those they belong to.',
-          querystring: exactly(pageQuery),
+          querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ projects: Type.Array(Project), next_cursor: NextCursor }),
           },
@@ -77,7 +77,7 @@ export const projectRoutes =
           operationId: 'getProject',
           description: 'One that the caller may see.',
           summary: 'Get a project',
-          params: exactly({ project_id: Id }),
+          params: strictObject({ project_id: Id }),
           response: { 200: Answer },
         },
       },

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { networkOf } from '../../api/access/network.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -19,7 +19,7 @@ import {
 } from './passwordReset.ts'
 
 const tags = ['Dashboard']
-const params = exactly({ token: Type.String({ maxLength: 200 }) })
+const params = strictObject({ token: Type.String({ maxLength: 200 }) })
 
 /** /dashboard/password-reset: ask for a link, and choose a new password by it. */
 export const passwordResetRoutes =
@@ -39,7 +39,7 @@ export const passwordResetRoutes =
             'The answer is the same whether or not somebody has this address, and comes as soon. The link goes by ' +
             'mail and is good for an hour; `by_mail` is false where the service sends no mail, and whoever runs it ' +
             'makes a link with `npx footfall reset-password`.',
-          body: exactly({ email: Email }),
+          body: strictObject({ email: Email }),
           response: { 202: Type.Object({ by_mail: Type.Boolean() }) },
         },
       },
@@ -91,7 +91,7 @@ export const passwordResetRoutes =
           description:
             'Ends every session, token and pending change of the e-mail address, and mails a notice. The link works ' +
             'once. A second factor from before the address was proven is removed.',
-          body: exactly({ password: Password }),
+          body: strictObject({ password: Password }),
           response: { 204: Type.Null() },
         },
       },

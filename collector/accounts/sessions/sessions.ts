@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { callerId } from '../../api/access/principal.ts'
 import { sessionCookie, sessionOf } from '../../api/access/session.ts'
-import { exactly, Id, Nullable } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound, unauthorized } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { access, Code, CurrentPassword, OrganizationRole } from '../accountSchemas.ts'
@@ -37,7 +37,7 @@ export const SignedIn = Type.Object(
 )
 type SignedIn = Static<typeof SignedIn>
 
-export const Credentials = exactly(
+export const Credentials = strictObject(
   {
     email: Type.String({ minLength: 1, maxLength: 254 }),
     password: CurrentPassword,
@@ -110,7 +110,7 @@ export const sessionRoutes =
           operationId: 'switchOrganization',
           description: 'One that the user is a member of.',
           summary: 'Switch to another organization',
-          body: exactly({ organization_id: Id }),
+          body: strictObject({ organization_id: Id }),
           response: { 200: SignedIn },
         },
       },

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { requireFiltersAllowed } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { ListQuery } from './campaignSchemas.ts'
 import { listCampaigns, readEvery } from './campaigns.ts'
@@ -15,10 +15,10 @@ export const pageCounts = {
 
 /** What reports read: the projection has sums of whole days, so it is little. */
 export const readerOf = (
-  { openReader }: CampaignsDeps,
+  { openQueryExecutor }: CampaignsDeps,
   principal: Principal,
   reply: FastifyReply,
-): Reader => openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+): QueryExecutor => openQueryExecutor(principal, { effort: 'page', signal: untilClosed(reply) })
 
 /** The campaigns that a report is about: those of its page, and all that its totals count. */
 export async function readChosen(

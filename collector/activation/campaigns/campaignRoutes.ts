@@ -6,7 +6,7 @@ import {
   bearerAccess as access,
   bearerWriteAccess as writeAccess,
 } from '../../api/access/recordAccess.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'

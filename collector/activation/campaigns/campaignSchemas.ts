@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import {
   Day,
-  exactly,
   Id,
   Name,
   Nullable,
   SeenVersion,
+  strictObject,
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
@@ -56,14 +56,14 @@ export const Campaign = Type.Object(
 
 const { name, start_date, ...optional } = Type.Partial(Type.Object(settings)).properties
 
-export const NewCampaign = exactly({
+export const NewCampaign = strictObject({
   project_id: Type.Optional(Id),
   name: settings.name,
   start_date: settings.start_date,
   ...optional,
 })
 
-export const CampaignChange = exactly({
+export const CampaignChange = strictObject({
   name,
   start_date,
   ...optional,
@@ -102,10 +102,10 @@ const days = {
 }
 
 export const ById = Type.Object({ campaign_id: Type.String() })
-export const ProjectQuery = exactly(project)
-export const ListQuery = exactly({ ...chosen, ...page })
-export const PerformanceQuery = exactly({ ...project, ...days })
-export const SummaryQuery = exactly({ ...chosen, ...days, ...page })
+export const ProjectQuery = strictObject(project)
+export const ListQuery = strictObject({ ...chosen, ...page })
+export const PerformanceQuery = strictObject({ ...project, ...days })
+export const SummaryQuery = strictObject({ ...chosen, ...days, ...page })
 
 const counts = {
   impressions: Type.Integer(),

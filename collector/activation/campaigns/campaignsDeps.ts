@@ -1,5 +1,5 @@
 import type { RecordScopeOf } from '../../api/access/policy.ts'
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
@@ -9,7 +9,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 /** What the campaigns' records and figures are built from. */
 export interface CampaignsDeps {
   postgres: Postgres
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
   /** Signs where pages go on. */
   cursors: Cursors
   /** Whose campaigns a request is about. Throws 403 and 404. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { exactly, Id } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { errorsOf } from '../../api/http/validation.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { Money } from './campaignSchemas.ts'
@@ -9,7 +9,7 @@ import { Money } from './campaignSchemas.ts'
 export const deliveryEventsMax = 10_000
 
 /** An impression or a click, as the DSP delivers it. */
-export const Delivery = exactly({
+export const Delivery = strictObject({
   event_id: Type.String({
     format: 'uuid',
     description: 'The same id sent again is the same event.',

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { exactly, Nullable } from '../../api/http/commonSchemas.ts'
+import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
 import { toServiceUnavailable } from '../../ingest/spool/toServiceUnavailable.ts'
@@ -27,9 +27,9 @@ const bodyBytesMax = 8 * 1024 * 1024
 const rowsAtOnce = 1_000
 
 const bounds = { minItems: 1, maxItems: deliveryEventsMax }
-const Body = exactly({ events: Type.Array(Delivery, bounds) })
+const Body = strictObject({ events: Type.Array(Delivery, bounds) })
 /** What is checked of a whole body: its events are checked one by one, so that a bad one costs only itself. */
-const Envelope = exactly({ events: Type.Array(Type.Unknown(), bounds) })
+const Envelope = strictObject({ events: Type.Array(Type.Unknown(), bounds) })
 
 const Receipt = Type.Object(
   {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Daily, Metrics as MetricsSchema } from './campaignSchemas.ts'
 
@@ -31,17 +31,21 @@ const add = (a: Delivered, b: Delivered): Delivered => ({
 export const sumOf = (all: Iterable<Delivered>): Delivered => [...all].reduce(add, none)
 
 /** What each campaign delivered; without an entry: nothing. */
-export const readDelivered = (reader: Reader, of: PerformanceOf): Promise<Map<string, Delivered>> =>
-  read(reader, of, 'campaign_id')
+export const readDelivered = (
+  queryExecutor: QueryExecutor,
+  of: PerformanceOf,
+): Promise<Map<string, Delivered>> => read(queryExecutor, of, 'campaign_id')
 
 /** What the campaigns delivered on each day that had anything, by date. */
-export const readDaily = (reader: Reader, of: PerformanceOf): Promise<Map<string, Delivered>> =>
-  read(reader, of, 'date')
+export const readDaily = (
+  queryExecutor: QueryExecutor,
+  of: PerformanceOf,
+): Promise<Map<string, Delivered>> => read(queryExecutor, of, 'date')
 
-async function read(reader: Reader, of: PerformanceOf, by: 'campaign_id' | 'date') {
+async function read(queryExecutor: QueryExecutor, of: PerformanceOf, by: 'campaign_id' | 'date') {
   const delivered = new Map<string, Delivered>()
   if (of.campaigns.length === 0) return delivered
-  const rows = await reader.rows<{
+  const rows = await queryExecutor.rows<{
     key: string
     event_type: string
     events: number

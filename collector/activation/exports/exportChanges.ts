@@ -8,8 +8,8 @@ import { inTransaction, type Queryable } from '../../platform/postgres/transacti
 import type { ExportChange, NewExport } from './exportSchemas.ts'
 import { changeExport, createExport, type Export, readExport } from './exports.ts'
 import type { ExportsDeps } from './exportsDeps.ts'
+import { readExportRequest } from './readExportRequest.ts'
 import { requireFields, requirePossible } from './validateExport.ts'
-import { readWanted } from './wanted.ts'
 
 /**
  * Makes an export. Throws 400 for what its destination does not take, 403 and 404 for
@@ -25,13 +25,13 @@ export async function addExport(
   const { projectId } = await projectFor(postgres, principal, 'records', body.project_id, 'write')
   const { audience_id = null, list_id = null, mapping = null } = body
   const parts = { ...body, audience_id, list_id, mapping }
-  const wanted = await readWanted(postgres, organizationId, projectId, parts)
+  const wanted = await readExportRequest(postgres, organizationId, projectId, parts)
   requirePossible(wanted)
   await requireFields(deps, wanted)
   return inTransaction(postgres, async (client) => {
     await lockAudiencesOf(client, projectId)
     await lockParts(client, parts)
-    requirePossible(await readWanted(client, organizationId, projectId, parts))
+    requirePossible(await readExportRequest(client, organizationId, projectId, parts))
     const id = await createExport(client, { ...body, project_id: projectId })
     await audit(client, principal, 'export.create', { kind: 'export', id }, { name: body.name })
     return readExport(client, { organizationId, projectIds: [projectId] }, id)
@@ -52,7 +52,7 @@ export async function updateExport(
   const { id, project_id } = found
   await projectFor(postgres, principal, 'records', project_id, 'write')
   const parts = { ...found, integration_type: undefined, ...body }
-  const wanted = await readWanted(postgres, organizationId, project_id, parts)
+  const wanted = await readExportRequest(postgres, organizationId, project_id, parts)
   requirePossible(wanted)
   const { mapping, integration_id, output_format } = body
   if ([mapping, integration_id, output_format].some((part) => part !== undefined))
@@ -61,7 +61,7 @@ export async function updateExport(
     const before = await readExport(client, scope, id, true)
     const changed = { ...before, integration_type: undefined, ...body }
     await lockParts(client, changed)
-    requirePossible(await readWanted(client, organizationId, project_id, changed))
+    requirePossible(await readExportRequest(client, organizationId, project_id, changed))
     await changeExport(client, before, body)
     const after = await readExport(client, scope, id)
     await audit(

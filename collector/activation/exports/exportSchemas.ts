@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import {
   Choice,
-  exactly,
   Id,
   Name,
   Nullable,
   SeenVersion,
+  strictObject,
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
@@ -73,7 +73,7 @@ const integrationType = Type.Optional(
   }),
 )
 
-export const NewExport = exactly({
+export const NewExport = strictObject({
   ...project,
   name: Name,
   audience_id: Type.Optional(source.audience_id),
@@ -85,7 +85,7 @@ export const NewExport = exactly({
   schedule: Type.Optional(Schedule),
 })
 
-export const ExportChange = exactly({
+export const ExportChange = strictObject({
   name: Type.Optional(Name),
   integration_id: Type.Optional(Id),
   integration_type: integrationType,
@@ -165,10 +165,10 @@ const Failure = Type.Object(
   { title: 'ExportFailure' },
 )
 
-export const ById = exactly({ export_id: Type.String() })
-export const RunById = exactly({ export_id: Type.String(), run_id: Type.String() })
-export const ProjectQuery = exactly(project)
-export const ListQuery = exactly({
+export const ById = strictObject({ export_id: Type.String() })
+export const RunById = strictObject({ export_id: Type.String(), run_id: Type.String() })
+export const ProjectQuery = strictObject(project)
+export const ListQuery = strictObject({
   ...project,
   audience_id: Type.Optional(
     Type.String({
@@ -184,8 +184,8 @@ export const ListQuery = exactly({
   ),
   ...pageQuery,
 })
-export const RunsQuery = exactly({ ...project, ...pageQuery })
-export const FailuresQuery = exactly({
+export const RunsQuery = strictObject({ ...project, ...pageQuery })
+export const FailuresQuery = strictObject({
   ...project,
   outcome: Type.Optional(Choice(['failed', 'duplicated'], { default: 'failed' })),
   ...pageQuery,

@@ -1,4 +1,4 @@
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Billing } from '../../billing/billing.ts'
 import type { EventStores } from '../../events/query/eventStores.ts'
 import type { WarnLog } from '../../platform/log.ts'
@@ -9,7 +9,7 @@ export type ExportsDeps = IntegrationsDeps
 
 /** What sending is built from. */
 export interface SendDeps extends OpenDeps, EventStores {
-  readonly openReader: OpenReader
+  readonly openQueryExecutor: OpenQueryExecutor
   readonly billing: Billing
   /** Where the file of a chunk lies until it is sent. */
   readonly temporaryDirectory: string

@@ -9,7 +9,7 @@ import {
   type OutputFormat,
 } from '../integrations/destinations/destination.ts'
 import { destinationTypes } from '../integrations/destinations/index.ts'
-import { findMissingSetting } from '../integrations/given.ts'
+import { findMissingSetting } from '../integrations/integrationInput.ts'
 import type { SealedIntegration } from '../integrations/integrations.ts'
 import type { OpenDeps } from '../integrations/integrationsDeps.ts'
 import { openDestination } from '../integrations/openDestination.ts'

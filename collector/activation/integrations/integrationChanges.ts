@@ -4,7 +4,7 @@ import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { requireReachable, requireSecretsForNewAddress, requireValid } from './given.ts'
+import { requireReachable, requireSecretsForNewAddress, requireValid } from './integrationInput.ts'
 import type { IntegrationChange, NewIntegration } from './integrationSchemas.ts'
 import {
   changeIntegration,
@@ -21,7 +21,7 @@ import type { IntegrationsDeps } from './integrationsDeps.ts'
  * have, and for addresses inside the network, 403 and 404 for its project.
  */
 export async function addIntegration(
-  { postgres, outbound, sealer }: IntegrationsDeps,
+  { postgres, outbound, secretBox }: IntegrationsDeps,
   principal: Principal,
   body: Static<typeof NewIntegration>,
 ): Promise<Integration> {
@@ -32,7 +32,7 @@ export async function addIntegration(
   requireValid(type, 'secrets', secrets)
   await requireReachable(outbound, settings)
   return inTransaction(postgres, async (client) => {
-    const id = await createIntegration(client, sealer, { ...body, project_id: projectId })
+    const id = await createIntegration(client, secretBox, { ...body, project_id: projectId })
     await audit(
       client,
       principal,
@@ -51,7 +51,7 @@ export async function addIntegration(
  * export needs a setting that would be dropped.
  */
 export async function updateIntegration(
-  { postgres, recordScopeOf, outbound, sealer }: IntegrationsDeps,
+  { postgres, recordScopeOf, outbound, secretBox }: IntegrationsDeps,
   principal: Principal,
   { integration_id, project_id: asked }: { integration_id: string; project_id?: string },
   body: Static<typeof IntegrationChange>,
@@ -73,7 +73,7 @@ export async function updateIntegration(
       requireSecretsForNewAddress(before.settings, body.settings, body.secrets)
       await requireSettingsInUse(client, before, body.settings)
     }
-    await changeIntegration(client, sealer, before, body)
+    await changeIntegration(client, secretBox, before, body)
     const integration = withoutSecrets(await readIntegration(client, scope, id))
     const details = {
       ...changesOf(withoutSecrets(before), integration),

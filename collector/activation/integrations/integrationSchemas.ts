@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import {
   Choice,
-  exactly,
   Id,
   Name,
   Nullable,
   SeenVersion,
+  strictObject,
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
@@ -65,7 +65,7 @@ export const Checked = Type.Object({ check: Check })
 
 const project = { project_id: Type.Optional(Id) }
 
-export const NewIntegration = exactly({
+export const NewIntegration = strictObject({
   ...project,
   type: IntegrationType,
   name: Name,
@@ -73,16 +73,16 @@ export const NewIntegration = exactly({
   secrets: Secrets,
 })
 
-export const IntegrationChange = exactly({
+export const IntegrationChange = strictObject({
   name: Type.Optional(Name),
   settings: Type.Optional(Settings),
   secrets: Type.Optional(Secrets),
   version: SeenVersion,
 })
 
-export const ById = exactly({ integration_id: Type.String() })
-export const ProjectQuery = exactly(project)
-export const ListQuery = exactly({
+export const ById = strictObject({ integration_id: Type.String() })
+export const ProjectQuery = strictObject(project)
+export const ListQuery = strictObject({
   ...project,
   type: Type.Optional(IntegrationType),
   audience_id: Type.Optional(

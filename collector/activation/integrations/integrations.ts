@@ -4,12 +4,12 @@ import type { RecordScope } from '../../api/access/policy.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { IntegrationType, OutputFormat } from './destinations/destination.ts'
 import { destinationTypes } from './destinations/index.ts'
-import { findMissingSetting } from './given.ts'
+import { findMissingSetting } from './integrationInput.ts'
 import type { Integration as IntegrationSchema } from './integrationSchemas.ts'
 import type { IntegrationsDeps } from './integrationsDeps.ts'
 
@@ -105,7 +105,7 @@ interface Given {
 /** Makes an integration of settings and secrets that were checked; its id. Throws 503 "not_configured" without a key to seal with. */
 export async function createIntegration(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   {
     project_id,
     type,
@@ -124,7 +124,7 @@ export async function createIntegration(
       type,
       name,
       JSON.stringify(settings),
-      sealer.seal(JSON.stringify(secrets), purposeOf(id)),
+      secretBox.seal(JSON.stringify(secrets), purposeOf(id)),
     ],
   )
   return id
@@ -133,14 +133,14 @@ export async function createIntegration(
 /** Changes what is given. Throws 409 with the integration as it is when `version` is not the newest. */
 export async function changeIntegration(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   { sealedSecrets, ...integration }: SealedIntegration,
   { version, ...change }: Partial<Given> & { version?: number },
 ): Promise<void> {
   requireVersion('integration', integration, version)
   const { id, name, settings } = { ...integration, ...change }
   const sealed = change.secrets
-    ? sealer.seal(JSON.stringify(change.secrets), purposeOf(id))
+    ? secretBox.seal(JSON.stringify(change.secrets), purposeOf(id))
     : sealedSecrets
   await client.query(
     `UPDATE integrations SET name = $2, settings = $3, sealed_secrets = $4, version = version + 1, updated_at = now()

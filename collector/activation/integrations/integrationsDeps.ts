@@ -1,7 +1,7 @@
 import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** What opening a destination takes. */
@@ -10,7 +10,7 @@ export interface OpenDeps {
   /** Sends to addresses that customers gave, none of them inside the network. */
   readonly outbound: Outbound
   /** Opens integrations' secrets. */
-  readonly sealer: Sealer
+  readonly secretBox: SecretBox
   /** Milliseconds since 1970. */
   now(): number
 }

@@ -23,7 +23,7 @@ export interface SendingLog {
 
 /** Opens the destination of an integration. Throws DestinationError where its secrets cannot be opened. */
 export function openDestination(
-  { postgres, outbound, sealer, now }: OpenDeps,
+  { postgres, outbound, secretBox, now }: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
   log?: SendingLog,
 ): Destination {
@@ -80,7 +80,7 @@ export function openDestination(
 
   function readSecrets() {
     try {
-      return JSON.parse(sealer.open(sealedSecrets, purposeOf(id))) as Record<string, unknown>
+      return JSON.parse(secretBox.open(sealedSecrets, purposeOf(id))) as Record<string, unknown>
     } catch {
       throw new DestinationError(
         'mend',

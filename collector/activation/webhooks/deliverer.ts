@@ -1,7 +1,7 @@
 import type { WarnLog } from '../../platform/log.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { signMessage } from '../../platform/outbound/signature.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { type ClaimedDelivery, claimDeliveries } from './claim.ts'
@@ -12,7 +12,7 @@ import { secretPurpose } from './webhooks.ts'
 export interface DelivererDeps {
   postgres: Postgres
   outbound: Outbound
-  sealer: Sealer
+  secretBox: SecretBox
   now(): number
   log: WarnLog
 }
@@ -105,13 +105,13 @@ async function tryOnce(
 
 /** Sends a message once; whatever happens is an outcome. */
 async function send(
-  { outbound, sealer, now }: DelivererDeps,
+  { outbound, secretBox, now }: DelivererDeps,
   { webhook_id, message_id, url, sealed_secret, former_sealed_secret, ...message }: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const secrets = [sealed_secret, former_sealed_secret]
     .filter((sealed) => sealed !== null)
-    .map((sealed) => sealer.open(sealed, secretPurpose(webhook_id)))
+    .map((sealed) => secretBox.open(sealed, secretPurpose(webhook_id)))
   const { type, created_at, data } = message
   const body = JSON.stringify({ type, timestamp: created_at.toISOString(), data })
   try {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { listDeliveries, replayDelivery, replayFailed, sendTest } from './deliveries.ts'
-import { forChange } from './forChange.ts'
+import { lockWebhook } from './lockWebhook.ts'
 import {
   ById,
   Deliveries,
@@ -67,7 +67,7 @@ export const deliveryRoutes =
         },
       },
       async (request, reply) => {
-        const delivery = await forChange(deps, request, (client, webhook) => {
+        const delivery = await lockWebhook(deps, request, (client, webhook) => {
           requireEnabled(webhook)
           return sendTest(client, webhook, request.principal.organizationId)
         })
@@ -91,7 +91,7 @@ export const deliveryRoutes =
         },
       },
       async (request, reply) => {
-        const delivery = await forChange(deps, request, (client, webhook) => {
+        const delivery = await lockWebhook(deps, request, (client, webhook) => {
           requireEnabled(webhook)
           return replayDelivery(client, webhook.id, request.params.delivery_id)
         })
@@ -115,7 +115,7 @@ export const deliveryRoutes =
         },
       },
       async (request, reply) => {
-        const replayed = await forChange(deps, request, (client, webhook) => {
+        const replayed = await lockWebhook(deps, request, (client, webhook) => {
           requireEnabled(webhook)
           return replayFailed(client, webhook.id, request.body.since)
         })

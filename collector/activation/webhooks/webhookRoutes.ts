@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { forChange } from './forChange.ts'
+import { lockWebhook } from './lockWebhook.ts'
 import { ownerOf } from './webhookAccess.ts'
 import {
   ById,
@@ -36,7 +36,7 @@ const onePath = `${path}/:webhook_id`
 export const webhookRoutes =
   (deps: WebhooksDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, recordScopeOf, sealer } = deps
+    const { postgres, recordScopeOf, secretBox } = deps
 
     app.post(
       path,
@@ -59,7 +59,7 @@ export const webhookRoutes =
         const created = await inTransaction(postgres, async (client) => {
           const made = await createWebhook(
             client,
-            sealer,
+            secretBox,
             principal.organizationId,
             projectId,
             body,
@@ -138,7 +138,7 @@ export const webhookRoutes =
         if (body.url !== undefined) {
           await requireReachableUrl(deps, body.url)
         }
-        return forChange(deps, request, async (client, webhook) => {
+        return lockWebhook(deps, request, async (client, webhook) => {
           const changed = await changeWebhook(client, webhook, body)
           const object = { kind: 'webhook', id: webhook.id } as const
           await audit(client, principal, 'webhook.update', object, changesOf(webhook, changed))
@@ -163,7 +163,7 @@ export const webhookRoutes =
       },
       async (request, reply) => {
         const { principal } = request
-        await forChange(deps, request, async (client, { id, url }) => {
+        await lockWebhook(deps, request, async (client, { id, url }) => {
           await client.query('DELETE FROM webhooks WHERE webhook_id = $1', [id])
           await audit(client, principal, 'webhook.delete', { kind: 'webhook', id }, { url })
         })
@@ -187,8 +187,8 @@ export const webhookRoutes =
         },
       },
       async (request) =>
-        forChange(deps, request, async (client, webhook) => {
-          const rotated = await rotateSecret(client, sealer, webhook)
+        lockWebhook(deps, request, async (client, webhook) => {
+          const rotated = await rotateSecret(client, secretBox, webhook)
           await audit(client, request.principal, 'webhook.rotate_secret', {
             kind: 'webhook',
             id: webhook.id,

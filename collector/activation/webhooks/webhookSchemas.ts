@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
 import {
   Choice,
-  exactly,
   Id,
   Nullable,
   SeenVersion,
+  strictObject,
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
@@ -99,17 +99,17 @@ export const OneDelivery = Type.Object({ delivery: Delivery })
 export const Deliveries = Type.Object({ deliveries: Type.Array(Delivery), next_cursor: NextCursor })
 
 const project = { project_id: Type.Optional(Id) }
-export const ById = exactly({ webhook_id: Type.String() })
-export const DeliveryById = exactly({ webhook_id: Type.String(), delivery_id: Type.String() })
-export const ProjectQuery = exactly(project)
-export const ListQuery = exactly({ ...project, ...pageQuery })
-export const DeliveriesQuery = exactly({
+export const ById = strictObject({ webhook_id: Type.String() })
+export const DeliveryById = strictObject({ webhook_id: Type.String(), delivery_id: Type.String() })
+export const ProjectQuery = strictObject(project)
+export const ListQuery = strictObject({ ...project, ...pageQuery })
+export const DeliveriesQuery = strictObject({
   ...project,
   status: Type.Optional(Choice(statuses)),
   ...pageQuery,
 })
 
-export const NewWebhook = exactly({
+export const NewWebhook = strictObject({
   project_id: Type.Optional(
     Type.String({
       format: 'uuid',
@@ -122,7 +122,7 @@ export const NewWebhook = exactly({
   enabled: Type.Optional(Type.Boolean({ default: true })),
 })
 
-export const WebhookChange = exactly({
+export const WebhookChange = strictObject({
   url: Type.Optional(Url),
   event_types: Type.Optional(EventTypes),
   description: Type.Optional(Description),
@@ -130,7 +130,7 @@ export const WebhookChange = exactly({
   version: SeenVersion,
 })
 
-export const Replay = exactly({
+export const Replay = strictObject({
   since: Type.String({
     format: 'date-time',
     description: 'Failed deliveries of messages from then on.',

@@ -7,7 +7,7 @@ import { conflict, notFound } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { readPage } from '../../api/http/pagination.ts'
 import { wakeQueue } from '../../platform/jobs/queue.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { newWebhookSecret } from '../../platform/outbound/signature.ts'
 import { outboxQueue } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -65,7 +65,7 @@ export async function listWebhooks(
 /** Makes a webhook with a secret of its own. Throws 409 for more than there may be. */
 export async function createWebhook(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   organizationId: string,
   projectId: string | null,
   {
@@ -94,7 +94,7 @@ export async function createWebhook(
       event_types,
       description,
       enabled,
-      sealer.seal(secret, secretPurpose(webhookId)),
+      secretBox.seal(secret, secretPurpose(webhookId)),
     ],
   )
   return { webhook: webhookOf(rows[0]!), secret }
@@ -127,7 +127,7 @@ export async function changeWebhook(
 /** Gives a webhook a new secret; the one before stays good for a day, any earlier one no longer. */
 export async function rotateSecret(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   { id }: Webhook,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const secret = newWebhookSecret()
@@ -135,7 +135,7 @@ export async function rotateSecret(
     `UPDATE webhooks SET former_sealed_secret = sealed_secret, sealed_secret = $2,
        former_secret_until = now() + $3 * interval '1 hour', version = version + 1, updated_at = now()
      WHERE webhook_id = $1 RETURNING ${columns}`,
-    [id, sealer.seal(secret, secretPurpose(id)), rotationHours],
+    [id, secretBox.seal(secret, secretPurpose(id)), rotationHours],
   )
   return { webhook: webhookOf(rows[0]!), secret }
 }

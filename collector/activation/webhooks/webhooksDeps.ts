@@ -1,7 +1,7 @@
 import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** What the routes of webhooks are built from. */
@@ -14,5 +14,5 @@ export interface WebhooksDeps {
   /** Checks addresses. */
   outbound: Outbound
   /** Keeps the secrets that messages are signed with. */
-  sealer: Sealer
+  secretBox: SecretBox
 }

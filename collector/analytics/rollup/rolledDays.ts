@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { restMs } from '../../events/query/sessions.ts'
@@ -43,7 +43,7 @@ const daysByHour = 1
  * counts: they are made of whole days (UTC) of one project, and of hours of the last, without filters.
  */
 export async function readRollup(
-  reader: Pick<Reader, 'rows'>,
+  reader: Pick<QueryExecutor, 'rows'>,
   { scope, window, filters, bots }: AnalyticsPlan,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
-import { exactly, Id, Name, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
+import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
@@ -39,8 +39,8 @@ const ShareLink = Type.Object(
 )
 
 const path = '/api/v1/analytics/shares'
-const ById = exactly({ share_id: Id })
-const ProjectQuery = exactly({ project_id: Type.Optional(Id) })
+const ById = strictObject({ share_id: Id })
+const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 
 /** What names a share link. */
 interface NamedShare {
@@ -88,7 +88,7 @@ export const sharesRoutes =
           operationId: 'listShareLinks',
           summary: 'List the share links of a project',
           description: 'Newest first, with those that have expired; for admins of the project.',
-          querystring: exactly({ project_id: Id }),
+          querystring: strictObject({ project_id: Id }),
           response: { 200: Type.Object({ share_links: Type.Array(ShareLink) }) },
         },
       },
@@ -120,7 +120,7 @@ export const sharesRoutes =
             'Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: ' +
             'figures alone, without bots, never who somebody is. For admins of the project. The secret is in the part of the address ' +
             'that browsers send to nobody; it is shown in this answer and never again.',
-          body: exactly({
+          body: strictObject({
             project_id: Id,
             pixel_id: Type.Optional(Nullable(Id)),
             name: Name,

@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { readFields } from '../breakdownRoute.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
@@ -25,7 +25,7 @@ const readMax = 50
 
 /** The figures of a project in a period and in the one before. */
 export async function readSummary(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   { organizationId, projectId }: { organizationId: string; projectId: string },
   { before, startMs, endMs }: Period,
 ): Promise<SummaryFigures> {
@@ -37,9 +37,9 @@ export async function readSummary(
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
   const [now, previous, values] = await Promise.all([
-    readOverview(reader, plan),
-    readOverview(reader, { ...plan, window: before }),
-    readFields(reader, plan, ['page_path', 'referrer_host', 'page_host'], readMax, null),
+    readOverview(queryExecutor, plan),
+    readOverview(queryExecutor, { ...plan, window: before }),
+    readFields(queryExecutor, plan, ['page_path', 'referrer_host', 'page_host'], readMax, null),
   ])
   const own = values.page_host!.values.map(({ value }) => value)
   const shown = (found: readonly Counted[]) =>

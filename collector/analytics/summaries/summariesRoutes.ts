@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
 import { callerId } from '../../api/access/principal.ts'
-import { Choice, exactly, Id, Nullable } from '../../api/http/commonSchemas.ts'
+import { Choice, Id, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -46,7 +46,7 @@ export const summariesRoutes =
           operationId: 'getEmailSummary',
           summary: 'Get one’s subscription to a project’s summary',
           description: 'Each member has a setting of their own.',
-          querystring: exactly({ project_id: Id }),
+          querystring: strictObject({ project_id: Id }),
           response: { 200: Summary },
         },
       },
@@ -76,7 +76,7 @@ export const summariesRoutes =
           description:
             'Figures of the period and the one before, top pages and sources: aggregates alone, without bots. It begins with the ' +
             'period that is under way. 503 `not_configured` where the service sends no mail.',
-          body: exactly({ project_id: Id, frequency: Frequency }),
+          body: strictObject({ project_id: Id, frequency: Frequency }),
           response: { 200: Summary },
         },
       },
@@ -118,7 +118,7 @@ const unsubscribeRoute =
           summary: 'Unsubscribe from e-mail summaries',
           description:
             'By the link in each of them; mail programs ask it by themselves (RFC 8058).',
-          params: exactly({ token: Type.String({ maxLength: 200 }) }),
+          params: strictObject({ token: Type.String({ maxLength: 200 }) }),
           response: { 200: Type.Object({ unsubscribed: Type.Literal(true) }) },
         },
       },

@@ -1,4 +1,4 @@
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import { type SendMail, wasNotSent } from '../../platform/mail.ts'
@@ -11,7 +11,7 @@ import { openUnsubscribeTokens, type UnsubscribeTokens } from './unsubscribeToke
 
 interface SummaryJobsDeps {
   postgres: Postgres
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
   /** Null: no summary is sent. */
   sendMail: SendMail | null
   /** How browsers reach this service, without a slash at the end. */
@@ -38,7 +38,7 @@ export async function sendDueSummaries(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { postgres, openReader, sendMail } = deps
+  const { postgres, openQueryExecutor, sendMail } = deps
   if (!sendMail) return
   const tokens = await openUnsubscribeTokens(postgres)
   let failure: unknown = null
@@ -49,9 +49,12 @@ export async function sendDueSummaries(
       signal.throwIfAborted()
       const { project_id: projectId, organization_id: organizationId } = due
       try {
-        const reader = openReader({ organizationId, mode: 'live' }, { effort: 'scan', signal })
+        const queryExecutor = openQueryExecutor(
+          { organizationId, mode: 'live' },
+          { effort: 'scan', signal },
+        )
         const known = figuresOf.get(projectId)
-        const reading = known ?? readSummary(reader, { organizationId, projectId }, period)
+        const reading = known ?? readSummary(queryExecutor, { organizationId, projectId }, period)
         figuresOf.set(projectId, reading)
         await sendSummary(deps, sendMail, tokens, {
           frequency,

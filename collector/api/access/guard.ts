@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts'
 import type { TakeTokens } from './rateLimits.ts'
 import { isProjectScoped, readProjectHeader } from './requestedProject.ts'
 import type { Access } from './routeAccess.ts'
-import { type SampleView, showOwnNames, showSampleIds } from './sampleView.ts'
+import { type SandboxTenant, showOwnNames, showSampleIds } from './sandboxTenant.ts'
 import { requireSharedRoute } from './shareLinks.ts'
 import { credentialsOf, type WrongKeyLimit } from './wrongKeys.ts'
 
@@ -22,14 +22,14 @@ export interface GuardDeps {
   /** Null: wrong keys are not limited. */
   wrongKeys: WrongKeyLimit | null
   /** Turns a test key's request into one of the sample organization, and undoes what it writes. */
-  sampleView: SampleView
+  sandboxTenant: SandboxTenant
 }
 
 /**
  * Adds hooks to every route that is registered afterwards, by its `config.access`. Their order for a request:
  *
  *   onRequest      authorize: authenticate ▶ key role and project ▶ rate limit ▶ `request.principal`
- *   preValidation  sampleView.enterBody, and readProjectHeader for routes with `project_id`
+ *   preValidation  sandboxTenant.enterBody, and readProjectHeader for routes with `project_id`
  *   handler        of a charged route it calls billing's `admit`, which is a separate decision
  *
  * Call it before any route is registered. The instance refuses to become ready with a route that has no `config.access`.
@@ -54,14 +54,14 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
         RouteOptions['onRequest']
       >
       const hooks = [
-        deps.sampleView.enterBody,
+        deps.sandboxTenant.enterBody,
         ...(isProjectScoped(route.schema) ? [readProjectHeader] : []),
       ]
       route.preValidation = [...hooks, ...[route.preValidation ?? []].flat()] as NonNullable<
         RouteOptions['preValidation']
       >
       if (access.to === 'key' && access.keyRole !== 'read')
-        simulateForTestKeys(route, deps.sampleView)
+        simulateForTestKeys(route, deps.sandboxTenant)
     }
   })
   app.addHook('onReady', async () => {
@@ -71,7 +71,7 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
 }
 
 /** Has a route that writes do all that it does for a live key, and undoes it. */
-function simulateForTestKeys(route: RouteOptions, { simulate }: SampleView): void {
+function simulateForTestKeys(route: RouteOptions, { simulate }: SandboxTenant): void {
   const { handler } = route
   route.handler = function (request, reply) {
     if (request.principal.mode !== 'test') return handler.call(this, request, reply)
@@ -97,7 +97,7 @@ async function authorize(
   reply: FastifyReply,
 ): Promise<void> {
   reply.header('cache-control', personal)
-  const { takeTokens, noteKeyUse, sampleView } = deps
+  const { takeTokens, noteKeyUse, sandboxTenant } = deps
   const principal = await identify(deps, access, request)
   request.askedBy = principal
   if (principal.mode === 'test') reply.header('x-svc-mode', 'test')
@@ -109,7 +109,7 @@ async function authorize(
     if (takeTokens) reply.headers(await takeTokens(principal, isShare ? 'share' : access.limit))
   }
   request.principal =
-    principal.mode === 'test' ? await sampleView.enter(request, principal) : principal
+    principal.mode === 'test' ? await sandboxTenant.enter(request, principal) : principal
 }
 
 /** Authenticates a request. Networks with too many wrong keys or secrets wait. */

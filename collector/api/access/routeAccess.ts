@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import type { KeyRole, Principal } from './principal.ts'
 import type { RateLimitName } from './rateLimits.ts'
-import type { SampleIds } from './sampleView.ts'
+import type { SampleIds } from './sandboxTenant.ts'
 
 /**
  * Who may ask a route, declared with it as `config.access`. A route that declares nothing keeps the service from

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { repeat } from '../../platform/repeat.ts'
+import { runEvery } from '../../platform/runEvery.ts'
 
 const watchMs = 2_000
 const answerMsMax = 5_000
@@ -12,7 +12,7 @@ export function watchStores(
   changed: (away: string | null) => void,
 ): { stop(): Promise<void> } {
   let known: string | null = null
-  return repeat(
+  return runEvery(
     watchMs,
     async () => {
       const [postgresIsThere, clickhouseIsThere] = await Promise.all([

@@ -2,10 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { NoSecretKeyError } from '../../platform/outbound/sealer.ts'
+import { NoSecretKeyError } from '../../platform/outbound/secretBox.ts'
 import { ParentDeleted } from '../../platform/postgres/transaction.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
-import { ApiError, busy, conflict, malformed, NoAnswer, unsupportedMediaType } from './errors.ts'
+import {
+  ApiError,
+  busy,
+  ClientDisconnected,
+  conflict,
+  malformed,
+  unsupportedMediaType,
+} from './errors.ts'
 import { mayTakeLong } from './longUploads.ts'
 
 declare module 'fastify' {
@@ -24,18 +31,18 @@ const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
 
 /** Turns whatever was thrown into an answer, which is never billed; what is internal stays in the log. */
 export async function answerError(
-  error: FastifyError | ApiError | NoAnswer,
+  error: FastifyError | ApiError | ClientDisconnected,
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  if (error instanceof NoAnswer) {
+  if (error instanceof ClientDisconnected) {
     if (!request.raw.destroyed) request.log.error(error.message)
     reply.hijack()
     request.raw.destroy()
     return reply
   }
   await request.charge?.refund()
-  const known = error instanceof ApiError ? error : inOurWords(error, request)
+  const known = error instanceof ApiError ? error : toApiError(error, request)
   request.errorCode = known.error
   if (known.status >= 500 && !expected.includes(known.error)) request.log.error(error)
   return (
@@ -106,7 +113,7 @@ const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) =>
 })
 
 /** What others threw, in the catalogue's words. */
-function inOurWords(error: FastifyError, request: FastifyRequest): ApiError {
+function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
   if (error instanceof NoSecretKeyError) return noSecretKey
   if (isUnavailable(error)) return busy('A database is not reachable now.', storeRetrySeconds)

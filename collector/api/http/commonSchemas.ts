@@ -19,7 +19,7 @@ export const Choice = <const V extends string>(
 ) => Type.Unsafe<V>(Type.Enum([...values], { type: 'string', ...options }))
 
 /** A body, query or set of path parameters that takes these and nothing else. */
-export const exactly = <P extends Record<string, TSchema>>(
+export const strictObject = <P extends Record<string, TSchema>>(
   properties: P,
   options: { title?: string; default?: object } = {},
 ) => Type.Object(properties, { ...options, additionalProperties: false })

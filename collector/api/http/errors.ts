@@ -216,7 +216,7 @@ export function queryTooHeavy(
 /**
  * Nothing is to be answered: nobody is left, or whether the request was charged is not known. The connection closes.
  */
-export class NoAnswer extends Error {}
+export class ClientDisconnected extends Error {}
 
 /** 406: the Accept header rules out every form the answer could have. */
 export const notAcceptable = (types: readonly string[]) =>

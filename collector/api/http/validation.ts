@@ -39,7 +39,7 @@ const lookedAtMax = 10_000
  * for errors through a megabyte of them would take seconds, and so it would in an object with very many members, of
  * which it is that. Values are nested no deeper than jsonBody.ts lets them.
  */
-export function errorsOf(validator: Validator, value: unknown): readonly Fault[] {
+export function errorsOf(validator: Validator, value: unknown): readonly ValidationError[] {
   for (const part of [beginningOf(value, { left: lookedAtMax }), value]) {
     if (hasTooManyMembers(part)) return [tooManyMembers]
     const errors = validator.Errors(part)
@@ -67,14 +67,17 @@ function hasTooManyMembers(value: unknown): boolean {
   return (!Array.isArray(value) && members.length > membersMax) || members.some(hasTooManyMembers)
 }
 
-type Fault = Pick<TLocalizedValidationError, 'instancePath' | 'message' | 'keyword' | 'params'>
+type ValidationError = Pick<
+  TLocalizedValidationError,
+  'instancePath' | 'message' | 'keyword' | 'params'
+>
 
 const tooManyMembers = {
   instancePath: '',
   message: `must not have an object of more than ${membersMax} members`,
   keyword: 'maxProperties',
   params: { limit: membersMax },
-} as const satisfies Fault
+} as const satisfies ValidationError
 
 /** Values of a path or query, with those that the schema wants as whole numbers or booleans read as such. */
 function readNumbers(schema: TSchema, given: unknown): unknown {
@@ -139,7 +142,7 @@ const readHeaders = (schema: TSchema, given: unknown): unknown =>
 function faultOf(
   schema: TSchema,
   value: unknown,
-  errors: readonly Fault[],
+  errors: readonly ValidationError[],
   part: string,
 ): ApiError {
   const [error] = errors
@@ -177,7 +180,10 @@ const propertiesOf = (schema: TSchema) =>
   (schema as { properties?: Record<string, Declared> }).properties ?? {}
 
 /** What is wrong, in words for people; undefined where the validator's own have to do. */
-function wordsFor({ keyword, params }: Fault, declared: Declared | undefined): string | undefined {
+function wordsFor(
+  { keyword, params }: ValidationError,
+  declared: Declared | undefined,
+): string | undefined {
   const { format, limit } = params as { format?: string; limit?: number }
   if (keyword === 'format' && format === 'uuid') return 'must be a uuid'
   if (keyword === 'minLength' && limit === 1) return 'is empty'
@@ -192,7 +198,7 @@ function wordsFor({ keyword, params }: Fault, declared: Declared | undefined): s
 }
 
 /** The values that there are to choose from, where that is what is wrong. */
-function choicesOf(error: Fault, errors: readonly Fault[]): string | undefined {
+function choicesOf(error: ValidationError, errors: readonly ValidationError[]): string | undefined {
   const allowed =
     error.keyword === 'enum'
       ? (error.params as { allowedValues: unknown[] }).allowedValues.map(String)

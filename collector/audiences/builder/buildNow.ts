@@ -8,7 +8,7 @@ import { parseDefinition } from '../definition/parse.ts'
 import { countBuckets, noBuckets } from './bucketCounts.ts'
 import { countEvents } from './countEvents.ts'
 import { insertMembers } from './insertMembers.ts'
-import { interestPlanOf } from './intentHits.ts'
+import { interestPlanOf } from './intentMatchesQuery.ts'
 import { countMembers } from './storedMembers.ts'
 import { isPredictive } from './usedBuilds.ts'
 

@@ -6,15 +6,15 @@ import type { Lease } from '../../platform/postgres/lease.ts'
 import type { Build } from '../builds.ts'
 import type { Parsed } from '../definition/definition.ts'
 import { leavesOf } from '../definition/leaves.ts'
-import { cookiesWhere } from './currentCounts.ts'
-import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
 import {
   type BuildInputs,
   buildInputsOf,
   type ReusableBuild,
   readIdentityState,
   readReusableBuild,
-} from './inputs.ts'
+} from './buildInputs.ts'
+import { cookiesWhere } from './currentCounts.ts'
+import { beginsBefore, deleteEarlierTry, readDeadline } from './earlierTry.ts'
 import { type LeafDay, readLeafDays } from './leafDays.ts'
 import { leafIdsOf } from './leafIds.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'

@@ -3,9 +3,9 @@ import type { Bind } from '../../events/query/bind.ts'
 import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeople.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import type { Tree } from '../definition/definition.ts'
-import { companyMatchesQueries } from './companyHits.ts'
+import { companyMatchesQueries } from './companyMatchesQuery.ts'
 import type { MembersPlan } from './membersPlan.ts'
-import { peopleMatchesQueries } from './peopleHits.ts'
+import { peopleMatchesQueries } from './peopleMatchesQuery.ts'
 
 /**
  * SQL: `member` (the person's main hem number, or the company's domain) and `met`, the leaves that the member matches;

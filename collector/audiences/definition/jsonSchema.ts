@@ -6,7 +6,7 @@ import { opsOf, valueTypeOf } from './profileOps.ts'
 
 const ref = (name: string) => ({ $ref: `#/$defs/${name}` })
 
-const exactly = (properties: Record<string, unknown>, required = Object.keys(properties)) => ({
+const strictObject = (properties: Record<string, unknown>, required = Object.keys(properties)) => ({
   type: 'object',
   properties,
   required,
@@ -20,7 +20,7 @@ export const definitionSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Audience definition',
   description: `At most ${depthMax} nodes deep and ${leavesMax} leaves.`,
-  ...exactly(
+  ...strictObject(
     {
       entity: { enum: entities },
       include: ref('node'),
@@ -32,19 +32,19 @@ export const definitionSchema = {
   $defs: {
     node: {
       oneOf: [
-        exactly({ all: { type: 'array', items: ref('node'), minItems: 1 } }),
-        exactly({ any: { type: 'array', items: ref('node'), minItems: 1 } }),
-        exactly({ not: ref('node') }),
-        exactly({ profile: ref('profile') }),
-        exactly({ event: ref('event') }),
-        exactly({ intent: ref('intent') }),
-        exactly({ list: exactly({ list_id: uuid }) }),
-        exactly({ audience: exactly({ audience_id: uuid }) }),
+        strictObject({ all: { type: 'array', items: ref('node'), minItems: 1 } }),
+        strictObject({ any: { type: 'array', items: ref('node'), minItems: 1 } }),
+        strictObject({ not: ref('node') }),
+        strictObject({ profile: ref('profile') }),
+        strictObject({ event: ref('event') }),
+        strictObject({ intent: ref('intent') }),
+        strictObject({ list: strictObject({ list_id: uuid }) }),
+        strictObject({ audience: strictObject({ audience_id: uuid }) }),
       ],
     },
     event: {
       description: `At least so many events, of today and the days before it (UTC), are of the type and meet the filter, which is that of the events API.`,
-      ...exactly(
+      ...strictObject(
         {
           event_type: { enum: eventTypeValues },
           filter: { type: 'string', examples: ['page_path:like:/pricing%,is_bot:eq:false'] },
@@ -58,7 +58,7 @@ export const definitionSchema = {
     intent: {
       description:
         'Interested in any, or in all, of these topics within intent_window_days, each with at least that score.',
-      ...exactly(
+      ...strictObject(
         {
           topics: {
             type: 'array',
@@ -90,7 +90,7 @@ function leavesOfField(field: Field) {
     if (known.length === 0) return []
     return [
       {
-        ...exactly({ field: { const: field.name }, op: { enum: known }, value: compared }),
+        ...strictObject({ field: { const: field.name }, op: { enum: known }, value: compared }),
         description: field.description,
       },
     ]

@@ -1,7 +1,7 @@
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { tags } from '../audienceSchemas.ts'
@@ -27,8 +27,8 @@ export const filesRoute =
           summary: 'Get a file of an audience',
           description:
             'At an address of the download route, for as long as that is good. Takes Range.',
-          params: exactly({ name: Type.String() }),
-          querystring: exactly({
+          params: strictObject({ name: Type.String() }),
+          querystring: strictObject({
             ticket: Type.String({ description: 'What the download route signed.' }),
           }),
           response: { 200: Type.Unsafe<string>({ type: 'string', description: 'The file.' }) },

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import type { Reader } from '../../api/access/reader.ts'
-import { Bytes, exactly, Nullable } from '../../api/http/commonSchemas.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { Bytes, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { ItemError, itemErrorOf } from '../../api/http/itemErrors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -62,7 +62,7 @@ const describeBatch = {
     'Results stand in the order of the items. Each item that matched is charged on the meter intent; misses and items ' +
     'with an error are free. An address matches by any other that its person holds, too. A dry run reads nothing: it answers ' +
     'how many items could match at most.',
-  body: exactly({
+  body: strictObject({
     items: Type.Array(
       Type.Unknown({
         description:
@@ -83,7 +83,7 @@ const describeBatch = {
 
 /** POST /api/v1/intent/batch: e-mail addresses → what their people are interested in. */
 export const batchRoute =
-  ({ postgres, billing, openReader, now }: IntentDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, billing, openQueryExecutor, now }: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.post(
       '/api/v1/intent/batch',
@@ -92,8 +92,11 @@ export const batchRoute =
         const { principal, body } = request
         const { organizationId } = principal
         const items = readItems(body.items, { requiresId: true })
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
-        if (body.topics) await requireTopics(reader.clickhouse, 'topics', body.topics)
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
+        if (body.topics) await requireTopics(queryExecutor.clickhouse, 'topics', body.topics)
         reply.type('application/json; charset=utf-8')
 
         const recordsMax = countAskable(items)
@@ -110,13 +113,13 @@ export const batchRoute =
           erased: await erasedHems(postgres, organizationId),
         }
         if (body.dry_run) {
-          const { matched } = await readMatches(reader, plan, items)
+          const { matched } = await readMatches(queryExecutor, plan, items)
           return dryRunAnswer(meter, matched.length)
         }
 
         const charge = await admit(billing, request, reply, { meter, projectId: null, recordsMax })
 
-        const { interest, matched } = await readMatches(reader, plan, items)
+        const { interest, matched } = await readMatches(queryExecutor, plan, items)
 
         const { charged } = await settle(charge, {
           records: matched.length,
@@ -136,19 +139,23 @@ export const batchRoute =
   }
 
 /** The topics of the people whom items name, by the hem of the item; and the items that have topics. */
-async function readMatches(reader: Reader, plan: InterestPlan, items: readonly Item[]) {
-  const interest = await readInterest(reader, plan, hemsOf(items))
+async function readMatches(
+  queryExecutor: QueryExecutor,
+  plan: InterestPlan,
+  items: readonly Item[],
+) {
+  const interest = await readInterest(queryExecutor, plan, hemsOf(items))
   const matched = items.filter(({ asked }) => !(asked instanceof ApiError) && interest.has(asked))
   return { interest, matched }
 }
 
 async function readInterest(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   plan: InterestPlan,
   hems: readonly string[],
 ): Promise<ReadonlyMap<string, readonly TopicTuple[]>> {
   if (hems.length === 0) return new Map()
-  const { body } = await reader.stream(batchQuery(plan, hems), 'JSONEachRow')
+  const { body } = await queryExecutor.stream(batchQuery(plan, hems), 'JSONEachRow')
   const rows = (await text(body)).split('\n').filter(Boolean)
   return new Map(
     rows.map((line) => {

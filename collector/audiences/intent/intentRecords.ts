@@ -1,5 +1,5 @@
 import type { Field } from '../../../schemas/fields.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { readCompanies, readCompanyFields } from '../../identity/store/companies.ts'
 import { personFields, readPeople, readPersonFields } from '../../identity/store/people.ts'
 import type { Entity } from '../definition/definition.ts'
@@ -11,7 +11,7 @@ export const readFields = (entity: Entity, select: string | undefined): readonly
 
 /** The people or companies of rows as JSON objects, in their order; of whom nothing is known all but the id is null. */
 export async function readSubjects(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   organizationId: string,
   entity: Entity,
   rows: readonly TopicRow[],
@@ -19,13 +19,13 @@ export async function readSubjects(
 ): Promise<string[]> {
   const members = rows.map(({ member }) => member)
   if (entity === 'companies') {
-    const companies = await readCompanies(reader, members, fields ?? undefined)
+    const companies = await readCompanies(queryExecutor, members, fields ?? undefined)
     return companies.map((company) => JSON.stringify(company))
   }
   const shown = fields ?? personFields
   const isOfProfile = shown.some(({ name }) => name !== 'hem')
   const people = isOfProfile
-    ? await readPeople(reader, organizationId, members, fields)
+    ? await readPeople(queryExecutor, organizationId, members, fields)
     : new Map<string, Buffer>()
   const unknown = (hem: string) =>
     JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, name === 'hem' ? hem : null])))

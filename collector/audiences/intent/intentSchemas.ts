@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { companyFields } from '../../../schemas/fields.ts'
-import { Choice, Day, exactly, Nullable } from '../../api/http/commonSchemas.ts'
+import { Choice, Day, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { selectableRow } from '../../api/http/rowSchemas.ts'
 import { ProfileFilter } from '../../events/query/profileFilter.ts'
@@ -83,12 +83,17 @@ const several = {
 
 /** The bodies of the topic routes. */
 export const bodyOf = {
-  people: exactly({ ...one, ...discovery, select: Type.Optional(selects.people), cursor }),
-  companies: exactly({ ...one, ...discovery, select: Type.Optional(selects.companies), cursor }),
+  people: strictObject({ ...one, ...discovery, select: Type.Optional(selects.people), cursor }),
+  companies: strictObject({
+    ...one,
+    ...discovery,
+    select: Type.Optional(selects.companies),
+    cursor,
+  }),
 }
 export const multiBodyOf = {
-  people: exactly({ ...several, ...discovery, select: Type.Optional(selects.people), cursor }),
-  companies: exactly({
+  people: strictObject({ ...several, ...discovery, select: Type.Optional(selects.people), cursor }),
+  companies: strictObject({
     ...several,
     ...discovery,
     select: Type.Optional(selects.companies),
@@ -97,12 +102,12 @@ export const multiBodyOf = {
 }
 /** Previews have no further pages. */
 export const previewBodyOf = {
-  people: exactly({ ...one, ...discovery, select: Type.Optional(selects.people) }),
-  companies: exactly({ ...one, ...discovery, select: Type.Optional(selects.companies) }),
+  people: strictObject({ ...one, ...discovery, select: Type.Optional(selects.people) }),
+  companies: strictObject({ ...one, ...discovery, select: Type.Optional(selects.companies) }),
 }
 export const multiPreviewBodyOf = {
-  people: exactly({ ...several, ...discovery, select: Type.Optional(selects.people) }),
-  companies: exactly({ ...several, ...discovery, select: Type.Optional(selects.companies) }),
+  people: strictObject({ ...several, ...discovery, select: Type.Optional(selects.people) }),
+  companies: strictObject({ ...several, ...discovery, select: Type.Optional(selects.companies) }),
 }
 
 export const TopicInterest = Type.Object(

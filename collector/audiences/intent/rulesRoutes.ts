@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { exactly, Nullable, SeenVersion, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Nullable, SeenVersion, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
@@ -46,7 +46,7 @@ const Answer = Type.Object(
 
 /** GET and PUT /api/v1/intent/rules: which of the organization's own events are about which topics. Never charged. */
 export const rulesRoutes =
-  ({ postgres, openReader }: IntentDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.addHook('preValidation', rejectUnstorableText)
     const path = '/api/v1/intent/rules'
@@ -79,7 +79,10 @@ export const rulesRoutes =
           description:
             'Takes the place of all rules. Events of before are counted by them, too: newest counts are there within ten ' +
             'minutes.',
-          body: exactly({ rules: Type.Array(Rule, { maxItems: rulesMax }), version: SeenVersion }),
+          body: strictObject({
+            rules: Type.Array(Rule, { maxItems: rulesMax }),
+            version: SeenVersion,
+          }),
           response: { 200: Answer },
         },
       },
@@ -87,7 +90,10 @@ export const rulesRoutes =
         const { principal, body } = request
         const { organizationId } = principal
         requirePatterns(body.rules)
-        const { clickhouse } = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const { clickhouse } = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
         await requireTopics(clickhouse, 'rules', [...new Set(body.rules.map(({ topic }) => topic))])
         return inTransaction(postgres, async (client) => {
           await client.query(

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
-import { Day, exactly } from '../../api/http/commonSchemas.ts'
+import { Day, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
@@ -38,7 +38,7 @@ const about =
 export const statsRoutes =
   (deps: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, openReader, now } = deps
+    const { postgres, openQueryExecutor, now } = deps
 
     const read = async <Row>(
       principal: Principal,
@@ -49,11 +49,13 @@ export const statsRoutes =
       const { organizationId } = principal
       const mostDays = isPerTopic && query.topic === undefined ? daysOfEachMax : daysMax
       const span = readDays(query, now(), mostDays)
-      const reader = openReader(principal, { effort: 'scan', signal })
+      const queryExecutor = openQueryExecutor(principal, { effort: 'scan', signal })
       const topics = query.topic === undefined ? null : [query.topic]
-      if (topics) await requireTopics(reader.clickhouse, 'topic', topics)
+      if (topics) await requireTopics(queryExecutor.clickhouse, 'topic', topics)
       const erased = await erasedHems(postgres, everywhere)
-      return reader.rows<Row>(statsQuery({ ...span, organizationId, topics, isPerTopic, erased }))
+      return queryExecutor.rows<Row>(
+        statsQuery({ ...span, organizationId, topics, isPerTopic, erased }),
+      )
     }
 
     const Total = Type.Object(
@@ -69,7 +71,7 @@ export const statsRoutes =
           operationId: 'getIntentDailyStats',
           summary: 'Get intent signals by day',
           description: about,
-          querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
+          querystring: strictObject({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(Total) }) },
         },
       },
@@ -91,7 +93,7 @@ export const statsRoutes =
           operationId: 'getIntentDailyTopicStats',
           summary: 'Get intent signals by day and topic',
           description: `${about} Of one topic at most ${daysMax} days, of all at most ${daysOfEachMax}.`,
-          querystring: exactly({ ...days, topic: Type.Optional(TopicId) }),
+          querystring: strictObject({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(OfTopic) }) },
         },
       },

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Bytes } from '../../api/http/commonSchemas.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
@@ -51,7 +51,7 @@ const meter = 'intent' as const
 export const topicRoutes =
   (deps: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, billing, openReader, now } = deps
+    const { postgres, billing, openQueryExecutor, now } = deps
     const cursors = deps.cursors<TopicPlace>('intent_topics')
 
     /** What a request asks for, and what it is read through. */
@@ -61,9 +61,9 @@ export const topicRoutes =
       body: TopicBody,
       signal: AbortSignal,
     ) => {
-      const reader = openReader(principal, { effort: 'page', signal })
-      const stores = { postgres, clickhouse: reader.clickhouse, cursors, nowMs: now() }
-      return { reader, plan: await readTopicPlan(stores, principal, entity, body) }
+      const queryExecutor = openQueryExecutor(principal, { effort: 'page', signal })
+      const stores = { postgres, clickhouse: queryExecutor.clickhouse, cursors, nowMs: now() }
+      return { queryExecutor, plan: await readTopicPlan(stores, principal, entity, body) }
     }
 
     /** The same people, and also those who opted out of the organization: what free figures count. */
@@ -106,7 +106,7 @@ export const topicRoutes =
             const fields = readFields(entity, body.select)
             const { organizationId } = principal
             reply.type(json)
-            const { reader, plan } = await open(principal, entity, body, untilClosed(reply))
+            const { queryExecutor, plan } = await open(principal, entity, body, untilClosed(reply))
             const isNumberFree =
               principal.mode === 'test' || (!plan.isOfChosen && !(await hasRules(principal)))
 
@@ -114,7 +114,11 @@ export const topicRoutes =
               if (!isNumberFree) return dryRunAnswer(meter, plan.limit, false)
               // A free number includes people who opted out of the organization; then it is not exact.
               const isExact = !(await hidesPeople(postgres, organizationId))
-              const { rows } = await readTopicRows(reader, await countedPlan(plan), isNumberFree)
+              const { rows } = await readTopicRows(
+                queryExecutor,
+                await countedPlan(plan),
+                isNumberFree,
+              )
               return dryRunAnswer(meter, rows.length, isExact)
             }
 
@@ -124,14 +128,14 @@ export const topicRoutes =
               recordsMax: plan.limit,
             })
 
-            const { rows, last } = await readTopicRows(reader, plan, isNumberFree)
+            const { rows, last } = await readTopicRows(queryExecutor, plan, isNumberFree)
 
             const { charged } = await settle(charge, {
               records: rows.length,
               hashes: () => hashesOf(rows.map(({ member }) => member)),
             })
 
-            const subjects = await readSubjects(reader, organizationId, entity, rows, fields)
+            const subjects = await readSubjects(queryExecutor, organizationId, entity, rows, fields)
             const next = last && placeAfter(plan, body, last)
             return answerOf(entity, rows, subjects, {
               count: rows.length,
@@ -162,7 +166,7 @@ export const topicRoutes =
             const body: TopicBody & { select?: string; dry_run?: boolean } = request.body
             const fields = readFields(entity, body.select)
             const { limit = limitOf.default } = body
-            const { reader, plan } = await open(
+            const { queryExecutor, plan } = await open(
               principal,
               entity,
               { ...body, limit: Math.min(limit, previewMax) },
@@ -177,15 +181,15 @@ export const topicRoutes =
             const [found, [first]] = isWithheld
               ? [[], []]
               : await Promise.all([
-                  reader.rows<TopicRow>(topicQuery(shown)),
-                  reader.rows<TopicRow>(topicQuery(counted, true)),
+                  queryExecutor.rows<TopicRow>(topicQuery(shown)),
+                  queryExecutor.rows<TopicRow>(topicQuery(counted, true)),
                 ])
             const count = isWithheld ? null : (first?.total ?? 0)
             const isNarrow = plan.filters.length > 0 || plan.buildId !== null
             const rows =
               isLive && isNarrow && Number(count) < alikeMin ? [] : found.slice(0, plan.limit)
             const subjects = await readSubjects(
-              reader,
+              queryExecutor,
               principal.organizationId,
               entity,
               rows,
@@ -200,8 +204,8 @@ export const topicRoutes =
   }
 
 /** The records of a page; `last` is the one after which the next page begins, null on the last page. */
-async function readTopicRows(reader: Reader, plan: TopicPlan, isNumberFree: boolean) {
-  const found = await reader.rows<TopicRow>(topicQuery(plan))
+async function readTopicRows(queryExecutor: QueryExecutor, plan: TopicPlan, isNumberFree: boolean) {
+  const found = await queryExecutor.rows<TopicRow>(topicQuery(plan))
   const rows = found.slice(0, plan.limit)
   // Where the number of records is billed, only the next page reveals whether more records follow.
   const hasMore = isNumberFree ? found.length > plan.limit : rows.length === plan.limit

@@ -1,4 +1,4 @@
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { clickhouseOf } from '../../events/query/eventStores.ts'
 import { readNotCompleted } from './imports.ts'
 import type { ListJobsDeps } from './jobsDeps.ts'

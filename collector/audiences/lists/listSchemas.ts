@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox'
 import {
   Choice,
-  exactly,
   Id,
   Name,
   Nullable,
   SeenVersion,
+  strictObject,
   Timestamp,
   Version,
 } from '../../api/http/commonSchemas.ts'
@@ -120,11 +120,11 @@ export const Removed = Type.Object({
 
 const project = { project_id: Type.Optional(Id) }
 
-export const ById = exactly({ list_id: Type.String() })
-export const ByImport = exactly({ list_id: Type.String(), import_id: Type.String() })
-export const ProjectQuery = exactly(project)
-export const ImportsQuery = exactly({ ...project, ...pageQuery })
-export const ListQuery = exactly({
+export const ById = strictObject({ list_id: Type.String() })
+export const ByImport = strictObject({ list_id: Type.String(), import_id: Type.String() })
+export const ProjectQuery = strictObject(project)
+export const ImportsQuery = strictObject({ ...project, ...pageQuery })
+export const ListQuery = strictObject({
   ...project,
   audience_id: Type.Optional(
     Type.String({
@@ -142,7 +142,7 @@ export const ListQuery = exactly({
   ...pageQuery,
 })
 
-export const RejectedQuery = exactly({
+export const RejectedQuery = strictObject({
   ...project,
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000, description: 'Most lines.' }),
@@ -150,7 +150,7 @@ export const RejectedQuery = exactly({
   cursor: Type.Optional(CursorParameter),
 })
 
-export const ListChange = exactly({ name: Type.Optional(Name), version: SeenVersion })
+export const ListChange = strictObject({ name: Type.Optional(Name), version: SeenVersion })
 
 const column = Type.Optional(
   Type.String({
@@ -164,16 +164,16 @@ const column = Type.Optional(
 )
 
 /** What is told of a file beside it. */
-export const UploadQuery = exactly({
+export const UploadQuery = strictObject({
   ...project,
   name: Type.Optional(Name),
   kind: Type.Optional(Kind),
   column,
 })
-export const ItemsQuery = exactly({ ...project, column })
+export const ItemsQuery = strictObject({ ...project, column })
 /** All that has to be told of a new list, in the query, a form or JSON. */
-export const NewList = exactly({ ...project, name: Name, kind: Kind, column })
-export const NewItems = exactly({ ...project, column })
+export const NewList = strictObject({ ...project, name: Name, kind: Kind, column })
+export const NewItems = strictObject({ ...project, column })
 
 const items = (most: number) =>
   Type.Array(Type.Unknown(), {
@@ -201,7 +201,7 @@ const uploadOf = (json: TSchema) => ({
 })
 
 export const NewListBody = uploadOf(
-  exactly({ ...project, name: Name, kind: Kind, items: items(itemsMax) }),
+  strictObject({ ...project, name: Name, kind: Kind, items: items(itemsMax) }),
 )
-export const NewItemsBody = uploadOf(exactly({ items: items(itemsMax) }))
-export const RemovedItems = exactly({ items: items(removedMax) })
+export const NewItemsBody = uploadOf(strictObject({ items: items(itemsMax) }))
+export const RemovedItems = strictObject({ items: items(removedMax) })

@@ -5,8 +5,8 @@ import type { Static, TSchema } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import { bearerWriteAccess as writeAccess } from '../../api/access/recordAccess.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
-import { NoAnswer } from '../../api/http/errors.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
+import { ClientDisconnected } from '../../api/http/errors.ts'
 import { withLongUpload } from '../../api/http/longUploads.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
 import { undoSimulated } from '../../platform/postgres/simulation.ts'
@@ -79,7 +79,7 @@ export const uploadRoutes =
           { error: (error as Error).message },
           'an upload to a list broke off, and nothing of it was kept',
         )
-        throw new NoAnswer('the client of an upload is gone')
+        throw new ClientDisconnected('the client of an upload is gone')
       }
     }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { alikeMin, isOfChosenPeople, sampleMembersMin } from '../../events/query/freeAnswers.ts'
 import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
 import { readCompanies } from '../../identity/store/companies.ts'
@@ -35,7 +35,11 @@ export interface Sample {
  * made up. Throws what readers throw, and AudienceNotBuilt.
  */
 export async function takeSample(
-  { reader, postgres, nowMs }: { reader: Reader; postgres: Queryable; nowMs: number },
+  {
+    queryExecutor,
+    postgres,
+    nowMs,
+  }: { queryExecutor: QueryExecutor; postgres: Queryable; nowMs: number },
   {
     organizationId,
     projectId,
@@ -50,8 +54,8 @@ export async function takeSample(
   const isLive = mode === 'live'
   if (isLive && isOfChosenPeople(parsed, (await readRules(postgres, organizationId)).version > 0))
     return { sample: [], estimate: null, meter }
-  const below = await shareOf(reader, parsed.entity)
-  const [found] = await reader.rows<{ count: number; members: string[] }>(
+  const below = await shareOf(queryExecutor, parsed.entity)
+  const [found] = await queryExecutor.rows<{ count: number; members: string[] }>(
     sampleQuery({
       organizationId,
       projectId,
@@ -79,18 +83,18 @@ export async function takeSample(
   const shown = isShown ? members.slice(0, parsed.limit ?? rowsMax) : []
   const rows =
     parsed.entity === 'people'
-      ? await peopleRows(reader, organizationId, shown)
-      : await readCompanies(reader, shown)
+      ? await peopleRows(queryExecutor, organizationId, shown)
+      : await readCompanies(queryExecutor, shown)
   return { sample: rows.map(coarseRow), estimate, meter }
 }
 
 /** How many of 65,536 shares hold about as many as are looked at; null for all of them. */
-async function shareOf(reader: Reader, entity: Entity): Promise<number | null> {
+async function shareOf(queryExecutor: QueryExecutor, entity: Entity): Promise<number | null> {
   const counts =
     entity === 'people'
       ? [profileCount, 'SELECT count() FROM identity_links']
       : ['SELECT count() FROM companies']
-  const [found] = await reader.rows<{ count: number }>({
+  const [found] = await queryExecutor.rows<{ count: number }>({
     sql: `SELECT ${counts.map((count) => `(${count})`).join(' + ')} AS count`,
     params: {},
   })
@@ -101,11 +105,11 @@ async function shareOf(reader: Reader, entity: Entity): Promise<number | null> {
 type Row = Record<string, unknown>
 
 async function peopleRows(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   organizationId: string,
   hems: readonly string[],
 ): Promise<Row[]> {
-  const people = await readPeople(reader, organizationId, hems, null)
+  const people = await readPeople(queryExecutor, organizationId, hems, null)
   const nothing = Object.fromEntries(personFields.map(({ name }) => [name, null]))
   return hems.map((hem) => {
     const known = people.get(hem)

@@ -9,11 +9,11 @@ import {
   publicField,
   tiers,
 } from '../../../schemas/fields.ts'
-import { Choice, exactly } from '../../api/http/commonSchemas.ts'
+import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
 
-const CatalogQuery = exactly({
+const CatalogQuery = strictObject({
   group: Type.Optional(Choice(groups, { description: 'Only the fields of this group.' })),
   tier: Type.Optional(
     Choice(tiers, { description: 'Only the fields that routes of this tier return.' }),

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type Taxonomy, taxonomies } from '../../../schemas/taxonomies.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
@@ -39,14 +39,17 @@ const tags = ['Taxonomy']
 
 /** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from, and topics. Never billed. */
 export const taxonomyRoutes =
-  ({ openReader }: Pick<ReadDeps, 'openReader'>): FastifyPluginAsyncTypebox =>
+  ({ openQueryExecutor }: Pick<ReadDeps, 'openQueryExecutor'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     const readTopicsOf = async (
       { principal }: FastifyRequest,
       reply: FastifyReply,
     ): Promise<Taxonomy> => {
-      const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
-      const topics = await readTopics(reader)
+      const queryExecutor = openQueryExecutor(principal, {
+        effort: 'page',
+        signal: untilClosed(reply),
+      })
+      const topics = await readTopics(queryExecutor)
       return {
         name: 'topics',
         fields: [],
@@ -67,7 +70,7 @@ export const taxonomyRoutes =
           tags,
           operationId: 'listTaxonomies',
           summary: 'List taxonomies',
-          querystring: exactly({}),
+          querystring: strictObject({}),
           description: 'The lists of values that fields choose from, and the topics of intent.',
           response: {
             200: Type.Object({
@@ -89,7 +92,7 @@ export const taxonomyRoutes =
           tags,
           operationId: 'getTaxonomy',
           summary: 'Get a taxonomy with its values',
-          querystring: exactly({}),
+          querystring: strictObject({}),
           description: 'In their natural order.',
           params: Type.Object({ name: Type.String() }),
           response: {

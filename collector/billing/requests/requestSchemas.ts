@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { CursorParameter, NextCursor } from '../../api/http/pagination.ts'
 import { MeterName } from '../billingSchemas.ts'
 
@@ -8,7 +8,7 @@ export const retentionDays = 30
 
 const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const
 
-const RequestsQuery = exactly({
+const RequestsQuery = strictObject({
   project_id: Type.Optional(Id),
   caller_id: Type.Optional(
     Type.String({ format: 'uuid', description: 'Requests of this API key, or of this member.' }),

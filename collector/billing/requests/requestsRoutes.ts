@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { RecordScopeOf } from '../../api/access/policy.ts'
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -30,7 +30,7 @@ const dayMs = 86_400_000
 const apartMs = 3_600_000
 
 interface RequestsDeps extends BillingDeps {
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
   recordScopeOf: RecordScopeOf
   cursors: Cursors
 }
@@ -39,7 +39,7 @@ interface RequestsDeps extends BillingDeps {
 export const requestsRoutes =
   ({
     postgres,
-    openReader,
+    openQueryExecutor,
     recordScopeOf,
     cursors,
     now,
@@ -66,20 +66,23 @@ export const requestsRoutes =
         const { limit = limitDefault, meter = null } = query
         const after =
           query.cursor === undefined ? null : places.read(scope.organizationId, query.cursor)
-        const reader = openReader(principal, { effort: 'page', signal: untilClosed(reply) })
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
 
         const isByCharge = query.charged === true || meter !== null
         const charges = isByCharge ? await readCharges(postgres, filters, meter, after, limit) : []
         const logged = isByCharge
           ? charges.length === 0
             ? []
-            : await reader.rows<LoggedRequest>(
+            : await queryExecutor.rows<LoggedRequest>(
                 loggedNamedQuery(filters, charges.map(idOf), [
                   charges.at(-1)!.at_ms - apartMs,
                   charges[0]!.at_ms + apartMs,
                 ]),
               )
-          : await reader.rows<LoggedRequest>(loggedQuery(filters, after, limit))
+          : await queryExecutor.rows<LoggedRequest>(loggedQuery(filters, after, limit))
         const chargeOf = byId(
           isByCharge ? charges : await readChargesOf(postgres, filters, logged.map(idOf)),
         )

@@ -46,6 +46,8 @@ export type ApiRequest = Answer<'listRequests'>['requests'][number]
 export type Integration = Answer<'getIntegration'>['integration']
 export type Export = Answer<'getExport'>['export']
 export type ExportRun = Answer<'getExportRun'>['run']
+/** A goal of a project's analytics: its name and the filter of its events. */
+export type AnalyticsGoal = Answer<'getAnalyticsGoals'>['goals'][number]
 export type List = Answer<'getList'>['list']
 export type DailyUsage = Answer<'getDailyUsageByMeter'>['daily'][number]
 /** What was charged; amounts are in micros, millionths of a dollar. */

@@ -11,6 +11,10 @@ const change = new Intl.NumberFormat(undefined, {
 
 export const wholeNumber = (value: number): string => whole.format(value)
 
+/** "1 visitor", "2,345 visitors". */
+export const counted = (value: number, noun: string): string =>
+  `${whole.format(value)} ${noun}${value === 1 ? '' : 's'}`
+
 /** Of 0 to 1. */
 export const percent = (value: number): string => share.format(value)
 

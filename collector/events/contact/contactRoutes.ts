@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { readPeople } from '../../identity/store/people.ts'
@@ -35,8 +35,8 @@ export const contactRoutes =
         })
 
         const { signal } = charge
-        const reader = deps.openReader(principal, { effort: 'scan', signal })
-        const { known, people, last } = await readContacts(reader, organizationId, plan)
+        const queryExecutor = deps.openQueryExecutor(principal, { effort: 'scan', signal })
+        const { known, people, last } = await readContacts(queryExecutor, organizationId, plan)
 
         const { charged } = await settle(charge, {
           records: known.length,
@@ -58,11 +58,15 @@ export const contactRoutes =
   }
 
 /** The people of a page, as they are known; `last` is the key after which the next begins, null on the last. */
-async function readContacts(reader: Reader, organizationId: string, plan: ContactPlan) {
-  const found = await reader.rows<ContactRow>(contactQuery(plan, organizationId))
+async function readContacts(
+  queryExecutor: QueryExecutor,
+  organizationId: string,
+  plan: ContactPlan,
+) {
+  const found = await queryExecutor.rows<ContactRow>(contactQuery(plan, organizationId))
   const page = found.slice(0, plan.limit)
   const hems = page.map(({ hem_text }) => hem_text)
-  const people = await readPeople(reader, organizationId, hems, plan.fields)
+  const people = await readPeople(queryExecutor, organizationId, hems, plan.fields)
   return {
     people,
     // Who was erased between the two questions is in neither the answer nor the bill.

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Bytes, exactly } from '../../api/http/commonSchemas.ts'
+import { Bytes, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor } from '../../api/http/pagination.ts'
 import { ChargedMeta } from '../../billing/chargedMeta.ts'
 import { Person, SelectOfPerson } from '../../identity/store/personSchemas.ts'
@@ -10,7 +10,7 @@ export const contactLimit = { default: 100, max: 1000 } as const
 /** Longest cursor: the key of a person. */
 const cursorCharsMax = 8192
 
-export const QueryBody = exactly({
+export const QueryBody = strictObject({
   filter: ProfileFilter,
   select: Type.Optional(SelectOfPerson),
   limit: Type.Optional(

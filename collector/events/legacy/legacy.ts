@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { fieldsAt } from '../../../schemas/fields.ts'
 import type { RequestedScope } from '../../api/access/policy.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { Distinct, FieldList, readFields } from '../query/fieldList.ts'
 import { FilterText } from '../query/filter.ts'
@@ -44,7 +44,7 @@ export const legacySelection = {
 }
 
 /** The parameters of pages of events. */
-export const LegacyEventsQuery = exactly({
+export const LegacyEventsQuery = strictObject({
   ...legacySelection,
   filter: Type.Optional(FilterText),
   distinct: Type.Optional(Distinct),
@@ -62,7 +62,7 @@ export const LegacyEventsQuery = exactly({
 export type LegacyEventsQuery = Static<typeof LegacyEventsQuery>
 
 /** The same where the end belongs to the window. */
-export const InclusiveEventsQuery = exactly({
+export const InclusiveEventsQuery = strictObject({
   ...LegacyEventsQuery.properties,
   end_ms: Type.Optional(Milliseconds('Last millisecond of the window since 1970.')),
   end_time: Type.Optional(

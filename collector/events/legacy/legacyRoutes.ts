@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { typesOf } from '../../../schemas/events/index.ts'
 import { fields, publicField } from '../../../schemas/fields.ts'
-import type { Effort, Reader } from '../../api/access/reader.ts'
+import type { Effort, QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { contentTypeOf } from '../../api/http/negotiateFormat.ts'
 import { plainSerializer } from '../../api/http/serialization.ts'
 import { untilClosed } from '../../api/http/streaming.ts'
@@ -48,7 +48,7 @@ export const legacyRoutes =
       reply: FastifyReply,
       effort: Effort,
       { window }: Selection,
-    ) => deps.openReader(principal, { effort, signal: untilClosed(reply), window })
+    ) => deps.openQueryExecutor(principal, { effort, signal: untilClosed(reply), window })
     const scoped = async <Plan extends Selection>(
       { principal }: FastifyRequest,
       { asked, plan }: Asked<Plan>,
@@ -67,23 +67,23 @@ export const legacyRoutes =
         async (request, reply) => {
           const { principal } = request
           const legacy = readLegacyEvents(request, version)
-          const unnamed = await scoped(request, legacy)
+          const draftPlan = await scoped(request, legacy)
           const { isSelected } = legacy
-          const named = decidingFields(unnamed)
-          if (isSelected) named.push(...unnamed.columns)
+          const named = decidingFields(draftPlan)
+          if (isSelected) named.push(...draftPlan.columns)
 
           // Without select the rows decide the meter. `admit` checks the lowest one that they can have.
           const charge = await admit(deps.billing, request, reply, {
             meter: meterOf(named),
-            projectId: unnamed.scope.projectId,
-            recordsMax: unnamed.limit,
+            projectId: draftPlan.scope.projectId,
+            recordsMax: draftPlan.limit,
           })
 
-          const { signal, repeatedWindow: window = unnamed.window } = charge
-          const by = { effort: 'page', signal, window: unnamed.window } as const
-          const reader = deps.openReader(principal, by)
-          const plan = await nameProjects(reader, { ...unnamed, window })
-          const found = await readRows(reader, plan)
+          const { signal, repeatedWindow: window = draftPlan.window } = charge
+          const by = { effort: 'page', signal, window: draftPlan.window } as const
+          const queryExecutor = deps.openQueryExecutor(principal, by)
+          const plan = await nameProjects(queryExecutor, { ...draftPlan, window })
+          const found = await readRows(queryExecutor, plan)
           const rows = found.slice(0, plan.limit)
           const records = rows.length
           const meter = isSelected
@@ -94,7 +94,7 @@ export const legacyRoutes =
             records,
             meter,
             window,
-            hashes: () => readEventHashes(reader, plan),
+            hashes: () => readEventHashes(queryExecutor, plan),
           })
 
           const meta = {
@@ -164,15 +164,15 @@ export const legacyRoutes =
  * Rows of a page, and one more when there are more, each the text of a JSON object with all columns of the plan: nothing
  * here needs their values but the meter.
  */
-async function readRows(reader: Reader, plan: EventsPlan): Promise<string[]> {
+async function readRows(queryExecutor: QueryExecutor, plan: EventsPlan): Promise<string[]> {
   const encoding: RowEncoding = {
     ...rowEncoding(plan, 'json', {
       leadsWithNext: false,
-      isOfOneServer: reader.clickhouse.shards.length === 1,
+      isOfOneServer: queryExecutor.clickhouse.shards.length === 1,
     }),
     membersOfNobody: 'null',
   }
   const output = outputFormat(plan.columns, encoding)
-  const { body } = await reader.stream(eventsQuery(plan, encoding), output)
+  const { body } = await queryExecutor.stream(eventsQuery(plan, encoding), output)
   return (await text(body)).split('\n').filter(Boolean)
 }

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { Bytes, Choice, exactly } from '../../api/http/commonSchemas.ts'
+import { Bytes, Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { FieldDescription } from '../../api/http/rowSchemas.ts'
 import { meters } from '../../billing/meters.ts'
 import { EventCount, EventType } from '../eventSchemas.ts'
@@ -78,7 +78,10 @@ export const describeScanEstimate = {
   description:
     'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
     'index cannot rule out. A page that fills early needs less.',
-  querystring: exactly({ ...LegacyEventsQuery.properties, filter: Type.Optional(FreeFilterText) }),
+  querystring: strictObject({
+    ...LegacyEventsQuery.properties,
+    filter: Type.Optional(FreeFilterText),
+  }),
   response: answer('The estimate.', {
     estimate: Type.Object({
       rows: Type.Integer({ description: 'Events, looked at to find those asked for.' }),
@@ -144,7 +147,7 @@ export const describeV1Schema = {
   operationId: 'getEventsSchemaV1',
   summary: 'Get the fields of an event (version 1), not billed',
   description: 'The scope may be named, and need not be.',
-  querystring: exactly({
+  querystring: strictObject({
     project_id,
     pixel_id,
     campaign_id,

@@ -1,5 +1,5 @@
 import { type Field, hem, isProfileField } from '../../../schemas/fields.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { partsOf, shardOfPixel } from '../../platform/clickhouse/cluster.ts'
 import { eventsQuery } from '../query/eventsQuery.ts'
@@ -17,12 +17,18 @@ export interface ScanEstimate {
 }
 
 /** Asks ClickHouse what it would read for a page of events, from its index alone: of several shards each for its own. */
-export async function estimateScan(reader: Reader, plan: EventsPlan): Promise<ScanEstimate> {
-  const named = await nameProjects(reader, plan)
+export async function estimateScan(
+  queryExecutor: QueryExecutor,
+  plan: EventsPlan,
+): Promise<ScanEstimate> {
+  const named = await nameProjects(queryExecutor, plan)
   const query = eventsQuery({ ...named, columns: columnsOfEvents(plan), isForEstimate: true })
   const scans = await Promise.all(
-    (await partsAsked(reader, query)).map(({ shard, table }) =>
-      scansOf(reader.through(shard), { ...query, params: { ...query.params, events: table } }),
+    (await partsAsked(queryExecutor, query)).map(({ shard, table }) =>
+      scansOf(queryExecutor.through(shard), {
+        ...query,
+        params: { ...query.params, events: table },
+      }),
     ),
   )
   const sum = (member: keyof ScanEstimate) =>
@@ -42,21 +48,22 @@ function columnsOfEvents({ columns }: EventsPlan): readonly Field[] {
 }
 
 /** A page of one pixel is read on its shard alone. */
-async function partsAsked({ clickhouse }: Reader, { pixelId }: Query) {
+async function partsAsked({ clickhouse }: QueryExecutor, { pixelId }: Query) {
   const parts = partsOf(clickhouse, 'events')
   return pixelId === undefined ? parts : [parts[await shardOfPixel(clickhouse.shards, pixelId)]!]
 }
 
 /** What is read of each table. */
-async function scansOf(reader: Reader, query: Query): Promise<ScanEstimate[]> {
+async function scansOf(queryExecutor: QueryExecutor, query: Query): Promise<ScanEstimate[]> {
   const [scans, readings] = await Promise.all([
-    reader.rows<Scan>({ ...query, sql: `EXPLAIN ESTIMATE ${query.sql}` }),
-    readingsOf(reader, query),
+    queryExecutor.rows<Scan>({ ...query, sql: `EXPLAIN ESTIMATE ${query.sql}` }),
+    readingsOf(queryExecutor, query),
   ])
   return Promise.all(
     scans.map(async ({ table, ...scan }) => {
       const columns = [...(readings.get(table) ?? [])]
-      const bytes = scan.rows === 0 ? 0 : scan.rows * (await bytesPerRow(reader, table, columns))
+      const bytes =
+        scan.rows === 0 ? 0 : scan.rows * (await bytesPerRow(queryExecutor, table, columns))
       return { ...scan, bytes }
     }),
   )
@@ -79,10 +86,10 @@ interface PlanNode {
 
 /** Which columns of each table a query reads: all at once, as long as nothing is optimized. */
 async function readingsOf(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   { sql, params }: Query,
 ): Promise<Map<string, Set<string>>> {
-  const lines = await reader.rows<{ explain: string }>({
+  const lines = await queryExecutor.rows<{ explain: string }>({
     sql: `EXPLAIN json = 1, header = 1, description = 1, optimize = 0 ${sql}`,
     params,
   })
@@ -104,9 +111,13 @@ async function readingsOf(
 }
 
 /** The average size of these columns together. Small parts do not tell sizes of columns: there each counts the same. */
-async function bytesPerRow(reader: Reader, table: string, columns: string[]): Promise<number> {
+async function bytesPerRow(
+  queryExecutor: QueryExecutor,
+  table: string,
+  columns: string[],
+): Promise<number> {
   const parts = 'active AND database = currentDatabase() AND table = {table:String}'
-  const [size] = await reader.rows<{ bytes: number }>({
+  const [size] = await queryExecutor.rows<{ bytes: number }>({
     sql: `WITH
             (SELECT sum(column_data_uncompressed_bytes) FROM system.parts_columns
              WHERE ${parts} AND part_type = 'Wide' AND column IN {columns:Array(String)}) AS wide_bytes,

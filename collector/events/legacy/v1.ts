@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Choice, exactly } from '../../api/http/commonSchemas.ts'
+import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { DistinctCounted, readFreeSelection } from '../query/countsPlan.ts'
 import { FreeFilterText } from '../query/filter.ts'
@@ -21,7 +21,7 @@ export const Interval = Choice(['hour', 'day'])
 export type Interval = Static<typeof Interval>
 
 /** The parameters of GET /api/v1/event_counts. */
-export const V1CountsQuery = exactly({
+export const V1CountsQuery = strictObject({
   ...legacySelection,
   filter: Type.Optional(FreeFilterText),
   distinct: Type.Optional(DistinctCounted),
@@ -29,7 +29,7 @@ export const V1CountsQuery = exactly({
 })
 
 /** The parameters of GET /api/v1/event_counts_index. */
-export const V1IndexQuery = exactly({
+export const V1IndexQuery = strictObject({
   ...legacySelection,
   filter: Type.Optional(FreeFilterText),
   interval: Type.Optional(

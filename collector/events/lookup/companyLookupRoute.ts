@@ -35,8 +35,8 @@ export const companyLookupRoute =
         const charge = await admit(deps.billing, request, reply, usage)
 
         const { signal } = charge
-        const reader = deps.openReader(principal, { effort: 'page', signal })
-        const [company] = await reader.rows<Record<string, unknown>>(companyQuery(key))
+        const queryExecutor = deps.openQueryExecutor(principal, { effort: 'page', signal })
+        const [company] = await queryExecutor.rows<Record<string, unknown>>(companyQuery(key))
         const records = company ? 1 : 0
 
         const { charged } = await settle(charge, {

@@ -40,11 +40,11 @@ export const cookieLookupRoute =
         })
 
         const { signal } = charge
-        const reader = deps.openReader(principal, { effort: 'page', signal })
+        const queryExecutor = deps.openQueryExecutor(principal, { effort: 'page', signal })
         // The graph answers only for browsers that this organization has events of.
-        const [seen] = await reader.rows<object>(seenQuery(scope, cookieId))
+        const [seen] = await queryExecutor.rows<object>(seenQuery(scope, cookieId))
         const found = seen
-          ? await reader.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
+          ? await queryExecutor.rows<LinkRow>(linksQuery(scope.organizationId, cookieId))
           : []
         const links = toLinks(found)
         const counting = links.find(({ counts }) => counts)

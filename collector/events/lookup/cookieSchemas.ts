@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { ChargedMeta } from '../../billing/chargedMeta.ts'
 import { placeQuery } from '../query/scopeQuery.ts'
 
@@ -28,7 +28,7 @@ export const describeCookie = {
     'All links of a browser that events of yours came from, the first to count first: what your site’s server signed or was ' +
     'loaded for you, then the operator’s graph, then what pages said unsigned; of these the surest, then the last seen. ' +
     'Who opted out is not among them. Charged as one record on the meter lookup, a miss is free.',
-  querystring: exactly({ ...placeQuery, cookie_id: Id }),
+  querystring: strictObject({ ...placeQuery, cookie_id: Id }),
   response: {
     200: Type.Object({
       cookie_id: Id,

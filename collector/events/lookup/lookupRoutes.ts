@@ -40,7 +40,7 @@ export const lookupRoutes =
       signal: AbortSignal,
     ) =>
       readPeople(
-        deps.openReader(principal, { effort: 'page', signal }),
+        deps.openQueryExecutor(principal, { effort: 'page', signal }),
         principal.organizationId,
         hems,
         fields,

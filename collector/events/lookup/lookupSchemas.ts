@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { companyFields } from '../../../schemas/fields.ts'
-import { Bytes, exactly, Nullable } from '../../api/http/commonSchemas.ts'
+import { Bytes, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { ItemError } from '../../api/http/itemErrors.ts'
 import { wholeRow } from '../../api/http/rowSchemas.ts'
 import { ChargedMeta } from '../../billing/chargedMeta.ts'
@@ -17,7 +17,7 @@ const Hem = Type.String({
 })
 
 /** Texts are checked where they are read, so that single lookups and items of a batch say the same of them. */
-export const SubjectQuery = exactly({
+export const SubjectQuery = strictObject({
   hem: Type.Optional(Hem),
   email: Type.Optional(Email),
   select: Type.Optional(SelectOfPerson),
@@ -58,7 +58,7 @@ const Item = Type.Unknown({
     'result and costs the others nothing.',
 })
 
-const BatchBody = exactly({
+const BatchBody = strictObject({
   items: Type.Array(Item, { maxItems: itemsMax }),
   select: Type.Optional(SelectOfPerson),
 })
@@ -97,7 +97,7 @@ export const describeBatch = {
 }
 
 /** Which of them is there is checked where they are read. */
-export const CompanyQuery = exactly({
+export const CompanyQuery = strictObject({
   ip: Type.Optional(Type.String({ description: 'An IPv4 or IPv6 address that the company uses.' })),
   domain: Type.Optional(
     Type.String({ description: 'The domain of its website, with or without www.' }),

@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { countsQuery, totalColumn } from './countsQuery.ts'
 import { nameProjects } from './projects.ts'
 import type { CountsPlan } from './selection.ts'
@@ -13,9 +13,9 @@ export interface Counts {
   readonly hasMore: boolean
 }
 
-export async function readCounts(reader: Reader, plan: CountsPlan): Promise<Counts> {
-  const rows = await reader.rows<Group & { [totalColumn]: number }>(
-    countsQuery(await nameProjects(reader, plan)),
+export async function readCounts(queryExecutor: QueryExecutor, plan: CountsPlan): Promise<Counts> {
+  const rows = await queryExecutor.rows<Group & { [totalColumn]: number }>(
+    countsQuery(await nameProjects(queryExecutor, plan)),
   )
   return {
     groups: rows.slice(0, plan.limit).map(({ [totalColumn]: _, ...group }) => group as Group),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { FieldList } from './fieldList.ts'
 import { FreeFilterText } from './filter.ts'
 import { requireFreeDistinct, requireFreeFilters } from './freeAnswers.ts'
@@ -19,7 +19,7 @@ export const DistinctCounted = FieldList(
 )
 
 /** The parameters of GET /api/v3/events/web_event/counts. */
-export const CountsQuery = exactly({
+export const CountsQuery = strictObject({
   ...scopeQuery,
   ...windowQuery,
   source: Type.Optional(SourceName),

@@ -1,5 +1,5 @@
 import { type Field, isIdentityField } from '../../../schemas/fields.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import type { EventsPlan } from './selection.ts'
 

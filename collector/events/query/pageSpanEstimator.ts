@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { RowKey } from './cursor.ts'
 import { pageBegin, timeOfLastIsAsked } from './multiProjectBound.ts'
@@ -24,7 +24,7 @@ interface PageSpan {
  * Guesses it from the pages before of the same organization: asking each project for the time of the page's last row
  * takes ClickHouse half as long as the page. Only time is saved by it: a page that was not filled is asked for again.
  */
-export function estimateSpan({ clickhouse }: Reader, plan: EventsPlan): PageSpan {
+export function estimateSpan({ clickhouse }: QueryExecutor, plan: EventsPlan): PageSpan {
   const { scope, source, filters, order, window, limit } = plan
   if (!timeOfLastIsAsked(plan) || filters.length > 0 || plan.distinct.length > 0 || plan.offset > 0)
     return nothingKnown

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
 import type { RequestedScope } from '../../api/access/policy.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { CsvFormulas } from './csvFormulas.ts'
 import { type Cursor, CursorOfEvents } from './cursor.ts'
@@ -33,7 +33,7 @@ const limitDefault = 100
 export const limitMax = 10_000
 
 /** The parameters of GET /api/v3/events/{tier}. */
-export const EventsQuery = exactly({
+export const EventsQuery = strictObject({
   ...scopeQuery,
   ...windowQuery,
   source: Type.Optional(SourceName),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Field } from '../../../schemas/fields.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { type Filter, filtersMax, operators, readFilterOf, readFilters } from './filter.ts'
 
@@ -8,7 +8,7 @@ import { type Filter, filtersMax, operators, readFilterOf, readFilters } from '.
 const valueCharsMax = 8192
 const filterCharsMax = 32_768
 
-const Condition = exactly({
+const Condition = strictObject({
   field: Type.String({ description: 'A field of a person: hem, or any of a profile.' }),
   op: Type.String({ description: operators.join(', ') }),
   value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),

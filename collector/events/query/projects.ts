@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
 import type { EventsPlan, Selection } from './selection.ts'
@@ -12,7 +12,7 @@ import type { EventsPlan, Selection } from './selection.ts'
  */
 export async function nameProjects<
   Plan extends Selection & Partial<Pick<EventsPlan, 'order' | 'completeUntil'>>,
->({ clickhouse }: Reader, plan: Plan): Promise<Plan> {
+>({ clickhouse }: QueryExecutor, plan: Plan): Promise<Plan> {
   const { scope } = plan
   if (scope.projectId !== null) return plan
   let projectsOf = rememberedBy.get(clickhouse)

@@ -1,5 +1,5 @@
 import type { ScopeOf } from '../../api/access/policy.ts'
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Billing } from '../../billing/billing.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
@@ -7,7 +7,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 /** What the areas that answer reads are built from; one record, handed to each area's routes. */
 export interface ReadDeps {
   /** What a request reads through: the events of real visitors, or for a test key the sample database. */
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive"; see createScopeOf. */
   scopeOf: ScopeOf
   /** What every response with records is charged through. */

@@ -1,5 +1,5 @@
 import { fieldNamed } from '../../../schemas/fields.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { busy } from '../../api/http/errors.ts'
 import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
 import type { ReadRecords } from '../../billing/chargedRequest.ts'
@@ -21,29 +21,29 @@ export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
  * stays plain. For NDJSON and CSV, ClickHouse writes the key before every row, and `pageOf` cuts it off again.
  */
 export async function readPage(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   unnamed: EventsPlan,
   format: Format,
 ): Promise<EventsPage> {
-  const plan = await nameProjects(reader, unnamed)
-  if (isTable(format)) return readTablePage(reader, plan, format)
+  const plan = await nameProjects(queryExecutor, unnamed)
+  if (isTable(format)) return readTablePage(queryExecutor, plan, format)
   const encoding = rowEncoding(plan, format, {
     leadsWithNext: format !== 'json' || !rowsShowTheirKey(plan),
-    isOfOneServer: reader.clickhouse.shards.length === 1,
+    isOfOneServer: queryExecutor.clickhouse.shards.length === 1,
   })
   const output = outputFormat(plan.columns, encoding)
-  const { spanMs, learn, forget } = estimateSpan(reader, plan)
-  let stream = await reader.stream(eventsQuery({ ...plan, spanMs }, encoding), output)
+  const { spanMs, learn, forget } = estimateSpan(queryExecutor, plan)
+  let stream = await queryExecutor.stream(eventsQuery({ ...plan, spanMs }, encoding), output)
   if (spanMs !== undefined && stream.rows <= plan.limit) {
     stream.body.destroy()
     forget()
-    stream = await reader.stream(eventsQuery(plan, encoding), output)
+    stream = await queryExecutor.stream(eventsQuery(plan, encoding), output)
   }
   const page = await pageOf(stream, plan, encoding)
   return {
     ...page,
     window: plan.window,
-    hashes: () => readEventHashes(reader, plan),
+    hashes: () => readEventHashes(queryExecutor, plan),
     next() {
       const next = page.next()
       if (next) learn(next)
@@ -62,16 +62,16 @@ const retrySeconds = 1
  * the page is shorter then, and loses none.
  */
 async function readTablePage(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   plan: EventsPlan,
   format: TableFormat,
 ): Promise<EventsPage> {
   const encoding = rowEncoding(plan, format, { leadsWithNext: false })
   const output = outputFormat(plan.columns, encoding)
   for (let tries = 0, rows = plan.limit; tries < triesMax; tries++, rows = Math.ceil(rows / 2)) {
-    const next = await readKeyAfter(reader, plan, rows)
+    const next = await readKeyAfter(queryExecutor, plan, rows)
     const bounded = next ? { ...plan, until: next } : plan
-    const stream = await reader.stream(eventsQuery(bounded, encoding), output)
+    const stream = await queryExecutor.stream(eventsQuery(bounded, encoding), output)
     if (stream.rows > plan.limit) {
       stream.body.destroy()
       continue
@@ -79,7 +79,7 @@ async function readTablePage(
     return {
       ...(await pageOf(stream, plan, encoding)),
       window: plan.window,
-      hashes: () => readEventHashes(reader, bounded),
+      hashes: () => readEventHashes(queryExecutor, bounded),
       hasMore: next !== null,
       next: () => next,
     }
@@ -89,13 +89,13 @@ async function readTablePage(
 
 /** The key of the row that follows the first `rows` rows of a plan; null when there is none. */
 async function readKeyAfter(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   plan: EventsPlan,
   rows: number,
 ): Promise<RowKey | null> {
   const [time, id] = keyColumns(plan.order)
   const columns = [fieldNamed(time)!, fieldNamed(id)!]
-  const [row] = await reader.rows<Record<string, string | number>>(
+  const [row] = await queryExecutor.rows<Record<string, string | number>>(
     eventsQuery({ ...plan, columns, hasAllColumns: false, limit: 0, offset: rows }),
   )
   if (!row) return null
@@ -107,20 +107,23 @@ async function readKeyAfter(
 export const recordKey = [fieldNamed('project_id')!, fieldNamed('event_id')!]
 
 /** The hashes of the events of a plan's page, in its order. */
-export const readEventHashes = (reader: Reader, plan: EventsPlan): Promise<readonly string[]> =>
+export const readEventHashes = (
+  queryExecutor: QueryExecutor,
+  plan: EventsPlan,
+): Promise<readonly string[]> =>
   // The query of a page asks for one row more than its limit.
   readHashes(
-    reader,
+    queryExecutor,
     eventsQuery({ ...plan, columns: recordKey, hasAllColumns: false, limit: plan.limit - 1 }),
   )
 
 /** The hashes of events; `keys` selects recordKey of these, in the order of the answer. */
 export async function readHashes(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   { sql, params }: Query,
 ): Promise<readonly string[]> {
   const key = recordKey.map(({ name }) => name).join(', ')
-  const [found] = await reader.rows<{ hashes: string[] }>({
+  const [found] = await queryExecutor.rows<{ hashes: string[] }>({
     sql: `SELECT groupArray(toString(reinterpretAsInt64(sipHash64(${key})))) AS hashes FROM (\n${sql}\n)`,
     params,
   })

@@ -10,7 +10,7 @@ import type { Delivery } from '../../billing/billing.ts'
 import { isFew, memberColumns } from '../../identity/store/profileSql.ts'
 import { runsOf, type TextForm } from '../../identity/store/profileTexts.ts'
 import type { NamedFormat, OutputFormat, ResultStream } from '../../platform/clickhouse/client.ts'
-import { giveBack } from '../../platform/giveBack.ts'
+import { detachBuffer } from '../../platform/detachBuffer.ts'
 import type { RowKey } from './cursor.ts'
 import type { Order } from './order.ts'
 import type { EventsPlan } from './selection.ts'
@@ -233,7 +233,7 @@ export async function* joinRows(
     }
     chunk.copy(gathered, length)
     length += chunk.length
-    giveBack(chunk)
+    detachBuffer(chunk)
   }
   /** Joins the complete rows in place. The bytes from `end` on belong to an incomplete row, or to no row of the page. */
   const join = () => {

@@ -1,6 +1,6 @@
 import type { Field } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
-import type { SampleNames } from '../../api/access/sampleView.ts'
+import type { SampleNames } from '../../api/access/sandboxTenant.ts'
 import type { Cursor, RowKey } from './cursor.ts'
 import type { Filter } from './filter.ts'
 import type { Group } from './groupBy.ts'

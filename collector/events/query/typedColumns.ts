@@ -1,5 +1,5 @@
 import { type DataType, type Field, isProfileField } from '../../../schemas/fields.ts'
-import type { SampleNames } from '../../api/access/sampleView.ts'
+import type { SampleNames } from '../../api/access/sandboxTenant.ts'
 import type { Bind } from './bind.ts'
 import { isUuidField } from './uuid.ts'
 

@@ -62,8 +62,11 @@ export const rejectedRoutes =
           projectId: project_id?.toLowerCase(),
           pixelId: pixel_id?.toLowerCase(),
         })
-        const reader = deps.openReader(principal, { effort: 'page', signal: untilClosed(reply) })
-        const rejected_events = await reader.rows<Static<typeof RejectedEvent>>({
+        const queryExecutor = deps.openQueryExecutor(principal, {
+          effort: 'page',
+          signal: untilClosed(reply),
+        })
+        const rejected_events = await queryExecutor.rows<Static<typeof RejectedEvent>>({
           sql: `
             SELECT received_at, project_id, pixel_id, event_id, event_type, nullIf(refusal, '') AS refusal, path, message, event
             FROM rejected_events

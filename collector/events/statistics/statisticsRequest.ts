@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { readNames } from '../query/fieldList.ts'
 import type { Asked } from '../query/parseEventsRequest.ts'
@@ -20,7 +20,7 @@ export interface StatisticsPlan extends Selection {
 }
 
 /** The parameters of GET /api/v1/resolution/statistics. */
-export const StatisticsQuery = exactly({
+export const StatisticsQuery = strictObject({
   ...placeQuery,
   ...windowQuery,
   start_ms: Type.Optional(

@@ -33,12 +33,16 @@ export const statisticsRoutes =
         const { asked, plan } = readStatisticsRequest(request, deps.now())
         requireOwnProject(principal, 'records', asked.projectId)
         const signal = untilClosed(reply)
-        const reader = deps.openReader(principal, { effort: 'scan', signal, window: plan.window })
-        const scoped = await nameProjects(reader, {
+        const queryExecutor = deps.openQueryExecutor(principal, {
+          effort: 'scan',
+          signal,
+          window: plan.window,
+        })
+        const scoped = await nameProjects(queryExecutor, {
           ...plan,
           scope: await deps.scopeOf(principal, asked),
         })
-        const [total, ...groups] = await reader.rows<StatisticsRow>(
+        const [total, ...groups] = await queryExecutor.rows<StatisticsRow>(
           statisticsQuery(scoped, groupsMax),
         )
         return {

@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { ofEachShard, partsOf } from '../../platform/clickhouse/cluster.ts'
 import { ClickHouseRefused, isLostShard } from '../../platform/storeErrors.ts'
 import type { Window } from '../query/window.ts'
@@ -87,9 +87,12 @@ function joined(windows: readonly Window[]): Window[] {
  * Whether ClickHouse has put parts of `events` aside, because they are broken, whose month the window touches: what is
  * in them is missing without an error. A part whose month nobody can tell counts for every window.
  */
-export async function hasBrokenParts(reader: Reader, { startMs, endMs }: Window): Promise<boolean> {
-  const { clickhouse } = reader
-  const [found] = await reader.rows<{ parts: number }>({
+export async function hasBrokenParts(
+  queryExecutor: QueryExecutor,
+  { startMs, endMs }: Window,
+): Promise<boolean> {
+  const { clickhouse } = queryExecutor
+  const [found] = await queryExecutor.rows<{ parts: number }>({
     sql: `SELECT count() AS parts FROM ${ofEachShard(clickhouse, 'system.detached_parts')}
           WHERE database = {database:String} AND table = {table:String} AND startsWith(ifNull(reason, ''), 'broken')
             AND (partition_id IS NULL OR toUInt32OrZero(partition_id) BETWEEN

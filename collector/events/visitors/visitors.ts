@@ -1,4 +1,4 @@
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Format } from '../../api/http/negotiateFormat.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import { nameProjects } from '../query/projects.ts'
@@ -19,25 +19,25 @@ export interface Visitors extends Pick<EventsPage, 'records' | 'rows' | 'window'
  * other error is thrown unchanged.
  */
 export async function readVisitors(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   unnamed: VisitorsPlan,
   format: Format,
 ): Promise<Visitors> {
-  const plan = await withProjects(reader, unnamed)
+  const plan = await withProjects(queryExecutor, unnamed)
   // The first column tells a row of CSV from a line of a value.
   const encoding = rowEncoding(plan, format, { leadsWithNext: format === 'csv' })
   const output = outputFormat(plan.columns, encoding)
   const read = async (readable: VisitorsPlan) => {
-    const stream = await reader.stream(visitorsQuery(readable, encoding), output)
+    const stream = await queryExecutor.stream(visitorsQuery(readable, encoding), output)
     const { records, rows } = await pageOf(stream, { limit: plan.limit, order: 'desc' }, encoding)
     const keys = { ...readable, columns: recordKey, hasAllColumns: false }
-    const hashes = () => readHashes(reader, visitorsQuery(keys, plainEncoding))
+    const hashes = () => readHashes(queryExecutor, visitorsQuery(keys, plainEncoding))
     return { records, rows, window: plan.window, hashes }
   }
   try {
     const [page, hasPartialData] = await Promise.all([
       read(plan),
-      hasBrokenParts(reader, plan.window),
+      hasBrokenParts(queryExecutor, plan.window),
     ])
     return { ...page, hasPartialData }
   } catch (error) {
@@ -48,7 +48,7 @@ export async function readVisitors(
     // Ready members need the same of the stores as single values do, and a fraction of the time.
     const gaps = await findDamagedRanges(plan.window, (window) =>
       isReadable(
-        reader,
+        queryExecutor,
         visitorsQuery({ ...plan, window }, { ...plainEncoding, profiles: 'members' }),
       ),
     )
@@ -57,9 +57,12 @@ export async function readVisitors(
 }
 
 /** Without their names where a shard does not answer, whose projects nobody can tell. */
-async function withProjects(reader: Reader, plan: VisitorsPlan): Promise<VisitorsPlan> {
+async function withProjects(
+  queryExecutor: QueryExecutor,
+  plan: VisitorsPlan,
+): Promise<VisitorsPlan> {
   try {
-    return await nameProjects(reader, plan)
+    return await nameProjects(queryExecutor, plan)
   } catch (error) {
     if (lossOf(error) !== 'lost shard') throw error
     return plan
@@ -67,9 +70,9 @@ async function withProjects(reader: Reader, plan: VisitorsPlan): Promise<Visitor
 }
 
 /** Whether all that a query needs can be read. */
-async function isReadable(reader: Reader, { sql, params }: Query): Promise<boolean> {
+async function isReadable(queryExecutor: QueryExecutor, { sql, params }: Query): Promise<boolean> {
   try {
-    await reader.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
+    await queryExecutor.rows({ sql: `SELECT sum(ignore(*)) FROM (\n${sql}\n)`, params })
     return true
   } catch (error) {
     if (lossOf(error) !== 'damaged') throw error

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { fieldsAt, type Tier } from '../../../schemas/fields.ts'
-import { Choice, exactly } from '../../api/http/commonSchemas.ts'
+import { Choice, strictObject } from '../../api/http/commonSchemas.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { CsvFormulas } from '../query/csvFormulas.ts'
 import { FieldList, readFields } from '../query/fieldList.ts'
@@ -39,7 +39,7 @@ export interface VisitorsPlan
 }
 
 /** The parameters of GET /api/v3/events/{tier}/visitors (spec: Events, version 3). */
-export const VisitorsQuery = exactly({
+export const VisitorsQuery = strictObject({
   project_id: Type.Optional(
     Type.String({
       format: 'uuid',

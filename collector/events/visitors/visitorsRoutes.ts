@@ -48,8 +48,12 @@ export const visitorsRoutes =
 
           const { signal } = charge
           const { window } = plan
-          const reader = deps.openReader(principal, { effort: 'page', signal, window })
-          const visitors = await readVisitors(reader, plan, format)
+          const queryExecutor = deps.openQueryExecutor(principal, {
+            effort: 'page',
+            signal,
+            window,
+          })
+          const visitors = await readVisitors(queryExecutor, plan, format)
 
           const { charged, rows } = await settle(charge, visitors)
 

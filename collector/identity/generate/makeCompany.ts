@@ -6,7 +6,7 @@ import {
   revenueRanges,
 } from '../../../schemas/fields/vocabulary.ts'
 import type { Random } from '../../platform/seededRandom.ts'
-import { phoneIn, postalCodeIn, rangeOf, several, slug, type Values } from './values.ts'
+import { phoneIn, pickSome, postalCodeIn, rangeOf, slug, type Values } from './values.ts'
 import {
   classifications,
   companyFirst,
@@ -74,10 +74,10 @@ export function makeCompany(random: Random, index: number): Values {
     ),
     company_twitter_url: known(0.4, `https://x.com/${slug(stem)}${index.toString(36)}`),
     company_facebook_url: known(0.4, `https://www.facebook.com/${slug(stem)}${index.toString(36)}`),
-    company_technologies: known(0.6, several(random, technologies, 2, 6)),
+    company_technologies: known(0.6, pickSome(random, technologies, 2, 6)),
     company_keywords: known(
       0.6,
-      several(random, [...industries[industry], place.city, place.region], 2, 4),
+      pickSome(random, [...industries[industry], place.city, place.region], 2, 4),
     ),
     company_parent_domain: hasParent ? `${slug(parent)}.example` : null,
     company_sells_to_businesses: sellsToBusinesses,

@@ -12,7 +12,7 @@ import {
   seniorities,
 } from '../../../schemas/fields/vocabulary.ts'
 import type { Random } from '../../platform/seededRandom.ts'
-import { phoneIn, postalCodeIn, rangeOf, several, slug, type Values } from './values.ts'
+import { phoneIn, pickSome, postalCodeIn, rangeOf, slug, type Values } from './values.ts'
 import {
   companyFirst,
   companySecond,
@@ -135,7 +135,7 @@ function work(random: Random, { company, isEmployed }: Employment): Values {
     previous_company_name: random.chance(0.5) ? before : null,
     years_of_experience: random.chance(0.7) ? years : null,
     skills: random.chance(0.7)
-      ? several(random, [...jobSkills[department]!, ...technologies], 2, 7)
+      ? pickSome(random, [...jobSkills[department]!, ...technologies], 2, 7)
       : null,
   }
 }
@@ -192,8 +192,8 @@ function household(random: Random, gender: string): Values {
 }
 
 const taste = (random: Random): Values => ({
-  interests: random.chance(0.7) ? several(random, interests, 2, 6) : null,
-  purchase_categories: random.chance(0.6) ? several(random, purchases, 1, 5) : null,
+  interests: random.chance(0.7) ? pickSome(random, interests, 2, 6) : null,
+  purchase_categories: random.chance(0.6) ? pickSome(random, purchases, 1, 5) : null,
   is_online_shopper: random.chance(0.7),
   is_investor: random.chance(0.3),
   is_donor: random.chance(0.25),

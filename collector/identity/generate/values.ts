@@ -12,7 +12,7 @@ export const rangeOf = (
 ): string => ranges[steps.findIndex((step) => value <= step)] ?? ranges.at(-1)!
 
 /** From `least` to `most` different values of a list, in its order, separated by commas. */
-export function several(
+export function pickSome(
   random: Random,
   list: readonly string[],
   least: number,

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
-import { Choice, exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
+import { Choice, Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
@@ -58,7 +58,7 @@ export const erasureRoutes =
           description:
             'Events, rejected events and links of the organization go, those on their way too. The subject also ' +
             `opts out, unless opt_out is false. Ask for the erasure until it is complete. ${oneOf}`,
-          body: exactly({
+          body: strictObject({
             ...SubjectParameters,
             opt_out: Type.Optional(Type.Boolean({ default: true })),
           }),
@@ -90,7 +90,7 @@ export const erasureRoutes =
           operationId: 'listErasures',
           description: 'Oldest first.',
           summary: 'List erasure requests',
-          querystring: exactly(pageQuery),
+          querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ erasures: Type.Array(PublicErasure), next_cursor: NextCursor }),
           },
@@ -118,7 +118,7 @@ export const erasureRoutes =
           operationId: 'getErasure',
           description: 'Whether it is complete.',
           summary: 'Get an erasure request',
-          params: exactly({ erasure_id: Id }),
+          params: strictObject({ erasure_id: Id }),
           response: { 200: Type.Object({ erasure: PublicErasure }) },
         },
       },

@@ -7,7 +7,7 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { repeat } from '../../platform/repeat.ts'
+import { runEvery } from '../../platform/runEvery.ts'
 import { profileTables } from '../store/profileSql.ts'
 import { reloadIdentity } from '../store/refresh.ts'
 import { eraseSignals } from './eraseSignals.ts'
@@ -163,7 +163,7 @@ export const keepErasing = ({
   oldestWaitingAt(): number
   log: WarnLog
 }) =>
-  repeat(
+  runEvery(
     eraseMs,
     async () => {
       // Before anything is looked for: what is shipped meanwhile may become a dead letter.

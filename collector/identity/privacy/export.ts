@@ -1,6 +1,6 @@
 import { eventFields } from '../../../schemas/fields/event.ts'
 import { fieldSql, hemAsNumber } from '../../../schemas/fields.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Subject } from './subject.ts'
@@ -11,19 +11,23 @@ import type { Subject } from './subject.ts'
  * of them is not the organization's to hand out.
  */
 export async function* exportSubject(
-  { reader, postgres }: { reader: Reader; postgres: Queryable },
+  { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
   organizationId: string,
   subject: Subject,
 ): AsyncGenerator<Buffer> {
   for (const [kind, query] of Object.entries(queriesOf(organizationId, subject))) {
-    const { body, rows } = await reader.stream(query, {
+    const { body, rows } = await queryExecutor.stream(query, {
       row: `{"kind":"${kind}","data":\${data:Raw}}`,
       as: 'JSONEachRow',
     })
     if (rows === 0) body.resume()
     else yield* body
   }
-  for (const data of await readListMemberships({ reader, postgres }, organizationId, subject))
+  for (const data of await readListMemberships(
+    { queryExecutor, postgres },
+    organizationId,
+    subject,
+  ))
     yield Buffer.from(`${JSON.stringify({ kind: 'list_member', data })}\n`)
 }
 
@@ -39,14 +43,14 @@ interface Membership {
 
 /** By which imports somebody is in which lists; by one that is not completed nobody is. */
 async function readListMemberships(
-  { reader, postgres }: { reader: Reader; postgres: Queryable },
+  { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
   organizationId: string,
   subject: Subject,
 ): Promise<Membership[]> {
   const { cookies, params } = conditionsOf(organizationId, subject)
   const isPerson =
     subject.hem === undefined ? 'false' : `hem_number = ${hemAsNumber('{hem:String}')}`
-  const found = await reader.rows<{ import_id: string }>({
+  const found = await queryExecutor.rows<{ import_id: string }>({
     sql: `SELECT DISTINCT import_id FROM list_members
           WHERE ${ours} AND (${isPerson} OR hem_number = 0 AND company_domain = '' AND ${cookies})`,
     params,

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { exactly } from '../../api/http/commonSchemas.ts'
+import { strictObject } from '../../api/http/commonSchemas.ts'
 import { startingWith, untilClosed } from '../../api/http/streaming.ts'
 import { streamOf } from '../../api/http/streamOf.ts'
 import { exportSubject } from './export.ts'
@@ -14,7 +14,7 @@ import { readSubject } from './subject.ts'
 
 /** Everything that is stored about one person or browser. */
 export const exportRoute =
-  ({ postgres, openReader }: PrivacyDeps): FastifyPluginAsyncTypebox =>
+  ({ postgres, openQueryExecutor }: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       '/api/v1/privacy/subject',
@@ -24,7 +24,7 @@ export const exportRoute =
           tags,
           operationId: 'exportSubject',
           summary: 'Export the data of a person or a browser',
-          querystring: exactly(SubjectParameters),
+          querystring: strictObject(SubjectParameters),
           description:
             'JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: what the ' +
             `organization’s sites observed, and which of its lists they are in. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
@@ -42,8 +42,11 @@ export const exportRoute =
         requireOrganizationAdmin(principal)
         const subject = readSubject(query)
         await noteExport(postgres, principal, Object.keys(query)[0]!)
-        const reader = openReader(principal, { effort: 'scan', signal: untilClosed(reply) })
-        const lines = exportSubject({ reader, postgres }, principal.organizationId, subject)
+        const queryExecutor = openQueryExecutor(principal, {
+          effort: 'scan',
+          signal: untilClosed(reply),
+        })
+        const lines = exportSubject({ queryExecutor, postgres }, principal.organizationId, subject)
         // Begun before the answer is, so that what fails at once is an error and not a broken answer.
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')

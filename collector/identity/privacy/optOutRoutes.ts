@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
-import { exactly, Id, Nullable, Timestamp } from '../../api/http/commonSchemas.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { notFound } from '../../api/http/errors.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
@@ -38,7 +38,7 @@ export const optOutRoutes =
           operationId: 'listOptOuts',
           description: 'Of people and of browsers, oldest first.',
           summary: 'List opt-outs',
-          querystring: exactly(pageQuery),
+          querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ opt_outs: Type.Array(PublicOptOut), next_cursor: NextCursor }),
           },
@@ -65,7 +65,7 @@ export const optOutRoutes =
           tags,
           operationId: 'createOptOut',
           summary: 'Opt a person or a browser out',
-          body: exactly(SubjectParameters),
+          body: strictObject(SubjectParameters),
           description: `Nothing of theirs is accepted any more, and no read says who they are. ${oneOf}`,
           response: { 201: Type.Object({ opt_out: PublicOptOut }) },
         },
@@ -93,7 +93,7 @@ export const optOutRoutes =
           tags,
           operationId: 'deleteOptOut',
           summary: 'Delete the opt-out of a person or a browser',
-          body: exactly(SubjectParameters),
+          body: strictObject(SubjectParameters),
           description: oneOf,
           response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
         },

@@ -1,4 +1,4 @@
-import type { OpenReader } from '../../api/access/reader.ts'
+import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
@@ -6,5 +6,5 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 export interface PrivacyDeps {
   postgres: Postgres
   cursors: Cursors
-  openReader: OpenReader
+  openQueryExecutor: OpenQueryExecutor
 }

@@ -1,5 +1,5 @@
 import { companyFields, type Field } from '../../../schemas/fields.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { companiesQuery } from './companySql.ts'
 
@@ -19,12 +19,12 @@ export function readCompanyFields(select: string | undefined): readonly Field[] 
 
 /** Reads companies by their domains, in the order of these; of one that nobody knows all but the domain is null. */
 export async function readCompanies(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   domains: readonly string[],
   fields: readonly Field[] = companyFields,
 ): Promise<Row[]> {
   if (domains.length === 0) return []
-  const rows = await reader.rows<Row>(companiesQuery(domains))
+  const rows = await queryExecutor.rows<Row>(companiesQuery(domains))
   const known = new Map(rows.map((row) => [row.company_domain, row]))
   return domains.map((company_domain) => {
     const row: Row = known.get(company_domain) ?? { company_domain }

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { type Field, hem, profileFields } from '../../../schemas/fields.ts'
-import type { Reader } from '../../api/access/reader.ts'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
 
@@ -26,14 +26,14 @@ const hemLength = 64
  * no profile, or has opted out, is left out. The objects are bytes that nothing here parses.
  */
 export async function readPeople(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   organizationId: string,
   hems: readonly string[],
   fields: readonly Field[] | null,
 ): Promise<Map<string, Buffer>> {
   if (hems.length === 0) return new Map()
   const ofProfile = fields?.filter((field) => field !== hem) ?? null
-  const { body } = await reader.stream(
+  const { body } = await queryExecutor.stream(
     {
       sql: peopleQuery(ofProfile),
       params: { organization: organizationId },

@@ -21,14 +21,14 @@ import { acceptEvent, type BeaconParts } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
 import type { RecordRefusal } from './beaconRefusals.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
+import { type ClientInfo, clientInfoOf, type VerifiesBackend } from './clientInfo.ts'
 import { findIgnored, type Ignored } from './findIgnored.ts'
+import { linkRow } from './identityLinks.ts'
 import type { IgnoredTrafficRegistry } from './ignoredTraffic.ts'
 import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
-import { linkRow } from './links.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
-import { type Sender, senderOf, type VerifiesBackend } from './sender.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
 /** What accepting beacons needs; openIngest.ts builds it. */
@@ -73,24 +73,24 @@ export async function acceptBeacon(
 ): Promise<AcceptedBeacon> {
   const pixel = activePixel(deps.pixels, envelope.pixel_id)
   const isVerifiedBackend = verifiesBackend !== undefined && (await verifiesBackend(pixel))
-  const sender = senderOf(request, envelope, isVerifiedBackend)
+  const clientInfo = clientInfoOf(request, envelope, isVerifiedBackend)
   // A back end is no page, so it has no origin.
   if (!isVerifiedBackend) requireAllowedOrigin(pixel, originOf(request))
-  const limited = deps.limits(pixel.pixelId, sender.ip)
+  const limited = deps.limits(pixel.pixelId, clientInfo.ip)
   if (limited) await limited
-  const device = knownDevice(sender.userAgent)
+  const device = knownDevice(clientInfo.userAgent)
   // Wait for no store and no timer between this call and `append`: the spool refuses rows that took long.
   const receivedMillis = deps.spools.events.receive()
   const visitor = visitorOf(
     request,
-    sender,
+    clientInfo,
     pixel,
     { cookieId: envelope.cookie_id, consent: envelope.consent },
     deps.salt.current(),
   )
   const parts = beaconParts(deps, request, {
     pixel,
-    sender,
+    clientInfo,
     device,
     visitor,
     envelope,
@@ -106,13 +106,13 @@ export async function acceptBeacon(
   /** Adds a link to the person, or returns why the link is rejected. An identify event is rejected with it. */
   const link = async (person: Person): Promise<Fault | undefined> => {
     hems.push(person.hem)
-    const made = await linkRow(person, pixel, context, () => deps.identifyLimit(sender.ip))
+    const made = await linkRow(person, pixel, context, () => deps.identifyLimit(clientInfo.ip))
     if (typeof made !== 'string') return made
     linkRows.push(made)
   }
   const { person, events, exactEvents } = envelope
   const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
-  const ignored = rules && findIgnored(rules, request, sender, envelope)
+  const ignored = rules && findIgnored(rules, request, clientInfo, envelope)
   const hemFault = person && !ignored?.hem && (await link(person))
   if (hemFault)
     rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
@@ -157,14 +157,14 @@ function beaconParts(
   request: BeaconRequest,
   {
     pixel,
-    sender,
+    clientInfo,
     device,
     visitor,
     envelope,
     receivedMillis,
   }: {
     pixel: Pixel
-    sender: Sender
+    clientInfo: ClientInfo
     device: ReturnType<typeof knownDevice>
     visitor: Visitor
     envelope: Envelope
@@ -176,8 +176,8 @@ function beaconParts(
     projectId: pixel.projectId,
     pixelId: pixel.pixelId,
     cookieId: visitor.cookieId,
-    clientIp: storedIp(sender.ip, pixel.settings.ip, visitor.consented),
-    deviceMembers: `${device.members},${locate(sender.ip)},${languageMember(request)}`,
+    clientIp: storedIp(clientInfo.ip, pixel.settings.ip, visitor.consented),
+    deviceMembers: `${device.members},${locate(clientInfo.ip)},${languageMember(request)}`,
     receivedMillis,
     clockCorrectionMs: clockCorrectionMs(receivedMillis, envelope.sentAtMillis),
   }

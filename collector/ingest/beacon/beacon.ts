@@ -19,7 +19,7 @@ export interface Envelope {
   events: unknown[]
   /** The same where some have integers beyond 2^53, with their digits kept (exactNumbers.ts). */
   exactEvents?: unknown[] | undefined
-  /** Of the visitor, as a back end says; not checked yet, as without a key nobody reads them (sender.ts). */
+  /** Of the visitor, as a back end says; not checked yet, as without a key nobody reads them (clientInfo.ts). */
   client_ip?: unknown
   user_agent?: unknown
   /** sent_at in epoch milliseconds. */

@@ -3,7 +3,7 @@ import type { IgnoreRules } from '../ignored/ignoreRules.ts'
 import { pageOf } from '../normalize/normalize.ts'
 import type { Envelope } from './beacon.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
-import type { Sender } from './sender.ts'
+import type { ClientInfo } from './clientInfo.ts'
 
 /** The parts of a beacon that its project ignores. */
 export interface Ignored {
@@ -22,7 +22,7 @@ export interface Ignored {
 export function findIgnored(
   rules: IgnoreRules,
   { headers }: Pick<BeaconRequest, 'headers'>,
-  { ip }: Sender,
+  { ip }: ClientInfo,
   { events, person }: Pick<Envelope, 'events' | 'person'>,
 ): Ignored | undefined {
   const isNetwork = rules.ignoresAddress(ip)

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { openKeptList } from '../../platform/keptList.ts'
+import { openCachedList } from '../../platform/cachedList.ts'
 import { listenNotify } from '../../platform/postgres/listenNotify.ts'
 
 /** A table of PostgreSQL in this process's memory, so that a beacon queries no database. */
@@ -40,7 +40,7 @@ export async function openMemoryTable<T>(
 ): Promise<MemoryTable<T>> {
   const items = new Map<string, T>()
   const { keyOf } = source
-  const list = openKeptList<T>(dataDir, source.name, {
+  const list = openCachedList<T>(dataDir, source.name, {
     keyOf,
     get: (key) => items.get(key),
     all: () => items.values(),

@@ -9,7 +9,7 @@ import {
   openIdentifySecrets,
   type SecretVersions,
 } from '../../api/access/identifySecrets.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { openMemoryTable, pageRows } from './memoryTable.ts'
 

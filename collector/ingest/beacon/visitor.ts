@@ -1,11 +1,11 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { parse } from 'cookie'
 import { isUuid } from '../../../schemas/uuid.ts'
-import { openKeptCopy } from '../../platform/keptCopy.ts'
+import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
+import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
-import type { Sender } from './sender.ts'
 
 /** Who sent a beacon, and what to tell their browser. */
 export interface Visitor {
@@ -25,7 +25,7 @@ const thirteenMonthsSeconds = 395 * 86_400
  */
 export function visitorOf(
   request: BeaconRequest,
-  sender: Sender,
+  clientInfo: ClientInfo,
   pixel: Pixel,
   sent: { cookieId?: string | undefined; consent?: boolean | undefined },
   dailySalt: string,
@@ -34,7 +34,7 @@ export function visitorOf(
   const own = header?.includes(`${visitorCookie}=`) ? parse(header)[visitorCookie] : undefined
   if (!hasConsent(request, pixel, sent.consent)) {
     return {
-      cookieId: cookielessId(sender, pixel, dailySalt),
+      cookieId: cookielessId(clientInfo, pixel, dailySalt),
       consented: false,
       setCookie: own === undefined ? null : cookieHeader(request, '', 0),
     }
@@ -55,7 +55,7 @@ function hasConsent(request: BeaconRequest, pixel: Pixel, sent: boolean | undefi
 }
 
 /** The same browser has the same id until the salt changes at midnight, UTC; then nobody can tell any more. */
-function cookielessId({ ip, userAgent }: Sender, pixel: Pixel, dailySalt: string): string {
+function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: string): string {
   const digest = createHash('sha256')
     .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)
     .digest()
@@ -105,7 +105,7 @@ interface KeptSalt {
  * in, so that an id never lives longer than a day.
  */
 export async function openDailySalt(postgres: Postgres, dataDir: string): Promise<DailySalt> {
-  const copy = openKeptCopy<KeptSalt>(dataDir, 'daily_salt')
+  const copy = openDiskCache<KeptSalt>(dataDir, 'daily_salt')
   let salt = { day: -1, value: '', isShared: false }
 
   const standIn = (day: number) => {

@@ -60,7 +60,7 @@ interface RowEvent {
 
 /**
  * One line for the `events` table, without line end. It begins with event_id and ts_millis, where the shipper finds
- * them without parsing (collector/ingest/spool/lines.ts), and event_data comes after the columns. It is an object in
+ * them without parsing (collector/ingest/spool/rowFields.ts), and event_data comes after the columns. It is an object in
  * it, whose bytes ClickHouse stores as they are (input_format_json_read_objects_as_strings).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {

@@ -8,10 +8,10 @@ import {
   projectIdOf,
   splitLines,
   tsMillisAt,
-} from '../spool/lines.ts'
+} from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
-import { warmRecentIds } from './recall.ts'
-import type { ShipLease, ShipLeases } from './turns.ts'
+import type { ShipLease, ShipLeases } from './shipLeases.ts'
+import { warmRecentIds } from './warmRecentIds.ts'
 
 /**
  * How far a time may be from the truth and still be trusted: clocks up to a minute off are not corrected

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { receivedAtOf, seqOf, splitLines } from '../spool/lines.ts'
+import { receivedAtOf, seqOf, splitLines } from '../spool/rowFields.ts'
 
 const receivedMarginMs = 300_000
 

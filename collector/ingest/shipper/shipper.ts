@@ -8,8 +8,8 @@ import type { Deduplicator } from './deduplicator.ts'
 import { type Batch, insertBatch, queryIdOf, writeDeadLetter } from './insert.ts'
 import { isBeingInserted, spoolIdOf, withoutStoredLines } from './reconcile.ts'
 import { SegmentReader } from './segmentReader.ts'
+import type { ShipLease } from './shipLeases.ts'
 import { ShippedSegments } from './shippedSegments.ts'
-import type { ShipLease } from './turns.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse

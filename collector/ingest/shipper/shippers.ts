@@ -2,8 +2,8 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { type SpooledTable, tableDirectories } from '../spool/layout.ts'
 import { recoverSegments, segmentsIn } from '../spool/recover.ts'
 import { Deduplicator } from './deduplicator.ts'
+import { ShipLeases } from './shipLeases.ts'
 import { type ShipObserver, Shipper } from './shipper.ts'
-import { ShipLeases } from './turns.ts'
 
 const keepShippedMs = 120_000
 

@@ -1,7 +1,7 @@
 import type { WarnLog } from '../../platform/log.ts'
 import { clockAheadSeconds, readableLagSeconds } from '../../platform/metrics.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import { repeat } from '../../platform/repeat.ts'
+import { runEvery } from '../../platform/runEvery.ts'
 import { publishWatermark } from '../spool/collectors.ts'
 import { createSharedClock } from '../spool/sharedClock.ts'
 import type { Shipper } from './shipper.ts'
@@ -46,7 +46,7 @@ export function keepWatermark({
     keep(published)
     await publishWatermark(postgres, collectorId, mark)
   }
-  return repeat(publishMs, publish, (error) =>
+  return runEvery(publishMs, publish, (error) =>
     log.warn({ error: error.message }, 'complete_until stands still'),
   )
 }

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { decodeSegment } from './frame.ts'
-import { receivedAtOf } from './lines.ts'
+import { receivedAtOf } from './rowFields.ts'
 
 /**
  * The life of a segment file: `.spare` where it was made ahead of time, `.open` while its spool writes it, `.seg` when

@@ -1,8 +1,9 @@
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { repeat } from '../../platform/repeat.ts'
+import { runEvery } from '../../platform/runEvery.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import { FrameEncoder } from './frame.ts'
+import { PreallocatedSegments } from './preallocatedSegments.ts'
 import { sealLeftover } from './recover.ts'
 import {
   closeSegment,
@@ -15,7 +16,6 @@ import {
   writeDurably,
 } from './segmentFile.ts'
 import { aheadMsMax, type SharedClock } from './sharedClock.ts'
-import { PreallocatedSegments } from './spares.ts'
 
 /** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
 export class SpoolUnavailable extends Error {}
@@ -119,7 +119,7 @@ export class Spool {
     )
     this.#receivedAt = options.receivedFrom ?? 0
     // The primary process ships segments, so they leave the directory without a call of this object.
-    this.#measuring = repeat(
+    this.#measuring = runEvery(
       measureMs,
       () => this.#measure(),
       () => {},

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createExport } from '../../activation/exports/exports.ts'
 import { createIntegration } from '../../activation/integrations/integrations.ts'
 import { createWebhook } from '../../activation/webhooks/webhooks.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { newWebhookSecret } from '../../platform/outbound/signature.ts'
 import type { OutboxEventType } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
@@ -29,20 +29,20 @@ const hourMs = 3_600_000
  */
 export async function storeSampleDestinations(
   client: Queryable,
-  sealer: Sealer,
+  secretBox: SecretBox,
   sent: Sent,
   now: Date,
 ) {
   const { organizationId, projectId: project_id, listId, hems, audience } = sent
   const ago = (hours: number) => new Date(now.getTime() - hours * hourMs)
-  const crm = await createIntegration(client, sealer, {
+  const crm = await createIntegration(client, secretBox, {
     project_id,
     type: 'webhook',
     name: 'Sample CRM',
     settings: { url: `${host('crm')}/footfall` },
     secrets: { signing_secret: newWebhookSecret() },
   })
-  const bucket = await createIntegration(client, sealer, {
+  const bucket = await createIntegration(client, secretBox, {
     project_id,
     type: 's3',
     name: 'Sample bucket',
@@ -104,7 +104,7 @@ export async function storeSampleDestinations(
     outcomes: [],
   })
 
-  const { webhook } = await createWebhook(client, sealer, organizationId, project_id, {
+  const { webhook } = await createWebhook(client, secretBox, organizationId, project_id, {
     url: `${host('hooks')}/footfall`,
     event_types: ['audience.built', 'export.run_ended'],
     description: 'A sample, switched off: nothing is sent to it',

@@ -8,7 +8,7 @@ import { dayMs } from '../../events/query/window.ts'
 import type { Graph } from '../../identity/generate/index.ts'
 import { reloadIdentity } from '../../identity/store/refresh.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import {
@@ -45,7 +45,7 @@ export interface SeedDeps {
   postgres: Postgres
   clickhouse: ClickHouse
   uploads: Uploads
-  sealer: Sealer
+  secretBox: SecretBox
   /** Whether the visits reach the present; otherwise they end a day before it. */
   demoVisits: boolean
 }
@@ -60,7 +60,7 @@ export const demoAudienceId = ({ project_id }: Demo): string =>
  * that was interrupted is completed by the next one.
  */
 export async function ensureSampleVisitors(
-  { postgres, clickhouse, uploads, sealer, demoVisits }: SeedDeps,
+  { postgres, clickhouse, uploads, secretBox, demoVisits }: SeedDeps,
   demo: Demo,
   now = new Date(),
 ): Promise<void> {
@@ -96,7 +96,7 @@ export async function ensureSampleVisitors(
   await inTransaction(postgres, (client) =>
     storeSampleDestinations(
       client,
-      sealer,
+      secretBox,
       { organizationId, projectId, listId, hems, audience },
       now,
     ),

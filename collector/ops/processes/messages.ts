@@ -15,7 +15,7 @@ export interface WorkerSetup {
   spoolDirectory: string
   /** The earliest time, epoch milliseconds, that its events may say they were received. */
   receivedFrom: number
-  /** Whether it writes this machine's copies of what PostgreSQL has (platform/keptCopy.ts). */
+  /** Whether it writes this machine's copies of what PostgreSQL has (platform/diskCache.ts). */
   keepsCopies: boolean
   /** What cursors are signed with; none where nothing is read. */
   cursorKey: Uint8Array

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createWaitingRoom } from '../../api/health/waitingRoom.ts'
+import { createStartupServer } from '../../api/health/startupServer.ts'
 import { type Config, duties } from '../../config.ts'
 import { registerCollector } from '../../ingest/spool/collectors.ts'
 import { isSharded } from '../../platform/clickhouse/cluster.ts'
 import { migrateDatabases } from '../../platform/clickhouse/migrateDatabases.ts'
-import { openKeptCopy } from '../../platform/keptCopy.ts'
+import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Log } from '../../platform/log.ts'
 import { connectionsOfWorker } from '../../platform/postgres/connections.ts'
 import { migratePostgres } from '../../platform/postgres/migrate.ts'
@@ -58,11 +58,11 @@ export function migrateStores(
   const clickhouse = prepareClickHouse(config, stores, postgres, log)
   for (const { done } of [postgres, clickhouse]) done.catch(failed)
   const isCollectorOnly = config.role === 'ingest' && !config.demo
-  const copy = openKeptCopy<Prepared>(config.dataDir, 'collector')
-  const waitingRoom = createWaitingRoom(config)
+  const copy = openDiskCache<Prepared>(config.dataDir, 'collector')
+  const startupServer = createStartupServer(config)
   const ready = async <T>(store: string, { done, away }: Preparation<T>): Promise<T> => {
     if ((await Promise.race([done, away])) === 'away')
-      await waitingRoom.waitFor(`${store} cannot be reached`)
+      await startupServer.waitFor(`${store} cannot be reached`)
     return done
   }
   return {
@@ -76,7 +76,7 @@ export function migrateStores(
       if (isCollectorOnly) copy.write(prepared)
     },
     forget: () => copy.remove(),
-    leavePort: () => waitingRoom.close(),
+    leavePort: () => startupServer.close(),
   }
 }
 

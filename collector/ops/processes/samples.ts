@@ -1,7 +1,7 @@
 import type { Uploads } from '../../audiences/lists/upload/uploads.ts'
 import type { Config } from '../../config.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Sealer } from '../../platform/outbound/sealer.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import { type Demo, ensureDemo } from '../demo/demo.ts'
 import { useSample } from '../demo/sampleUse.ts'
@@ -12,7 +12,7 @@ import { ensureSandbox } from '../sandbox/sandbox.ts'
 /** What the sample data is made through; only a service that answers reads has it. */
 export interface SampleDeps {
   readonly uploads: Uploads
-  readonly sealer: Sealer
+  readonly secretBox: SecretBox
 }
 
 /** The demo of this service, if it has one. */
@@ -40,10 +40,10 @@ export async function prepareSamples(
   if (!demo || !services || sampleDays === 0)
     return { demo, audienceId: null, complete: async () => {}, stop: async () => {} }
 
-  const { uploads, sealer } = services
+  const { uploads, secretBox } = services
   const warn = (message: string) => (error: Error) => log.warn({ error: error.message }, message)
   const seeding = ensureSampleVisitors(
-    { postgres, clickhouse: live, uploads, sealer, demoVisits },
+    { postgres, clickhouse: live, uploads, secretBox, demoVisits },
     demo,
   ).catch(warn('the demo could not be given visitors'))
   let stopVisits = async () => {}

@@ -1,4 +1,4 @@
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { createAudience } from '../../audiences/audiences.ts'
 import { templates } from '../../audiences/templates.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'

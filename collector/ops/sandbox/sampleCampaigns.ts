@@ -1,5 +1,5 @@
 import { deliveryRow } from '../../activation/campaigns/deliveryRow.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { locationMembers } from '../../ingest/normalize/location.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { companyAt, type Graph, profileAt } from '../../identity/generate/index.ts'
 import { profileCount } from '../../identity/store/profileSql.ts'
 import { reloadIdentity } from '../../identity/store/refresh.ts'

@@ -5,7 +5,7 @@ import {
   sampleIntegrationId,
   sampleSettings,
 } from '../../activation/integrations/sampleIntegration.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { sampleAudiences } from './sampleAudiences.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { storeImport } from '../../audiences/lists/imports.ts'
 import { createList } from '../../audiences/lists/lists.ts'
 import { saveUpload } from '../../audiences/lists/upload/saveUpload.ts'

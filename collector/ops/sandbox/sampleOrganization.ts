@@ -1,5 +1,5 @@
 import { storeMember } from '../../accounts/members/newMember.ts'
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { readRules, replaceRules } from '../../audiences/signals/rules.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { sampleCampaigns } from './sampleCampaigns.ts'

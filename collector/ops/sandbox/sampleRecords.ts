@@ -1,4 +1,4 @@
-import { sampleIdentity } from '../../api/access/sampleView.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 const madeAt = '2026-01-01T00:00:00Z'

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
-import { giveBack } from '../giveBack.ts'
+import { detachBuffer } from '../detachBuffer.ts'
 import { ClickHouseRefused } from '../storeErrors.ts'
 import type {
   ListQuery,
@@ -17,7 +17,7 @@ function givingBack<A extends HttpAgent>(agent: A): A {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (...given) => {
     const socket = connect(...given)
-    socket?.on('data', (bytes: Buffer) => process.nextTick(giveBack, bytes))
+    socket?.on('data', (bytes: Buffer) => process.nextTick(detachBuffer, bytes))
     return socket
   }
   return agent

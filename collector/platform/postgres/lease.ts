@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { repeat } from '../repeat.ts'
+import { runEvery } from '../runEvery.ts'
 import type { Postgres } from './pool.ts'
 import { inTransaction, type Queryable } from './transaction.ts'
 
@@ -53,7 +53,7 @@ export async function withLease<T>(
     if (!taken.signal.aborted) await renew()
   }
   // PostgreSQL may be away for a moment; only the row says whose the lease is.
-  const heartbeat = repeat(renewMs, beat, () => {})
+  const heartbeat = runEvery(renewMs, beat, () => {})
   try {
     return await work({
       signal: taken.signal,

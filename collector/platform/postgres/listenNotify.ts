@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { repeat } from '../repeat.ts'
+import { runEvery } from '../runEvery.ts'
 import { isUnavailable } from '../storeErrors.ts'
 
 const reconnectMs = 500
@@ -129,7 +129,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     if (!isUnavailable(error) || !restore?.()) throw error
     void again()
   }
-  const heartbeat = repeat(everyMs, beat, cut)
+  const heartbeat = runEvery(everyMs, beat, cut)
   return {
     async close() {
       closed = true

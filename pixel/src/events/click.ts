@@ -1,6 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked, pathTo, steps, unread } from '../element.ts'
-import { ask } from '../guard.ts'
+import { ask } from '../safe.ts'
 
 /** What people mean to click: the button, not the icon in it. */
 const clickable =

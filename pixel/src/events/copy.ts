@@ -1,6 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { find, mask, unread } from '../element.ts'
-import { ask } from '../guard.ts'
+import { ask } from '../safe.ts'
 
 export const copy = (_: Event, path: Element[]): (() => CapturedData<'copy'>) | '' => {
   const selection = getSelection()!

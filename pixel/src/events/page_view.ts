@@ -1,5 +1,5 @@
-import { ask, attempt, later, real } from '../guard.ts'
 import { encode, note } from '../queue.ts'
+import { ask, attempt, later, real } from '../safe.ts'
 import { readScroll, restartScroll } from './scroll_depth.ts'
 import { searched } from './submit.ts'
 

@@ -1,5 +1,5 @@
-import { later } from '../guard.ts'
 import { note } from '../queue.ts'
+import { later } from '../safe.ts'
 
 /** The highest threshold reported for this page view. */
 let reached = 0

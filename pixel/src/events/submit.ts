@@ -1,6 +1,6 @@
 import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked } from '../element.ts'
-import { ask, real } from '../guard.ts'
+import { ask, real } from '../safe.ts'
 
 /** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
 export let searched: string | undefined

@@ -12,7 +12,7 @@ import { createWrongKeyLimit } from '../../../collector/api/access/wrongKeys.ts'
 import { ApiError } from '../../../collector/api/http/errors.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { newPostgresDatabase } from '../../harness/databases.ts'
-import { noSampleView } from '../../harness/noSampleView.ts'
+import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
 
 let postgres: Postgres
 let tokens: Tokens
@@ -59,7 +59,7 @@ async function appWith(access: Access | undefined) {
     takeTokens: null,
     noteKeyUse: () => {},
     wrongKeys: null,
-    sampleView: noSampleView,
+    sandboxTenant: noSandboxTenant,
   })
   app.get('/it', access ? { config: { access } } : {}, async (request) => request.principal ?? {})
   return app
@@ -184,7 +184,7 @@ test('an address with sixty wrong keys or secrets waits, but credentials that we
     takeTokens: null,
     noteKeyUse: () => {},
     wrongKeys: limit,
-    sampleView: noSampleView,
+    sandboxTenant: noSandboxTenant,
   })
   app.get('/it', { config: { access: data } }, async () => ({}))
   const from = async (address: string, apiKey: string, apiSecret?: string) =>

@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readIdentityState } from '../../../collector/audiences/builder/inputs.ts'
+import { readIdentityState } from '../../../collector/audiences/builder/buildInputs.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { waitFor } from '../../harness/service.ts'

@@ -12,7 +12,7 @@ import { openPostgres } from '../../../collector/platform/postgres/pool.ts'
 import { type PageFate, startProxy } from '../../chaos/proxy.ts'
 import { openApp } from '../../harness/app.ts'
 import { newClickHouseDatabase } from '../../harness/databases.ts'
-import { noSampleView } from '../../harness/noSampleView.ts'
+import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
 import { startPostgresProxy } from '../../harness/postgresProxy.ts'
 import { eventOf } from '../events/harness.ts'
 import { type Accounts, openAccounts } from './harness.ts'
@@ -81,7 +81,7 @@ export async function openApi({
       guard: {
         noteKeyUse: () => {},
         // Its test keys read what its live ones do: what they cost is what counts here.
-        sampleView: noSampleView,
+        sandboxTenant: noSandboxTenant,
       },
     },
   )

@@ -18,7 +18,7 @@ import {
   newServiceDatabases,
 } from '../../harness/databases.ts'
 import { organizationId, pixelId, projectId } from '../../harness/ids.ts'
-import { noSampleView } from '../../harness/noSampleView.ts'
+import { noSandboxTenant } from '../../harness/noSandboxTenant.ts'
 
 export type Row = Record<string, unknown>
 
@@ -110,7 +110,7 @@ const letIn: AppOptions = {
       caller: { kind: 'key', keyId: randomUUID(), role: 'owner' },
     }),
     noteKeyUse: () => {},
-    sampleView: noSampleView,
+    sandboxTenant: noSandboxTenant,
   },
   scopeOf: async (principal, asked) => ({
     organizationId: principal.organizationId,
@@ -144,7 +144,6 @@ export async function openEvents({
     },
     { env, now, sendMail, ...(isGuarded ? { hasRateLimits: true } : letIn) },
   )
-  const { openReader } = services
 
   const get = (
     path: string,
@@ -156,7 +155,7 @@ export async function openEvents({
     app,
     clickhouse,
     postgres,
-    openReader,
+    openQueryExecutor: services.openQueryExecutor,
     get,
     async page(
       query: Record<string, string> = {},

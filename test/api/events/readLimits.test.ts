@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { createOpenReader } from '../../../collector/api/access/reader.ts'
+import { createOpenQueryExecutor } from '../../../collector/api/access/queryExecutor.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from './harness.ts'
@@ -230,7 +230,7 @@ describe('with a ClickHouse that takes its time', () => {
 
 test('a query that takes more memory than it may is 400 and names the window', async () => {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), 'default')
-  const openReader = createOpenReader(
+  const openQueryExecutor = createOpenQueryExecutor(
     { live: clickhouse, test: clickhouse },
     { secondsMax: 60, memoryBytesMax: 64 * 1024 * 1024, scanThreads: 1 },
   )
@@ -239,7 +239,7 @@ test('a query that takes more memory than it may is 400 and names the window', a
     signal: new AbortController().signal,
     window: { startMs: 0, endMs: 1000 },
   } as const
-  const asked = openReader({ organizationId, mode: 'live' }, by).rows({
+  const asked = openQueryExecutor({ organizationId, mode: 'live' }, by).rows({
     sql: 'SELECT uniqExact(number) FROM numbers(50000000)',
     params: {},
   })
@@ -256,11 +256,11 @@ test('a query that takes more memory than it may is 400 and names the window', a
 test('a query ends in ClickHouse itself when its caller leaves', async () => {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), 'default')
   const leaving = new AbortController()
-  const openReader = createOpenReader(
+  const openQueryExecutor = createOpenQueryExecutor(
     { live: clickhouse, test: clickhouse },
     { secondsMax: 60, memoryBytesMax: 1e9, scanThreads: 1 },
   )
-  const reader = openReader(
+  const queryExecutor = openQueryExecutor(
     { organizationId, mode: 'live' },
     { effort: 'page', signal: leaving.signal },
   )
@@ -273,7 +273,7 @@ test('a query ends in ClickHouse itself when its caller leaves', async () => {
     })
     return found!.queries
   }
-  const asked = reader.rows({
+  const asked = queryExecutor.rows({
     sql: `SELECT '${marker}', sleepEachRow(0.1) FROM numbers(600) SETTINGS max_block_size = 1`,
     params: {},
   })

@@ -97,7 +97,7 @@ const send = (nowMs = monday, smtpUrl = mailServer.env.SMTP_URL) =>
   sendDueSummaries(
     {
       postgres: events.postgres,
-      openReader: events.openReader,
+      openQueryExecutor: events.openQueryExecutor,
       publicUrl,
       sendMail: openMail(smtpUrl, mailServer.env.SMTP_FROM),
       log: { warn: () => {} },

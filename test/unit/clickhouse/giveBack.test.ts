@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { openStream } from '../../../collector/platform/clickhouse/stream.ts'
-import { giveBack } from '../../../collector/platform/giveBack.ts'
+import { detachBuffer } from '../../../collector/platform/detachBuffer.ts'
 
 const megabyte = 1024 * 1024
 /** Less than what the garbage collector begins at by itself. */
@@ -27,7 +27,7 @@ test('what was read of an answer is no memory any more, neither the bytes nor wh
       for await (const chunk of body as AsyncIterable<Buffer>) {
         expect(chunk.equals(answer.subarray(at, at + chunk.length))).toBe(true)
         at += chunk.length
-        giveBack(chunk)
+        detachBuffer(chunk)
         most = Math.max(most, process.memoryUsage().arrayBuffers - before)
       }
       expect(at).toBe(answer.length)

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Reader } from '../../../collector/api/access/reader.ts'
+import type { QueryExecutor } from '../../../collector/api/access/queryExecutor.ts'
 import { estimateSpan } from '../../../collector/events/query/pageSpanEstimator.ts'
 import {
   EventsQuery,
@@ -19,10 +19,10 @@ const two = {
   projectIds: [one, another],
 }
 
-let reader: Reader
+let queryExecutor: QueryExecutor
 beforeEach(() => {
   // Only tells whose stores they are.
-  reader = { clickhouse: {} } as Reader
+  queryExecutor = { clickhouse: {} } as QueryExecutor
 })
 
 const planOf = (
@@ -34,29 +34,29 @@ const planOf = (
   scope,
 })
 const learn = (plan: EventsPlan, millis: number) =>
-  estimateSpan(reader, plan).learn({ millis, eventId: one })
+  estimateSpan(queryExecutor, plan).learn({ millis, eventId: one })
 
 test('is what twice as many rows took in the page before, and a little more', () => {
-  expect(estimateSpan(reader, planOf()).spanMs).toBeUndefined()
+  expect(estimateSpan(queryExecutor, planOf()).spanMs).toBeUndefined()
   learn(planOf(), now - 1_000)
-  expect(estimateSpan(reader, planOf()).spanMs).toBe(3_000)
-  expect(estimateSpan(reader, planOf({ order: 'asc', limit: '10' })).spanMs).toBe(1_200)
+  expect(estimateSpan(queryExecutor, planOf()).spanMs).toBe(3_000)
+  expect(estimateSpan(queryExecutor, planOf({ order: 'asc', limit: '10' })).spanMs).toBe(1_200)
 })
 
 test('stays for who reads where rows lie far apart, and goes when it was too little', () => {
   learn(planOf(), now - 1_000)
   learn(planOf(), now - 100)
-  expect(estimateSpan(reader, planOf()).spanMs).toBe(1_500)
-  estimateSpan(reader, planOf()).forget()
-  expect(estimateSpan(reader, planOf()).spanMs).toBeUndefined()
+  expect(estimateSpan(queryExecutor, planOf()).spanMs).toBe(1_500)
+  estimateSpan(queryExecutor, planOf()).forget()
+  expect(estimateSpan(queryExecutor, planOf()).spanMs).toBeUndefined()
 })
 
 test('is not guessed from others, nor where no time is asked for', () => {
   learn(planOf(), now - 1_000)
   expect(
-    estimateSpan(reader, planOf({}, { ...two, organizationId: another })).spanMs,
+    estimateSpan(queryExecutor, planOf({}, { ...two, organizationId: another })).spanMs,
   ).toBeUndefined()
-  expect(estimateSpan({ clickhouse: {} } as Reader, planOf()).spanMs).toBeUndefined()
+  expect(estimateSpan({ clickhouse: {} } as QueryExecutor, planOf()).spanMs).toBeUndefined()
   for (const plan of [
     planOf({}, { ...two, projectIds: [one] }),
     planOf({ order: 'received' }),
@@ -65,5 +65,5 @@ test('is not guessed from others, nor where no time is asked for', () => {
     // The rest of the window is not longer.
     planOf({ start_ms: String(now - 3_000) }),
   ])
-    expect(estimateSpan(reader, plan).spanMs).toBeUndefined()
+    expect(estimateSpan(queryExecutor, plan).spanMs).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exactly } from '../../../collector/api/http/commonSchemas.ts'
+import { strictObject } from '../../../collector/api/http/commonSchemas.ts'
 import { ApiError } from '../../../collector/api/http/errors.ts'
 import {
   isoToMs,
@@ -15,7 +15,7 @@ type Given = Record<string, string | undefined>
 /** The window of a request with these parameters. */
 const readWindow = (given: Given, nowMs: number, includesEnd?: boolean) => {
   const sent = Object.fromEntries(Object.entries(given).filter(([, text]) => text !== undefined))
-  return readChecked(checkedQuery(exactly(windowQuery), sent), nowMs, includesEnd)
+  return readChecked(checkedQuery(strictObject(windowQuery), sent), nowMs, includesEnd)
 }
 
 const now = Date.UTC(2026, 0, 31, 12)

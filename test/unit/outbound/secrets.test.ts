@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../collector/config.ts'
-import { createSealer, openSealer } from '../../../collector/platform/outbound/sealer.ts'
+import { createSecretBox, openSecretBox } from '../../../collector/platform/outbound/secretBox.ts'
 import { newWebhookSecret, signMessage } from '../../../collector/platform/outbound/signature.ts'
 
 const [older, newer] = [randomBytes(32), randomBytes(32)]
 
 test('what is sealed is opened for its purpose alone, and not when it was changed', () => {
-  const { seal, open } = createSealer([newer])
+  const { seal, open } = createSecretBox([newer])
   const sealed = seal('whsec_ü', 'webhook:1')
   expect(open(sealed, 'webhook:1')).toBe('whsec_ü')
   expect(seal('whsec_ü', 'webhook:1')).not.toBe(sealed)
@@ -23,11 +23,11 @@ test('what is sealed is opened for its purpose alone, and not when it was change
 })
 
 test('an earlier key opens what it sealed; one that is gone is named, and not shown', () => {
-  const sealed = createSealer([older]).seal('secret', 'x')
-  const both = createSealer([newer, older])
+  const sealed = createSecretBox([older]).seal('secret', 'x')
+  const both = createSecretBox([newer, older])
   expect(both.open(sealed, 'x')).toBe('secret')
-  expect(createSealer([newer]).open(both.seal('secret', 'x'), 'x')).toBe('secret')
-  expect(() => createSealer([newer]).open(sealed, 'x')).toThrow(
+  expect(createSecretBox([newer]).open(both.seal('secret', 'x'), 'x')).toBe('secret')
+  expect(() => createSecretBox([newer]).open(sealed, 'x')).toThrow(
     /^a secret was sealed with the key [0-9a-f]{8},/,
   )
 })
@@ -35,13 +35,13 @@ test('an earlier key opens what it sealed; one that is gone is named, and not sh
 test('a service on a local PostgreSQL makes its key once, another has to be given one', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-test-'))
   const config = readConfig({ FOOTFALL_DATA_DIR: dataDir })
-  const sealed = openSealer(config).seal('secret', 'x')
-  expect(openSealer(config).open(sealed, 'x')).toBe('secret')
+  const sealed = openSecretBox(config).seal('secret', 'x')
+  expect(openSecretBox(config).open(sealed, 'x')).toBe('secret')
   expect(statSync(join(dataDir, 'secret_key')).mode & 0o777).toBe(0o600)
   const key = readFileSync(join(dataDir, 'secret_key'), 'utf8')
   const shared = { FOOTFALL_DATA_DIR: dataDir, DATABASE_URL: 'postgres://127.0.0.1/x' }
-  expect(() => openSealer(readConfig(shared)).seal('secret', 'x')).toThrow('FOOTFALL_SECRET_KEY')
-  expect(openSealer(readConfig({ ...shared, FOOTFALL_SECRET_KEY: key })).open(sealed, 'x')).toBe(
+  expect(() => openSecretBox(readConfig(shared)).seal('secret', 'x')).toThrow('FOOTFALL_SECRET_KEY')
+  expect(openSecretBox(readConfig({ ...shared, FOOTFALL_SECRET_KEY: key })).open(sealed, 'x')).toBe(
     'secret',
   )
   expect(() => readConfig({ FOOTFALL_SECRET_KEY: 'short' })).toThrow(/32 bytes/)

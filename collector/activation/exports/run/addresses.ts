@@ -1,9 +1,9 @@
 import { companyFields, hemAsNumber, hemNumber, numberAsHem } from '../../../../schemas/fields.ts'
-import type { Reader } from '../../../api/access/reader.ts'
+import type { QueryExecutor } from '../../../api/access/queryExecutor.ts'
 import { readPeople } from '../../../identity/store/people.ts'
 import { hemsOfPerson, personOf } from '../../../identity/store/personSql.ts'
 import type { Member, Values } from './audienceMembers.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 const companyDomain = companyFields.find(({ name }) => name === 'company_domain')!
 
@@ -16,15 +16,15 @@ const isWhole = `client_ip != '' AND NOT endsWith(assumeNotNull(client_ip), '.0'
 
 /** Of people the addresses that their events came from lately; of companies their networks. */
 export async function readAddresses(
-  reader: Reader,
-  task: Task,
+  queryExecutor: QueryExecutor,
+  runState: RunState,
   members: readonly Member[],
 ): Promise<ReadonlyMap<string, Values | string>> {
   const ids = members.map(({ id }) => id)
-  if (task.entity === 'companies')
-    return networksOf(reader, new Map(ids.map((id) => [id, id])), false)
+  if (runState.entity === 'companies')
+    return networksOf(queryExecutor, new Map(ids.map((id) => [id, id])), false)
   const held = `SELECT arrayJoin(${hemsOfPerson(hemAsNumber('asked'))}) AS number FROM (SELECT arrayJoin({hems:Array(String)}) AS asked)`
-  const rows = await reader.rows<{ hem: string; addresses: string[] }>({
+  const rows = await queryExecutor.rows<{ hem: string; addresses: string[] }>({
     sql: `SELECT ${numberAsHem(personOf('number'))} AS hem, groupUniqArray(${addressesMax})(assumeNotNull(client_ip)) AS addresses
 FROM (
   SELECT ${hemNumber} AS number, client_ip FROM events
@@ -38,8 +38,8 @@ FROM (
 WHERE number IN (${held})
 GROUP BY hem`,
     params: {
-      organization: task.organizationId,
-      project: task.projectId,
+      organization: runState.organizationId,
+      project: runState.projectId,
       hems: ids,
       days: addressDays,
     },
@@ -57,21 +57,21 @@ const noAddress = `None of its events of the last ${addressDays} days tells a wh
 
 /** The company of each member, with its networks, which are what a DSP can find it by. */
 export async function readNetworks(
-  reader: Reader,
-  task: Task,
+  queryExecutor: QueryExecutor,
+  runState: RunState,
   members: readonly Member[],
 ): Promise<ReadonlyMap<string, Values | string>> {
   const ids = members.map(({ id }) => id)
-  if (task.entity === 'companies')
-    return networksOf(reader, new Map(ids.map((id) => [id, id])), true)
-  const people = await readPeople(reader, task.organizationId, ids, [companyDomain])
+  if (runState.entity === 'companies')
+    return networksOf(queryExecutor, new Map(ids.map((id) => [id, id])), true)
+  const people = await readPeople(queryExecutor, runState.organizationId, ids, [companyDomain])
   const domains = new Map(
     [...people].map(([hem, json]) => [
       hem,
       (JSON.parse(json.toString()) as { company_domain: string | null }).company_domain ?? '',
     ]),
   )
-  const found = await networksOf(reader, domains, true)
+  const found = await networksOf(queryExecutor, domains, true)
   return new Map(ids.map((id) => [id, found.get(id) ?? noNetwork]))
 }
 
@@ -80,11 +80,11 @@ const noNetwork = 'No network of its company is known.'
 
 /** For each member its company's networks, and with `named` its domain. */
 async function networksOf(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   domains: ReadonlyMap<string, string>,
   named: boolean,
 ): Promise<Map<string, Values | string>> {
-  const rows = await reader.rows<{ company_domain: string; networks: string[] }>({
+  const rows = await queryExecutor.rows<{ company_domain: string; networks: string[] }>({
     sql: `SELECT company_domain, groupArray(network) AS networks FROM (
   SELECT company_domain, network FROM company_networks FINAL
   WHERE company_domain IN (SELECT arrayJoin({domains:Array(String)})) ORDER BY network)

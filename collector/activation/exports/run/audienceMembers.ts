@@ -1,7 +1,7 @@
 import { type Keys, memberIdsQuery, type ShownMembers } from '../../../audiences/files/rowsQuery.ts'
 import { clickhouseOf, type EventStores } from '../../../events/query/eventStores.ts'
 import { erasedHems } from '../../../events/query/suppressedPeople.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 /** A member of the build that is sent. */
 export interface Member {
@@ -29,10 +29,10 @@ export interface Members {
 /** Reads the next members of a run, at most `limit`; null when there are no more. */
 export async function readMembers(
   stores: EventStores,
-  task: Task,
+  runState: RunState,
   limit: number,
 ): Promise<Members | null> {
-  const { organizationId, buildId, entity, retryOf, doneKey, buildCount } = task
+  const { organizationId, buildId, entity, retryOf, doneKey, buildCount } = runState
   const charged = retryOf === null ? null : await readFailed(stores, retryOf, doneKey, limit)
   if (charged ? charged.size === 0 : doneKey >= buildCount) return null
   const keys: Keys = charged

@@ -8,7 +8,7 @@ import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import { alikeMin } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type { SendDeps } from '../exportsDeps.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 /** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */
 export class Refused extends Error {}
@@ -19,19 +19,19 @@ export class Refused extends Error {}
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
-  task: Task,
+  runState: RunState,
   keys: readonly number[],
   after: number,
 ): Promise<number> {
   const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey, isNumberSold } =
-    task
+    runState
   // A refusal must not depend on how many records would be charged where that is sold, so none is asked about either.
   if (keys.length === 0 && !isNumberSold) return 0
   const upTo = keys.at(-1) ?? after
   const isWhole = keys.length > 0 && keys.length === upTo - after
   const recordsMax = isNumberSold ? Math.max(keys.length, alikeMin) : keys.length
   const caller: Caller = {
-    requestId: chargeId(task.runId, after),
+    requestId: chargeId(runState.runId, after),
     organizationId,
     projectId: isProjectKey ? projectId : null,
     callerId: requestedBy,
@@ -68,7 +68,7 @@ const nothing: Unfinished = { charged: 0, keys: new Set() }
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },
-  { runId, organizationId, buildId, doneKey, isChunkSent }: Task,
+  { runId, organizationId, buildId, doneKey, isChunkSent }: RunState,
   keys: readonly number[],
 ): Promise<Unfinished> {
   const requestId = chargeId(runId, doneKey)

@@ -6,34 +6,34 @@ import { clickhouseOf } from '../../../events/query/eventStores.ts'
 import type { ChunkFile } from '../../integrations/destinations/destination.ts'
 import type { SendDeps } from '../exportsDeps.ts'
 import { mappingOf } from '../validateExport.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 const settings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
 
-export const chunkPath = ({ temporaryDirectory }: SendDeps, { runId }: Task): string =>
+export const chunkPath = ({ temporaryDirectory }: SendDeps, { runId }: RunState): string =>
   join(temporaryDirectory, `export-${runId}`)
 
 /** Has ClickHouse write the members of a chunk to a file on this machine. Throws RowsDiffer. */
 export async function writeChunkFile(
   deps: SendDeps,
-  task: Task,
+  runState: RunState,
   { members, rows }: { members: ShownMembers; rows: number },
   signal: AbortSignal,
 ): Promise<ChunkFile> {
-  const { outputFormat } = task
+  const { outputFormat } = runState
   const columns: Columns | undefined =
     outputFormat === 'hem'
       ? { hem: 'hem' }
-      : (mappingOf(task.integration, outputFormat, task.mapping) ?? undefined)
+      : (mappingOf(runState.integration, outputFormat, runState.mapping) ?? undefined)
   const format =
     clickHouseFormats[
       outputFormat === 'hem' ? 'csv' : (outputFormat as 'csv' | 'ndjson' | 'parquet')
     ]
-  const clickhouse = clickhouseOf(deps, task.organizationId)
+  const clickhouse = clickhouseOf(deps, runState.organizationId)
   const result = await clickhouse.stream(partQuery(members, columns), format, signal, settings)
-  const path = chunkPath(deps, task)
+  const path = chunkPath(deps, runState)
   return {
     path,
-    ...(await saveStream(result, path, { name: `the file of run ${task.runId}`, rows })),
+    ...(await saveStream(result, path, { name: `the file of run ${runState.runId}`, rows })),
   }
 }

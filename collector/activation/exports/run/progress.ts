@@ -6,7 +6,7 @@ import { inTransaction, type Queryable } from '../../../platform/postgres/transa
 import type { FailureClass } from '../../integrations/destinations/destination.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { counters, exportRuns, unfinished } from '../exportRuns.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 /** What became of one member of a chunk. */
 export interface Result {
@@ -38,21 +38,22 @@ export interface DoneChunk {
  */
 export async function completeChunk(
   client: Queryable,
-  task: Task,
+  runState: RunState,
   { upTo, charged, results }: DoneChunk,
-): Promise<Task | undefined> {
+): Promise<RunState | undefined> {
   const exported = results.filter(({ outcome }) => outcome === 'exported')
   const others = results.filter(({ outcome }) => outcome !== 'exported')
   const failed = others.filter(({ outcome }) => outcome === 'failed').length
-  const isRemovable = task.entity === 'people' && destinationTypes[task.integration.type].removes
+  const isRemovable =
+    runState.entity === 'people' && destinationTypes[runState.integration.type].removes
   const recipients = isRemovable ? exported : []
   const { rows } = await client.query<{ stop_reason: string | null; stop_class: FailureClass }>({
     name: 'complete_export_chunk',
     text: completion,
     values: [
       // $1, $2: the run, and the key at which it must still be.
-      task.runId,
-      task.doneKey,
+      runState.runId,
+      runState.doneKey,
       // $3 to $7: the key after the chunk, and what its counters grow by.
       upTo,
       exported.length,
@@ -69,7 +70,7 @@ export async function completeChunk(
       // $14: the identities that were sent.
       exported.flatMap(({ identity }) => (identity ? [hashOf(identity)] : [])),
       // $15 to $17: the integration, and columns of its recipients.
-      task.integration.id,
+      runState.integration.id,
       recipients.map(({ id }) => id),
       recipients.map(({ remoteId }) => remoteId ?? null),
     ],
@@ -77,9 +78,9 @@ export async function completeChunk(
   if (!rows[0]) return undefined
   const { stop_reason: reason, stop_class: failureClass } = rows[0]
   return {
-    ...task,
+    ...runState,
     doneKey: upTo,
-    recordsExported: task.recordsExported + exported.length,
+    recordsExported: runState.recordsExported + exported.length,
     isStarted: true,
     isBuildKept: true,
     attempts: 0,
@@ -115,7 +116,7 @@ SELECT stop_reason, stop_class FROM done`
 /** Returns which of these identities the run has sent already. */
 export async function readSent(
   client: Queryable,
-  { runId }: Task,
+  { runId }: RunState,
   identities: readonly string[],
 ): Promise<Set<string>> {
   if (identities.length === 0) return new Set()
@@ -133,7 +134,10 @@ const hashOf = (identity: string): Buffer =>
   createHash('sha256').update(identity).digest().subarray(0, 16)
 
 /** Marks a run as begun. */
-export async function beginRun(client: Queryable, { runId, recordsExpected }: Task): Promise<void> {
+export async function beginRun(
+  client: Queryable,
+  { runId, recordsExpected }: RunState,
+): Promise<void> {
   await client.query(
     `UPDATE export_runs SET status = 'running', started_at = coalesce(started_at, now()), records_expected = $2,
        updated_at = now()
@@ -143,17 +147,21 @@ export async function beginRun(client: Queryable, { runId, recordsExpected }: Ta
 }
 
 /** Stores the state from which a destination can continue the current chunk. */
-export async function saveChunkState(client: Queryable, task: Task, state: unknown): Promise<void> {
+export async function saveChunkState(
+  client: Queryable,
+  runState: RunState,
+  state: unknown,
+): Promise<void> {
   await client.query(
     'UPDATE export_runs SET chunk_state = $3, updated_at = now() WHERE run_id = $1 AND done_key = $2',
-    [task.runId, task.doneKey, JSON.stringify(state)],
+    [runState.runId, runState.doneKey, JSON.stringify(state)],
   )
 }
 
 /** Notes, before the next chunk is sent, that it may have reached its destination; or later, that it has not. */
 export async function noteSent(
   client: Queryable,
-  { runId, doneKey }: Task,
+  { runId, doneKey }: RunState,
   isSent: boolean,
 ): Promise<void> {
   await client.query({
@@ -166,7 +174,7 @@ export async function noteSent(
 /** Pauses a run, which then continues with the same chunk. `isFailure` counts as a failed try. */
 export async function parkRun(
   client: Queryable,
-  { runId, doneKey }: Task,
+  { runId, doneKey }: RunState,
   { seconds, isFailure, reason }: { seconds: number; isFailure: boolean; reason: string },
 ): Promise<void> {
   await client.query(
@@ -180,7 +188,7 @@ export async function parkRun(
 /** Stops a run from sending: its remaining records fail for this reason. */
 export async function stopRun(
   client: Queryable,
-  { runId }: Task,
+  { runId }: RunState,
   reason: string,
   failureClass: FailureClass,
 ): Promise<void> {
@@ -192,8 +200,8 @@ export async function stopRun(
 }
 
 /** Ends a run of which every record has an outcome, and emits `export.run_ended`. */
-export async function endRun(postgres: Postgres, task: Task): Promise<void> {
-  const { runId, exportId, exportName, organizationId, projectId } = task
+export async function endRun(postgres: Postgres, runState: RunState): Promise<void> {
+  const { runId, exportId, exportName, organizationId, projectId } = runState
   await inTransaction(postgres, async (client) => {
     const { rows } = await client.query<Record<string, unknown>>(
       `UPDATE export_runs SET status = CASE WHEN stop_reason IS NULL THEN 'completed' ELSE 'failed' END,

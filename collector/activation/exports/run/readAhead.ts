@@ -1,7 +1,7 @@
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import type { SendDeps } from '../exportsDeps.ts'
 import { type Members, readMembers, type Values } from './audienceMembers.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 import { readValues } from './values.ts'
 
 /** The records of a chunk, as they were read. */
@@ -12,7 +12,7 @@ export interface ReadChunk {
 }
 
 /** Reads the next chunk of a run: at most `limit` of the records that have no outcome yet; null when there are no more. */
-export type ReadNext = (task: Task, limit: number) => Promise<ReadChunk | null>
+export type ReadNext = (runState: RunState, limit: number) => Promise<ReadChunk | null>
 
 /** What was read longer ago is read again: somebody may have opted out. */
 const freshMs = 5_000
@@ -20,32 +20,32 @@ const freshMs = 5_000
 /** Reads each chunk while the one before is charged and sent. */
 export function createReadAhead(deps: SendDeps, signal: AbortSignal): ReadNext {
   let ahead: { after: number; readAt: number; chunk: Promise<ReadChunk | null> } | null = null
-  const begin = (task: Task, limit: number) => {
-    const chunk = readChunk(deps, task, limit, signal)
+  const begin = (runState: RunState, limit: number) => {
+    const chunk = readChunk(deps, runState, limit, signal)
     // It is asked for later, if at all.
     chunk.catch(() => {})
-    ahead = { after: task.doneKey, readAt: performance.now(), chunk }
+    ahead = { after: runState.doneKey, readAt: performance.now(), chunk }
   }
-  return async (task, limit) => {
-    const isThere = ahead?.after === task.doneKey && performance.now() - ahead.readAt < freshMs
-    if (!isThere) begin(task, limit)
+  return async (runState, limit) => {
+    const isThere = ahead?.after === runState.doneKey && performance.now() - ahead.readAt < freshMs
+    if (!isThere) begin(runState, limit)
     const chunk = await ahead!.chunk
     ahead = null
-    if (chunk && chunk.members.upTo < task.buildCount)
-      begin({ ...task, doneKey: chunk.members.upTo }, limit)
+    if (chunk && chunk.members.upTo < runState.buildCount)
+      begin({ ...runState, doneKey: chunk.members.upTo }, limit)
     return chunk
   }
 }
 
 async function readChunk(
   deps: SendDeps,
-  task: Task,
+  runState: RunState,
   limit: number,
   signal: AbortSignal,
 ): Promise<ReadChunk | null> {
-  const members = await readMembers(deps, task, limit)
+  const members = await readMembers(deps, runState, limit)
   if (!members) return null
   const visible = members.members.filter(({ isHidden }) => !isHidden)
-  const { takesFiles } = destinationTypes[task.integration.type]
-  return { members, values: takesFiles ? null : await readValues(deps, task, visible, signal) }
+  const { takesFiles } = destinationTypes[runState.integration.type]
+  return { members, values: takesFiles ? null : await readValues(deps, runState, visible, signal) }
 }

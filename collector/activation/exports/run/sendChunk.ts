@@ -13,7 +13,7 @@ import { chargeChunk, type Unfinished } from './charge.ts'
 import { chunkPath, writeChunkFile } from './chunkFile.ts'
 import { type DoneChunk, type Result, readSent, saveChunkState } from './progress.ts'
 import type { ReadChunk } from './readAhead.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 interface Ready extends OutgoingRecord {
   readonly member: Member
@@ -26,7 +26,7 @@ interface Ready extends OutgoingRecord {
  */
 export async function sendChunk(
   deps: SendDeps,
-  task: Task,
+  runState: RunState,
   destination: Destination,
   { members: { members, upTo, shown }, values }: ReadChunk,
   signal: AbortSignal,
@@ -37,14 +37,20 @@ export async function sendChunk(
       results.push(failedResult(member, 'They opted out, or are being erased.', member.isCharged))
     return !member.isHidden
   })
-  const ready = prepare(task, visible, values, results)
-  const { sent, repeated } = await withoutDuplicates(deps, task, ready)
+  const ready = prepare(runState, visible, values, results)
+  const { sent, repeated } = await withoutDuplicates(deps, runState, ready)
   const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
-  const charged = await chargeChunk(deps, task, uncharged, task.doneKey)
+  const charged = await chargeChunk(deps, runState, uncharged, runState.doneKey)
   const outcomes =
     sent.length === 0
       ? []
-      : await deliver(deps, task, destination, { sent, members: { members, upTo, shown } }, signal)
+      : await deliver(
+          deps,
+          runState,
+          destination,
+          { sent, members: { members, upTo, shown } },
+          signal,
+        )
   const outcomeOf = new Map<string, Outcome>()
   sent.forEach((record, index) => {
     const outcome = outcomes[index]!
@@ -65,7 +71,7 @@ export async function sendChunk(
 
 /** What goes out of each; who lacks what the destination needs has a result at once. */
 function prepare(
-  task: Task,
+  runState: RunState,
   members: readonly Member[],
   values: ReadChunk['values'],
   results: Result[],
@@ -77,13 +83,19 @@ function prepare(
       return []
     }
     return [
-      { member, key: member.key, id: member.id, values: found, identity: identityOf(task, found) },
+      {
+        member,
+        key: member.key,
+        id: member.id,
+        values: found,
+        identity: identityOf(runState, found),
+      },
     ]
   })
 }
 
 /** By what the destination tells records apart; null where that is the hem or the domain, of which each is there once. */
-function identityOf({ outputFormat, integration }: Task, values: Values): string | null {
+function identityOf({ outputFormat, integration }: RunState, values: Values): string | null {
   if (outputFormat === 'company_domain') return String(values.company_domain)
   const field = destinationTypes[integration.type].identityField?.(integration.settings)
   return outputFormat !== 'crm' || field === undefined
@@ -93,11 +105,11 @@ function identityOf({ outputFormat, integration }: Task, values: Values): string
 
 async function withoutDuplicates(
   { postgres }: SendDeps,
-  task: Task,
+  runState: RunState,
   ready: readonly Ready[],
 ): Promise<{ sent: Ready[]; repeated: Ready[] }> {
   const identities = ready.flatMap(({ identity }) => (identity === null ? [] : [identity]))
-  const seen = await readSent(postgres, task, identities)
+  const seen = await readSent(postgres, runState, identities)
   const [sent, repeated]: [Ready[], Ready[]] = [[], []]
   for (const record of ready) {
     if (record.identity !== null && seen.has(record.identity)) {
@@ -112,23 +124,23 @@ async function withoutDuplicates(
 
 async function deliver(
   deps: SendDeps,
-  task: Task,
+  runState: RunState,
   destination: Destination,
   { sent, members }: { sent: readonly Ready[]; members: Members },
   signal: AbortSignal,
 ): Promise<readonly Outcome[]> {
   try {
     const outcomes = await destination.send({
-      runId: task.runId,
-      exportName: task.exportName,
-      outputFormat: task.outputFormat,
-      after: task.doneKey,
+      runId: runState.runId,
+      exportName: runState.exportName,
+      outputFormat: runState.outputFormat,
+      after: runState.doneKey,
       records: sent,
-      state: task.chunkState,
+      state: runState.chunkState,
       signal,
-      saveState: (state) => saveChunkState(deps.postgres, task, state),
+      saveState: (state) => saveChunkState(deps.postgres, runState, state),
       writeFile: () =>
-        writeChunkFile(deps, task, { members: members.shown, rows: sent.length }, signal),
+        writeChunkFile(deps, runState, { members: members.shown, rows: sent.length }, signal),
     })
     if (outcomes.length !== sent.length)
       throw new Error(`${outcomes.length} outcomes for ${sent.length} records`)
@@ -137,7 +149,7 @@ async function deliver(
     if (!(error instanceof DestinationError) || error.failureClass !== 'never') throw error
     return sent.map(() => failed('never', error.message))
   } finally {
-    await rm(chunkPath(deps, task), { force: true })
+    await rm(chunkPath(deps, runState), { force: true })
   }
 }
 
@@ -173,7 +185,7 @@ const placeOf = ({ key, id }: Member) => ({ key, id })
 /** What becomes of members when nothing more is sent; some of them may have been charged. */
 export const refuseChunk = (
   { members, upTo }: Members,
-  { reason, failureClass }: NonNullable<Task['stop']>,
+  { reason, failureClass }: NonNullable<RunState['stop']>,
   { charged, keys }: Unfinished,
 ): DoneChunk => ({
   upTo,

@@ -12,8 +12,8 @@ import { MembersGone, readMembers } from './audienceMembers.ts'
 import { Refused, settleUnfinished } from './charge.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
 import type { ReadNext } from './readAhead.ts'
+import { type RunState, readRunState } from './runState.ts'
 import { refuseChunk, sendChunk } from './sendChunk.ts'
-import { readTask, type Task } from './task.ts'
 
 /** A chunk is tried so often, with back-off, before the run is stopped. */
 const attemptsMax = 8
@@ -33,13 +33,13 @@ export interface StepContext {
   readonly readNext: ReadNext
   readonly signal: AbortSignal
   /** The run as the previous step left it; saves reading it again. */
-  task?: Task | undefined
+  task?: RunState | undefined
 }
 
 /** Does the next step of a run: begins it, sends one chunk, or ends it. A step is repeated after a crash. */
 export async function runStep(deps: SendDeps, runId: string, context: StepContext): Promise<Next> {
   const { postgres } = deps
-  const task = context.task ?? (await readTask(postgres, runId))
+  const task = context.task ?? (await readRunState(postgres, runId))
   context.task = undefined
   if (!task) return null
   try {
@@ -49,65 +49,76 @@ export async function runStep(deps: SendDeps, runId: string, context: StepContex
   }
 }
 
-async function runNext(deps: SendDeps, task: Task, context: StepContext): Promise<Next> {
+async function runNext(deps: SendDeps, runState: RunState, context: StepContext): Promise<Next> {
   const { postgres } = deps
-  if (!task.isBuildKept && !(await keepBuild(postgres, task.buildId)))
-    throw new MembersGone(task.buildId)
-  if (task.stop) return refuse(deps, task)
-  if (task.buildStatus === 'failed')
+  if (!runState.isBuildKept && !(await keepBuild(postgres, runState.buildId)))
+    throw new MembersGone(runState.buildId)
+  if (runState.stop) return refuse(deps, runState)
+  if (runState.buildStatus === 'failed')
     throw new DestinationError('mend', 'The list could not be read.')
-  if (task.buildStatus !== 'completed') return { inSeconds: listSeconds }
-  if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
+  if (runState.buildStatus !== 'completed') return { inSeconds: listSeconds }
+  if (Date.now() - runState.requestedAt.getTime() > daysMax * 86_400_000) {
     throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
   }
-  const destination = openDestination(deps, task.integration, sendingLog(postgres, task))
-  if (!task.isStarted) {
-    const fault = await findUnknownFields(deps, task.integration, task)
+  const destination = openDestination(deps, runState.integration, sendingLog(postgres, runState))
+  if (!runState.isStarted) {
+    const fault = await findUnknownFields(deps, runState.integration, runState)
     if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
-    await beginRun(postgres, task)
+    await beginRun(postgres, runState)
   }
-  const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
-  const chunk = await context.readNext(task, limit)
-  if (!chunk) return finish(deps, task, destination)
-  const done = await sendChunk(deps, task, destination, chunk, context.signal)
-  context.task = await completeChunk(postgres, task, done)
+  const limit = destinationTypes[runState.integration.type].chunkRecords(runState.outputFormat)
+  const chunk = await context.readNext(runState, limit)
+  if (!chunk) return finish(deps, runState, destination)
+  const done = await sendChunk(deps, runState, destination, chunk, context.signal)
+  context.task = await completeChunk(postgres, runState, done)
   return { inSeconds: 0 }
 }
 
 /** Notes when the chunk is sent; not if an earlier try may have sent it already. */
-const sendingLog = (postgres: Postgres, task: Task): SendingLog | undefined =>
-  task.isChunkSent
+const sendingLog = (postgres: Postgres, runState: RunState): SendingLog | undefined =>
+  runState.isChunkSent
     ? undefined
-    : { begun: () => noteSent(postgres, task, true), unsent: () => noteSent(postgres, task, false) }
+    : {
+        begun: () => noteSent(postgres, runState, true),
+        unsent: () => noteSent(postgres, runState, false),
+      }
 
 /** The run is stopped: gives the next records its reason as their outcome. */
-async function refuse(deps: SendDeps, task: Task): Promise<Next> {
-  const members = await readMembers(deps, task, refusedAtOnce)
+async function refuse(deps: SendDeps, runState: RunState): Promise<Next> {
+  const members = await readMembers(deps, runState, refusedAtOnce)
   if (!members) {
-    await endRun(deps.postgres, task)
+    await endRun(deps.postgres, runState)
     return null
   }
   const keys = members.members.map(({ key }) => key)
-  const unfinished = await settleUnfinished(deps, task, keys)
-  await completeChunk(deps.postgres, task, refuseChunk(members, task.stop!, unfinished))
+  const unfinished = await settleUnfinished(deps, runState, keys)
+  await completeChunk(deps.postgres, runState, refuseChunk(members, runState.stop!, unfinished))
   return { inSeconds: 0 }
 }
 
-async function finish({ postgres }: SendDeps, task: Task, destination: Destination): Promise<Next> {
-  const { runId, exportName, outputFormat, recordsExported } = task
+async function finish(
+  { postgres }: SendDeps,
+  runState: RunState,
+  destination: Destination,
+): Promise<Next> {
+  const { runId, exportName, outputFormat, recordsExported } = runState
   await destination.finish?.({ runId, exportName, outputFormat, recordsExported })
-  await endRun(postgres, task)
+  await endRun(postgres, runState)
   return null
 }
 
 /** Decides what an error means for the run: pause, stop, or, if a store is unavailable, let the queue repeat the step. */
-async function handleError({ postgres, log }: SendDeps, task: Task, error: unknown): Promise<Next> {
+async function handleError(
+  { postgres, log }: SendDeps,
+  runState: RunState,
+  error: unknown,
+): Promise<Next> {
   const stop = async (reason: string, failureClass: 'retry' | 'mend' | 'never'): Promise<Next> => {
-    await stopRun(postgres, task, reason, failureClass)
+    await stopRun(postgres, runState, reason, failureClass)
     return { inSeconds: 0 }
   }
   const park = async (seconds: number, isFailure: boolean, reason: string): Promise<Next> => {
-    await parkRun(postgres, task, { seconds, isFailure, reason })
+    await parkRun(postgres, runState, { seconds, isFailure, reason })
     return { inSeconds: seconds }
   }
   if (error instanceof Refused) return stop(error.message, 'mend')
@@ -120,12 +131,15 @@ async function handleError({ postgres, log }: SendDeps, task: Task, error: unkno
   if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
   const isTheirs = error instanceof DestinationError
   if (!isTheirs && !(error instanceof RowsDiffer))
-    log.warn({ run_id: task.runId, error: (error as Error).message }, 'a run of an export failed')
+    log.warn(
+      { run_id: runState.runId, error: (error as Error).message },
+      'a run of an export failed',
+    )
   const reason = isTheirs
     ? error.message
     : 'The run failed here; the operator of this service finds why.'
-  if (task.stop || task.attempts + 1 < attemptsMax)
-    return park(backoffSeconds(task.attempts), true, reason)
+  if (runState.stop || runState.attempts + 1 < attemptsMax)
+    return park(backoffSeconds(runState.attempts), true, reason)
   return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
 }
 

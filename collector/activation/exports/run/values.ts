@@ -1,40 +1,40 @@
 import { companyFields } from '../../../../schemas/fields.ts'
-import type { OpenReader, Reader } from '../../../api/access/reader.ts'
+import type { OpenQueryExecutor, QueryExecutor } from '../../../api/access/queryExecutor.ts'
 import { personFields, readPeople } from '../../../identity/store/people.ts'
 import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { type Entity, mappingOf } from '../validateExport.ts'
 import { readAddresses, readNetworks } from './addresses.ts'
 import type { Member, Values } from './audienceMembers.ts'
-import type { Task } from './task.ts'
+import type { RunState } from './runState.ts'
 
 /**
  * What of each member goes to the destination: its fields by their names, without those that are empty; or a text that
  * says why it cannot be sent.
  */
 export async function readValues(
-  { openReader }: { openReader: OpenReader },
-  task: Task,
+  { openQueryExecutor }: { openQueryExecutor: OpenQueryExecutor },
+  runState: RunState,
   members: readonly Member[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Values | string>> {
-  const reader = openReader(
-    { organizationId: task.organizationId, mode: 'live' },
+  const queryExecutor = openQueryExecutor(
+    { organizationId: runState.organizationId, mode: 'live' },
     { effort: 'page', signal },
   )
   const found = new Map<number, Values | string>()
-  const read = readersOf[task.outputFormat] ?? readFields
-  const values = await read(reader, task, members)
+  const read = readersOf[runState.outputFormat] ?? readFields
+  const values = await read(queryExecutor, runState, members)
   for (const member of members) found.set(member.key, values.get(member.id) ?? {})
   return found
 }
 
 type ReadValues = (
-  reader: Reader,
-  task: Task,
+  queryExecutor: QueryExecutor,
+  runState: RunState,
   members: readonly Member[],
 ) => Promise<ReadonlyMap<string, Values | string>>
 
-const readersOf: Partial<Record<Task['outputFormat'], ReadValues>> = {
+const readersOf: Partial<Record<RunState['outputFormat'], ReadValues>> = {
   hem: async (_reader, _task, members) => new Map(members.map(({ id }) => [id, { hem: id }])),
   ip_address: readAddresses,
   company_domain: readNetworks,
@@ -42,19 +42,25 @@ const readersOf: Partial<Record<Task['outputFormat'], ReadValues>> = {
 
 /** The fields of the mapping, or all. */
 async function readFields(
-  reader: Reader,
-  task: Task,
+  queryExecutor: QueryExecutor,
+  runState: RunState,
   members: readonly Member[],
 ): Promise<Map<string, Values | string>> {
-  const mapping = mappingOf(task.integration, task.outputFormat, task.mapping)
+  const mapping = mappingOf(runState.integration, runState.outputFormat, runState.mapping)
   const ids = members.map(({ id }) => id)
-  const rows = await readRows(reader, task, ids, mapping && new Set(Object.values(mapping)))
-  const { requiredFields } = destinationTypes[task.integration.type]
+  const rows = await readRows(
+    queryExecutor,
+    runState,
+    ids,
+    mapping && new Set(Object.values(mapping)),
+  )
+  const { requiredFields } = destinationTypes[runState.integration.type]
   const required =
-    task.outputFormat === 'crm' ? (requiredFields?.(task.integration.settings) ?? []) : []
+    runState.outputFormat === 'crm' ? (requiredFields?.(runState.integration.settings) ?? []) : []
   return new Map(
     ids.map((id) => {
-      const row = rows.get(id) ?? (task.entity === 'people' ? { hem: id } : { company_domain: id })
+      const row =
+        rows.get(id) ?? (runState.entity === 'people' ? { hem: id } : { company_domain: id })
       const mapped = mapping
         ? Object.entries(mapping).map(([name, field]) => [name, row[field]])
         : Object.entries(row)
@@ -63,7 +69,7 @@ async function readFields(
       if (missing === undefined) return [id, values]
       return [
         id,
-        `Its ${mapping![missing]} is not known, and ${task.integration.type} needs ${missing}.`,
+        `Its ${mapping![missing]} is not known, and ${runState.integration.type} needs ${missing}.`,
       ]
     }),
   )
@@ -73,7 +79,7 @@ const isEmpty = (value: unknown): boolean => value === null || value === undefin
 
 /** What is known of people or companies, by hem or domain; who is not known is not there. */
 async function readRows(
-  reader: Reader,
+  queryExecutor: QueryExecutor,
   { entity, organizationId }: { entity: Entity; organizationId: string },
   ids: readonly string[],
   names: ReadonlySet<string> | null,
@@ -82,7 +88,7 @@ async function readRows(
     const columns = companyFields
       .map(({ name }) => name)
       .filter((name) => !names || names.has(name))
-    const rows = await reader.rows<Values & { _domain: string }>({
+    const rows = await queryExecutor.rows<Values & { _domain: string }>({
       sql: `SELECT ${['company_domain AS _domain', ...columns].join(', ')} FROM companies FINAL
             WHERE company_domain IN (SELECT arrayJoin({ids:Array(String)}))`,
       params: { ids },
@@ -90,6 +96,6 @@ async function readRows(
     return new Map(rows.map(({ _domain, ...row }) => [_domain, row]))
   }
   const fields = names && personFields.filter(({ name }) => names.has(name))
-  const people = await readPeople(reader, organizationId, ids, fields)
+  const people = await readPeople(queryExecutor, organizationId, ids, fields)
   return new Map([...people].map(([hem, json]) => [hem, { hem, ...JSON.parse(json.toString()) }]))
 }

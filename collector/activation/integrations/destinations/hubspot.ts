@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/commonSchemas.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
 import { apiBase } from './apiBase.ts'
 import { bisect } from './bisect.ts'
@@ -14,8 +14,8 @@ import {
   type OutgoingRecord,
 } from './destination.ts'
 
-const settings = exactly({ api_base: apiBase('https://api.hubapi.com') })
-const secrets = exactly({
+const settings = strictObject({ api_base: apiBase('https://api.hubapi.com') })
+const secrets = strictObject({
   access_token: Type.String({
     minLength: 8,
     maxLength: 2_000,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/commonSchemas.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
 import { apiBase } from './apiBase.ts'
 import { bisect } from './bisect.ts'
@@ -15,14 +15,14 @@ import {
   type Outcome,
 } from './destination.ts'
 
-const settings = exactly({
+const settings = strictObject({
   custom_audience_id: Type.String({
     pattern: '^[0-9]{1,30}$',
     description: 'The custom audience that people are added to.',
   }),
   api_base: apiBase('https://graph.facebook.com'),
 })
-const secrets = exactly({
+const secrets = strictObject({
   access_token: Type.String({
     minLength: 8,
     maxLength: 2_000,

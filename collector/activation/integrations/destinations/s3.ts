@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/commonSchemas.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { DestinationType } from './destination.ts'
 
-const settings = exactly({
+const settings = strictObject({
   endpoint: Type.Optional(
     Type.String({
       maxLength: 500,
@@ -21,7 +21,7 @@ const settings = exactly({
     }),
   ),
 })
-const secrets = exactly({
+const secrets = strictObject({
   access_key_id: Type.String({ minLength: 1, maxLength: 200 }),
   secret_access_key: Type.String({ minLength: 1, maxLength: 200 }),
 })

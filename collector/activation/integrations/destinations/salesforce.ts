@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { Type } from 'typebox'
-import { Choice, exactly } from '../../../api/http/commonSchemas.ts'
+import { Choice, strictObject } from '../../../api/http/commonSchemas.ts'
 import {
   type Chunk,
   type DestinationContext,
@@ -13,7 +13,7 @@ import {
 } from './destination.ts'
 import { openSalesforce, type Salesforce } from './salesforceApi.ts'
 
-const settings = exactly({
+const settings = strictObject({
   instance_url: Type.String({
     maxLength: 500,
     pattern: '^https?://[^/?#]+$',
@@ -30,7 +30,7 @@ const settings = exactly({
     }),
   ),
 })
-const secrets = exactly({
+const secrets = strictObject({
   client_id: Type.String({ minLength: 1, maxLength: 500 }),
   client_secret: Type.String({ minLength: 1, maxLength: 500 }),
   refresh_token: Type.Optional(

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/commonSchemas.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
 import type { OutboundResponse } from '../../../platform/outbound/outbound.ts'
 import { apiBase } from './apiBase.ts'
 import { call, hostOf, readJson, requireAllowed } from './call.ts'
@@ -15,7 +15,7 @@ import {
 } from './destination.ts'
 
 const usual = { api: 'https://api.thetradedesk.com', data: 'https://usw-data.adsrvr.org' }
-const settings = exactly({
+const settings = strictObject({
   advertiser_id: Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9]+$' }),
   crm_data_id: Type.Optional(
     Type.String({
@@ -36,7 +36,7 @@ const settings = exactly({
   api_base: apiBase(usual.api),
   data_base: apiBase(usual.data),
 })
-const secrets = exactly({
+const secrets = strictObject({
   api_token: Type.String({
     minLength: 8,
     maxLength: 2_000,

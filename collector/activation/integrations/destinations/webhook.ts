@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { exactly } from '../../../api/http/commonSchemas.ts'
+import { strictObject } from '../../../api/http/commonSchemas.ts'
 import { signMessage } from '../../../platform/outbound/signature.ts'
 import { call, hostOf } from './call.ts'
 import {
@@ -11,13 +11,13 @@ import {
   type Outcome,
 } from './destination.ts'
 
-const settings = exactly({
+const settings = strictObject({
   url: Type.String({
     maxLength: 2_000,
     description: 'Where records are posted, by https or http.',
   }),
 })
-const secrets = exactly({
+const secrets = strictObject({
   signing_secret: Type.String({
     pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
     description:

@@ -1,5 +1,5 @@
 import type { Postgres } from '../../../platform/postgres/pool.ts'
-import { repeat } from '../../../platform/repeat.ts'
+import { runEvery } from '../../../platform/runEvery.ts'
 import type { Uploads } from './uploads.ts'
 
 /** An upload that nobody has written to for so long is none that is under way. */
@@ -29,7 +29,7 @@ export const keepUploadsClean = ({
   uploads: Uploads
   log: { warn(message: string): void }
 }) =>
-  repeat(
+  runEvery(
     untouchedMs,
     () => removeLeftUploads(deps),
     (error) => log.warn(`uploads that nobody waits for are not deleted: ${error.message}`),

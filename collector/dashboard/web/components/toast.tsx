@@ -1,23 +1,50 @@
 import { signal } from '@preact/signals'
 
-const shown = signal('')
+interface Toast {
+  text: string
+  undo?: (() => Promise<void>) | undefined
+}
+
+const shown = signal<Toast | null>(null)
 const shownMs = 4_000
+/** Long enough to find the button by keyboard. */
+const shownWithUndoMs = 12_000
 let timer: ReturnType<typeof setTimeout>
 
-/** Tells the reader that something is done: shown for a while, and read out by screen readers. */
-export function toast(text: string): void {
-  shown.value = text
+/** Reports for a while that something is done, with a button where `undo` can reverse it. */
+export function toast(text: string, undo?: () => Promise<void>): void {
+  shown.value = { text, undo }
   clearTimeout(timer)
-  timer = setTimeout(() => {
-    shown.value = ''
-  }, shownMs)
+  timer = setTimeout(
+    () => {
+      shown.value = null
+    },
+    undo ? shownWithUndoMs : shownMs,
+  )
 }
 
 /** Where toasts are shown. Always on the page: a live region only tells of changes. */
 export function ToastRegion() {
   return (
     <div class="toast" role="status" aria-live="polite">
-      {shown.value && <span>{shown.value}</span>}
+      {shown.value && (
+        <span>
+          {shown.value.text}
+          {shown.value.undo && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                const undo = shown.value?.undo
+                shown.value = null
+                void undo?.()
+              }}
+            >
+              Undo
+            </button>
+          )}
+        </span>
+      )}
     </div>
   )
 }

@@ -3,6 +3,7 @@ import { AsyncList } from '../components/asyncView.tsx'
 import { byText } from '../components/listTools.tsx'
 import { Page } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
+import { exactTime } from '../components/time.ts'
 import { useListQuery } from '../useQuery.ts'
 
 /** Who changed what; entries are never changed or removed. */
@@ -52,7 +53,8 @@ function Entry({
         {typeof name === 'string' && <span class="name">{name}</span>}
       </p>
       <p class="meta">
-        <RelativeTime at={at} /> · <code>{object_id}</code>
+        <time dateTime={at}>{exactTime(at)}</time> (<RelativeTime at={at} />) ·{' '}
+        <code>{object_id}</code>
       </p>
       {facts.length > 0 && (
         <details>

@@ -12,7 +12,7 @@ const lights = {
   waiting: 'No event yet',
 }
 
-/** Refused: the last that came was a beacon that was refused. */
+/** Refused: the latest beacon was refused. */
 function lightOf({ last_event_at, last_refusal_at }: ProjectActivity): keyof typeof lights {
   if (last_refusal_at && last_refusal_at > (last_event_at ?? '')) return 'refused'
   if (!last_event_at) return 'waiting'

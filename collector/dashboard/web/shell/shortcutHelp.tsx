@@ -21,6 +21,17 @@ export function ShortcutHelp({
   const places = [...(projectId ? projectPlaces : []), ...placesFor(session)]
   return (
     <Dialog title="Keyboard shortcuts" close={close}>
+      <label class="option">
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={({ currentTarget: { checked } }) => {
+            switchSingleKeys(checked)
+            setOn(checked)
+          }}
+        />
+        <span>Single-key shortcuts in this browser</span>
+      </label>
       <dl class="shortcuts">
         <Shortcut keys={paletteKeys} does="Go anywhere" />
         <Shortcut keys="?" does="Show this" />
@@ -32,17 +43,6 @@ export function ShortcutHelp({
             <Shortcut key={key} keys={key} does={does} />
           ))}
       </dl>
-      <label class="option">
-        <input
-          type="checkbox"
-          checked={isOn}
-          onChange={({ currentTarget: { checked } }) => {
-            switchSingleKeys(checked)
-            setOn(checked)
-          }}
-        />
-        <span>Shortcuts of single keys, in this browser</span>
-      </label>
       <div class="actions">
         <button type="button" onClick={close}>
           Close

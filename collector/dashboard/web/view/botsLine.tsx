@@ -1,4 +1,4 @@
-import { wholeNumber } from '../format.ts'
+import { counted } from '../format.ts'
 import { changeView, isAboutBots, type View } from './view.ts'
 
 /**
@@ -18,7 +18,7 @@ export function BotsLine({
   return (
     <p class="hint bots">
       {typeof visitors === 'number'
-        ? `${wholeNumber(visitors)} bot ${visitors === 1 ? 'visitor' : 'visitors'} ${state}`
+        ? `${counted(visitors, 'bot visitor')} ${state}`
         : `Bots ${state}`}{' '}
       <button type="button" class="link" onClick={() => changeView({ hasBots: !hasBots })}>
         {hasBots ? 'Hide bots' : 'Include bots'}

@@ -7,18 +7,8 @@ import { Form } from '../components/form.tsx'
 import { projectOfPath } from '../projectPath.ts'
 import { currentPath } from '../router.tsx'
 import { useQuery, useQueryOf } from '../useQuery.ts'
+import { labelOfField, operatorHints, operatorLabels } from './labels.ts'
 import { addFilter, useView } from './view.ts'
-
-const operators = {
-  eq: 'is',
-  ne: 'is not',
-  like: 'is like (% and _ stand for anything)',
-  in: 'is one of (values with | between them)',
-  gt: 'is more than',
-  gte: 'is at least',
-  lt: 'is less than',
-  lte: 'is at most',
-}
 
 type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
 
@@ -64,6 +54,7 @@ export function FilterDialog({
 function FilterFields({ fields }: { fields: readonly CatalogField[] }) {
   const { query } = useView(projectOfPath(currentPath.value)!)
   const [field, setField] = useState(fieldDefault)
+  const [operator, setOperator] = useState('eq')
   const values = useQueryOf(field, async () => {
     const { values, groupable } = fields.find(({ name }) => name === field)!
     if (values) return values
@@ -80,13 +71,14 @@ function FilterFields({ fields }: { fields: readonly CatalogField[] }) {
       <Select
         name="field"
         label="Field"
-        options={Object.fromEntries(fields.map(({ name }) => [name, name]))}
+        options={Object.fromEntries(fields.map(({ name }) => [name, labelOfField(name)]))}
         onChange={setField}
       />
-      <Select name="op" label="Operator" options={operators} />
+      <Select name="op" label="Operator" options={operatorLabels} onChange={setOperator} />
       <TextField
         name="value"
         label="Value"
+        hint={operatorHints[operator]}
         maxLength={2_000}
         autocomplete="off"
         required

@@ -1,17 +1,8 @@
-const signs: Record<string, string> = {
-  eq: 'is',
-  ne: 'is not',
-  in: 'is one of',
-  like: 'is like',
-  gt: '>',
-  gte: '≥',
-  lt: '<',
-  lte: '≤',
-}
+import { labelOfField, labelOfValue, operatorLabels } from './labels.ts'
 
 const operand = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
 /** As the API tells several filters apart: a comma before the next field:op: alone. */
-const boundary = `,(?=${operand}:(?:${Object.keys(signs).join('|')}):)`
+const boundary = `,(?=${operand}:(?:${Object.keys(operatorLabels).join('|')}):)`
 
 /** One field:op:value, or several with commas between them, as people read it. */
 export const textOf = (filter: string): string =>
@@ -20,7 +11,8 @@ export const textOf = (filter: string): string =>
 function textOfOne(filter: string): string {
   const [field = '', op = '', ...rest] = filter.split(':')
   const value = rest.join(':')
-  return `${field} ${signs[op] ?? op} ${op === 'in' ? value.split('|').join(', ') : value}`
+  const values = (op === 'in' ? value.split('|') : [value]).map((one) => labelOfValue(field, one))
+  return `${labelOfField(field)} ${operatorLabels[op] ?? op} ${values.join(', ')}`
 }
 
 /**
@@ -28,7 +20,7 @@ function textOfOne(filter: string): string {
  * filter, it is `like` it, with any character in the comma's place.
  */
 export function filterFor(field: string, value: string): string {
-  const commas = new RegExp(boundary, 'g')
-  if (!commas.test(value)) return `${field}:eq:${value}`
-  return `${field}:like:${value.replace(/[\\%_]/g, '\\$&').replace(commas, '_')}`
+  const parts = value.split(new RegExp(boundary))
+  if (parts.length === 1) return `${field}:eq:${value}`
+  return `${field}:like:${parts.map((part) => part.replace(/[\\%_]/g, '\\$&')).join('_')}`
 }

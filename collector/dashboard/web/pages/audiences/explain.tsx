@@ -4,6 +4,7 @@ import { TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { Section } from '../../components/page.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
+import { counted } from '../../format.ts'
 import type { Audience } from './audiences.tsx'
 
 type Explanation = Awaited<ReturnType<typeof api.explainAudience>>
@@ -42,7 +43,7 @@ export function Explain({ audience }: { audience: Audience }) {
               <li key={pointer}>
                 <span class={`badge ${met ? '' : 'quiet'}`}>{met ? 'met' : 'not met'}</span>{' '}
                 <code>{pointer}</code>
-                {events !== undefined && ` (${events} events)`}
+                {events !== undefined && ` (${counted(Number(events), 'event')})`}
               </li>
             ))}
           </ul>

@@ -3,6 +3,7 @@ import { ApiError, api, messageOf } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
+import { counted } from '../../format.ts'
 import { useQuery } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { EventsAsked } from './eventsAsked.ts'
@@ -58,7 +59,7 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
                 {bytes.format(estimate.bytes / 1e6)}.
               </p>
               <button type="button" class="primary" aria-disabled={isRunning} onClick={start}>
-                {isRunning ? 'One moment…' : `Read ${records(Math.min(total, limit))} events`}
+                {isRunning ? 'One moment…' : `Read ${counted(Math.min(total, limit), 'event')}`}
               </button>
             </div>
           )

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
 import { DataTable } from '../../components/dataTable.tsx'
 import { exactTime } from '../../components/time.ts'
+import { counted } from '../../format.ts'
 import { currentSearch } from '../../router.tsx'
 import { setUrl, urlValue } from '../../urlState.ts'
 import { recordsQuery, useView } from '../../view/view.ts'
@@ -84,7 +85,7 @@ export function Explorer({ projectId }: { projectId: string }) {
       ) : (
         <>
           <p class="hint" role="status">
-            {found.rows.length} events read, {found.charged} of them charged.
+            {counted(found.rows.length, 'event')} read, {found.charged} charged.
           </p>
           {found.rows.length > 0 && (
             <DataTable

@@ -2,7 +2,7 @@ import type { Answer } from '../../../../api/client/index.ts'
 import { CsvButton } from '../../components/csvButton.tsx'
 import { ShareBar } from '../../components/shareBar.tsx'
 import { percent, wholeNumber } from '../../format.ts'
-import { Behind } from '../../view/behind.tsx'
+import { Drilldown } from '../../view/drilldown.tsx'
 import { textOf } from '../../view/filterText.ts'
 
 type Steps = Answer<'getAnalyticsFunnel'>['steps']
@@ -49,25 +49,25 @@ export function FunnelTable({
                 </span>
               </th>
               <td>
-                <Behind
+                <Drilldown
                   projectId={projectId}
                   page="visitors"
                   funnel={{ steps: filters, within, step: index + 1, hasStopped: false }}
                 >
                   {wholeNumber(visitors)}
-                </Behind>
+                </Drilldown>
               </td>
               <td>{share(visitors, first)}</td>
               <td>{index === 0 ? '' : share(visitors, steps[index - 1]!.visitors)}</td>
               <td>
                 {index < steps.length - 1 && (
-                  <Behind
+                  <Drilldown
                     projectId={projectId}
                     page="visitors"
                     funnel={{ steps: filters, within, step: index + 1, hasStopped: true }}
                   >
                     {wholeNumber(visitors - goOn(index))}
-                  </Behind>
+                  </Drilldown>
                 )}
               </td>
             </tr>

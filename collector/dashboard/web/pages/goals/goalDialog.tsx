@@ -1,48 +1,160 @@
-import { api } from '../../api.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { type AnalyticsGoal, api } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
-import { TextField } from '../../components/fields.tsx'
+import { Select, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
+import { counted } from '../../format.ts'
+import { useQuery, useQueryOf } from '../../useQuery.ts'
+import { daysOf, windowOf } from '../../view/periods.ts'
+import { type GoalKind, goalFilter, goalKinds, readGoalFilter } from './goalFilter.ts'
 
-/** Asks for a goal, and adds it to those that the project has by then. */
+/** The visitors who met the filter in the last 30 days are asked for this long after the last key. */
+const typingMs = 400
+/** How many pages are offered: those with the most visitors. */
+const pagesMax = 100
+
+/** Asks for a goal, or changes one, and saves it among the project's other goals. */
 export function GoalDialog({
   projectId,
+  goal,
   saved,
   close,
 }: {
   projectId: string
+  goal: AnalyticsGoal | null
   saved(): void
   close(): void
 }) {
+  const was = goal ? readGoalFilter(goal.filter) : { kind: 'page' as const, value: '' }
+  const [kind, setKind] = useState<GoalKind>(was.kind)
+  const [value, setValue] = useState(was.value)
+  const window = { project_id: projectId, ...windowOf(daysOf('days30')) }
+  const pages = useQuery(async () => {
+    const found = await api.getAnalyticsBreakdown({
+      ...window,
+      dimensions: 'page_path',
+      limit: pagesMax,
+    })
+    return found.breakdowns.page_path!.values.flatMap(({ value }) => value ?? [])
+  })
   return (
-    <Dialog title="New goal" close={close}>
+    <Dialog title={goal ? `Change ${goal.name}` : 'New goal'} close={close}>
       <Form
         submit={async ({ name = '', filter = '' }) => {
-          const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
-          await api.setAnalyticsGoals({
-            project_id: projectId,
-            goals: [...goals, { name, filter }],
-            ...(version > 0 && { version }),
-          })
+          await saveGoal(projectId, goal, { name, filter: goalFilter(kind, filter.trim()) })
           saved()
         }}
         action="Save goal"
         cancel={close}
-        values={{ filter: 'event_type:eq:form_submission' }}
+        values={{ name: goal?.name ?? '', kind: was.kind, filter: was.value }}
+        edited={({ filter = '' }) => setValue(filter.trim())}
       >
-        <TextField name="name" label="Name" hint="Such as “Signed up”." maxLength={200} required />
+        <Select
+          name="kind"
+          label="Reached when"
+          options={goalKinds}
+          onChange={(chosen) => {
+            setKind(chosen as GoalKind)
+            setValue('')
+          }}
+        />
+        {kind === 'page' && (
+          <TextField
+            key={kind}
+            name="filter"
+            label="Page"
+            hint="The path, such as /thanks."
+            suggestions={pages.value ?? []}
+            maxLength={2_000}
+            autocomplete="off"
+            required
+          />
+        )}
+        {kind === 'event' && (
+          <TextField
+            key={kind}
+            name="filter"
+            label="Event name"
+            hint="The name that the page gives to footfall('track', …)."
+            maxLength={200}
+            autocomplete="off"
+            required
+          />
+        )}
+        {kind === 'condition' && (
+          <TextField
+            key={kind}
+            name="filter"
+            label="Filter"
+            hint={
+              <>
+                Which events count, as <code>field:op:value</code>. Separate several with commas:{' '}
+                <code>event_type:eq:click,page_path:eq:/pricing</code>.
+              </>
+            }
+            maxLength={2_000}
+            required
+          />
+        )}
         <TextField
-          name="filter"
-          label="Filter"
-          hint={
-            <>
-              Which events count, as <code>field:op:value</code>; several with commas between them.
-              Such as <code>page_path:eq:/thanks</code>.
-            </>
-          }
-          maxLength={2_000}
+          name="name"
+          label="Name"
+          hint="Such as “Signed up”."
+          maxLength={200}
+          autocomplete="off"
           required
         />
+        <Preview window={window} kind={kind} value={value} />
       </Form>
     </Dialog>
   )
+}
+
+/** How many visitors reached such a goal lately, so that a wrong one is noticed before it is saved. */
+function Preview({
+  window,
+  kind,
+  value,
+}: {
+  window: { project_id: string; start_ms: number; end_ms: number }
+  kind: GoalKind
+  value: string
+}) {
+  const [filter, setFilter] = useState('')
+  const isComplete = value !== '' || kind === 'form' || kind === 'download'
+  useEffect(() => {
+    const timer = setTimeout(() => setFilter(isComplete ? goalFilter(kind, value) : ''), typingMs)
+    return () => clearTimeout(timer)
+  }, [isComplete, kind, value])
+  const reached = useQueryOf(filter, async () =>
+    filter === ''
+      ? null
+      : await api.getAnalyticsOverview({ ...window, filter }).then(
+          ({ overview }) => overview.visitors,
+          // The form says what is wrong with the filter when it is saved.
+          () => null,
+        ),
+  )
+  const isKnown = filter !== '' && !reached.isStale && typeof reached.value === 'number'
+  return (
+    <p class="hint" role="status">
+      {isKnown ? `${counted(reached.value!, 'visitor')} in the last 30 days` : '\u00a0'}
+    </p>
+  )
+}
+
+async function saveGoal(
+  projectId: string,
+  before: AnalyticsGoal | null,
+  after: AnalyticsGoal,
+): Promise<void> {
+  const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
+  const isKept = before !== null && goals.some(({ name }) => name === before.name)
+  await api.setAnalyticsGoals({
+    project_id: projectId,
+    goals: isKept
+      ? goals.map((goal) => (goal.name === before.name ? after : goal))
+      : [...goals, after],
+    ...(version > 0 && { version }),
+  })
 }

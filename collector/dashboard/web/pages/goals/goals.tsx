@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api.ts'
+import { type AnalyticsGoal, api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { CsvButton } from '../../components/csvButton.tsx'
 import {
@@ -16,7 +16,7 @@ import { percent, wholeNumber } from '../../format.ts'
 import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
-import { Behind } from '../../view/behind.tsx'
+import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { textOf } from '../../view/filterText.ts'
 import { useView } from '../../view/view.ts'
@@ -43,7 +43,7 @@ export function Goals({ projectId }: { projectId: string }) {
   const session = useSession()
   const role = useQuery(() => projectRole(projectId))
   const conversions = useQueryOf(JSON.stringify(query), () => api.getAnalyticsConversions(query))
-  const [isAdding, setAdding] = useState(false)
+  const [edited, setEdited] = useState<AnalyticsGoal | 'new' | null>(null)
   const mayEdit = isOrganizationAdmin(session) || role.value === 'admin'
   const remove = async (name: string) => {
     const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
@@ -52,18 +52,22 @@ export function Goals({ projectId }: { projectId: string }) {
       version,
       goals: goals.filter((goal) => goal.name !== name),
     })
-    toast('Goal removed')
+    toast('Goal removed', async () => {
+      const now = await api.getAnalyticsGoals({ project_id: projectId })
+      await api.setAnalyticsGoals({ project_id: projectId, version: now.version, goals })
+      await conversions.reload()
+    })
     await conversions.reload()
   }
   const add = (
-    <button type="button" class="primary" onClick={() => setAdding(true)}>
+    <button type="button" class="primary" onClick={() => setEdited('new')}>
       New goal
     </button>
   )
   return (
     <Page
       title="Goals"
-      lead="What visitors are to do, and how many of them do."
+      lead="What you want visitors to do, and how many of them do it."
       actions={mayEdit && add}
     >
       <div class="wide">
@@ -74,10 +78,10 @@ export function Goals({ projectId }: { projectId: string }) {
               <div class="empty">
                 <h2>No goals yet</h2>
                 <p>
-                  A goal is an event that you want: a form that is sent, a page that thanks for an
-                  order.
+                  A goal is something that you want visitors to do: visit a page, send a form, or
+                  download a file. This page then shows how many of them do it.
                 </p>
-                {mayEdit ? add : <p>An admin of the project can set goals.</p>}
+                {mayEdit ? add : <p>Ask a project admin to add goals.</p>}
               </div>
             ) : (
               <section
@@ -110,18 +114,25 @@ export function Goals({ projectId }: { projectId: string }) {
                             <span class="meta">{textOf(filter)}</span>
                           </th>
                           <td>
-                            <Behind projectId={projectId} page="visitors" filters={[filter]}>
+                            <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
                               {wholeNumber(visitors)}
-                            </Behind>
+                            </Drilldown>
                           </td>
                           <td>{rate === null ? '–' : percent(rate)}</td>
                           <td>
-                            <Behind projectId={projectId} page="events" filters={[filter]}>
+                            <Drilldown projectId={projectId} page="events" filters={[filter]}>
                               {wholeNumber(events)}
-                            </Behind>
+                            </Drilldown>
                           </td>
                           {mayEdit && (
-                            <td>
+                            <td class="row-actions">
+                              <button
+                                type="button"
+                                aria-label={`Change ${name}`}
+                                onClick={() => setEdited({ name, filter })}
+                              >
+                                Change
+                              </button>
                               <button
                                 type="button"
                                 aria-label={`Remove ${name}`}
@@ -154,14 +165,15 @@ export function Goals({ projectId }: { projectId: string }) {
             )
           }
         </AsyncView>
-        {isAdding && (
+        {edited && (
           <GoalDialog
             projectId={projectId}
+            goal={edited === 'new' ? null : edited}
             saved={() => {
-              setAdding(false)
+              setEdited(null)
               void conversions.reload()
             }}
-            close={() => setAdding(false)}
+            close={() => setEdited(null)}
           />
         )}
       </div>

@@ -18,6 +18,7 @@ export function IntegrationDialog({
   close(): void
 }) {
   const [type, setType] = useState<DestinationType>(integration?.type ?? 'hubspot')
+  const [typedName, setTypedName] = useState<string>()
   const fields = destinationFields[type]
   const submit = async (values: Values) => {
     const given = (isSecret: boolean) =>
@@ -53,9 +54,10 @@ export function IntegrationDialog({
         submit={submit}
         action={integration ? 'Save' : 'Create integration'}
         cancel={close}
+        edited={({ name = '' }) => setTypedName(name === destinationNames[type] ? undefined : name)}
         values={{
           type,
-          name: integration?.name ?? destinationNames[type],
+          name: typedName ?? integration?.name ?? destinationNames[type],
           ...Object.fromEntries(
             Object.entries(integration?.settings ?? {}).map(([name, value]) => [
               name,

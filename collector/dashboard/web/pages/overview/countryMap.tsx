@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { countryName, wholeNumber } from '../../format.ts'
+import { counted, countryName } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { addFilter, type ViewQuery } from '../../view/view.ts'
 
@@ -57,7 +57,7 @@ function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: Vi
             class={`level-${level}`}
             onClick={visitors > 0 ? () => addFilter(`country:eq:${code}`) : undefined}
           >
-            <title>{`${code === null ? id : countryName(code)}: ${wholeNumber(visitors)} visitors`}</title>
+            <title>{`${code === null ? id : countryName(code)}: ${counted(visitors, 'visitor')}`}</title>
           </path>
         )
       })}

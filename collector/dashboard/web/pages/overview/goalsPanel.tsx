@@ -6,7 +6,7 @@ import { percent, wholeNumber } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 import type { QueryState } from '../../useQuery.ts'
-import { Behind } from '../../view/behind.tsx'
+import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 
 export type Conversions = Awaited<ReturnType<typeof api.getAnalyticsConversions>>
@@ -71,9 +71,9 @@ const Rows = ({
             <FilterButton filters={[filter]}>{name}</FilterButton>
           </th>
           <td>
-            <Behind projectId={projectId} page="visitors" filters={[filter]}>
+            <Drilldown projectId={projectId} page="visitors" filters={[filter]}>
               {wholeNumber(visitors)}
-            </Behind>
+            </Drilldown>
           </td>
           <td>{rate === null ? '–' : percent(rate)}</td>
         </tr>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
-import { wholeNumber } from '../../format.ts'
+import { counted, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { useRepeat } from '../../useRepeat.ts'
 
@@ -31,8 +31,8 @@ export function Live({ projectId, include_bots }: LiveAsked) {
       <div class="card">
         <h2>The last 30 minutes</h2>
         <p class="meta number">
-          {wholeNumber(live.visitors)} visitors, {wholeNumber(live.page_views)} page views,{' '}
-          {wholeNumber(live.events)} events
+          {counted(live.visitors, 'visitor')}, {counted(live.page_views, 'page view')},{' '}
+          {counted(live.events, 'event')}
         </p>
         <div class="minutes" aria-hidden="true">
           {live.minutes.map(({ start_ms, visitors }) => (

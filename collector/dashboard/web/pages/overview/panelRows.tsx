@@ -4,7 +4,7 @@ import { CsvButton } from '../../components/csvButton.tsx'
 import { type Column, DataTable } from '../../components/dataTable.tsx'
 import { ShareBar } from '../../components/shareBar.tsx'
 import { countryName, wholeNumber } from '../../format.ts'
-import { Behind } from '../../view/behind.tsx'
+import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
 import { filterFor } from '../../view/filterText.ts'
 
@@ -95,13 +95,13 @@ export function PanelRows({
     if (row.value === null || row.sessions !== null) return wholeNumber(count)
     const more = of === 'page_views' ? ['event_type:eq:page_view'] : []
     return (
-      <Behind
+      <Drilldown
         projectId={projectId}
         page={of === 'visitors' ? 'visitors' : 'events'}
         filters={[...filtersOf(row.value), ...more]}
       >
         {wholeNumber(count)}
-      </Behind>
+      </Drilldown>
     )
   }
   return (

@@ -7,6 +7,7 @@ import { CsvButton } from '../../components/csvButton.tsx'
 import { DataTable } from '../../components/dataTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
+import { counted } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
@@ -82,13 +83,13 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
                 {prices.value ? costOf(prices.value, 'events', Math.min(count, pageLength)) : '…'}.
               </p>
               <button type="button" class="primary" onClick={read}>
-                List {records(Math.min(count, pageLength))} visitors
+                List {counted(Math.min(count, pageLength), 'visitor')}
               </button>
             </div>
           ) : (
             <>
               <p class="hint" role="status">
-                {records(found.visitors.length)} of {records(count)} visitors, each a browser.
+                {records(found.visitors.length)} of {counted(count, 'visitor')}, each a browser.
               </p>
               <DataTable
                 caption="Visitors"

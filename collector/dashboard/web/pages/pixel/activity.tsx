@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { type Activity, api, type Pixel } from '../../api.ts'
 import { Section } from '../../components/page.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
-import { wholeNumber } from '../../format.ts'
+import { counted } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
 
@@ -33,7 +33,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
           )}
           {activity?.first_event_at && activity.last_event_at && (
             <p class="meta">
-              {count(activity.events_last_24h, 'event')} in the last 24 hours, the last one{' '}
+              {counted(activity.events_last_24h, 'event')} in the last 24 hours, the last one{' '}
               <RelativeTime at={activity.last_event_at} />. The first came{' '}
               <RelativeTime at={activity.first_event_at} />.
             </p>
@@ -51,7 +51,7 @@ function Rejections({ activity: { rejected_last_24h, last_rejection } }: { activ
   return (
     <div class="notice">
       <p>
-        <strong>{count(rejected_last_24h, 'event')} rejected</strong> in the last 24 hours.
+        <strong>{counted(rejected_last_24h, 'event')} rejected</strong> in the last 24 hours.
         {last_rejection && (
           <>
             {' '}
@@ -90,19 +90,20 @@ const states = {
   ignored: 'Events arrive, but the project ignores them',
 }
 
-/** Refused: the latest beacon was refused. Ignored: no event was stored, and the project has ignored some. */
+/**
+ * Refused: the latest beacon was refused. Once events came in, an unreadable request is not from the pixel: anybody can
+ * send one. Ignored: no event was stored, and the project has ignored some. */
 const stateOf = ({
   first_event_at,
   last_event_at,
   last_refusal,
   last_ignored,
 }: Activity): keyof typeof states => {
-  if (last_refusal && last_refusal.at > (last_event_at ?? '')) return 'refused'
+  const isFromVisitor = last_refusal && (last_refusal.error !== 'malformed' || !first_event_at)
+  if (isFromVisitor && last_refusal.at > (last_event_at ?? '')) return 'refused'
   if (first_event_at) return 'lit'
   return last_ignored ? 'ignored' : 'waiting'
 }
-
-const count = (n: number, what: string): string => `${wholeNumber(n)} ${what}${n === 1 ? '' : 's'}`
 
 /** The pixel's activity, asked again and again while the page is seen. A hook. */
 function useActivity(pixelId: string): { activity: Activity | null; isAway: boolean } {

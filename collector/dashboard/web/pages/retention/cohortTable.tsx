@@ -1,6 +1,6 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { CsvButton } from '../../components/csvButton.tsx'
-import { percent, startOf, wholeNumber } from '../../format.ts'
+import { counted, percent, startOf, wholeNumber } from '../../format.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 
 type Retention = Answer<'getAnalyticsRetention'>
@@ -10,11 +10,14 @@ export function CohortTable({
   projectId,
   interval,
   cohorts,
+  isOpen,
   isStale,
 }: {
   projectId: string
   interval: Retention['interval']
   cohorts: Retention['cohorts']
+  /** Whether the last interval is still running. */
+  isOpen: boolean
   isStale: boolean
 }) {
   const filled = cohorts.filter(({ visitors }) => visitors > 0)
@@ -43,13 +46,13 @@ export function CohortTable({
                 <th scope="row">{startOf(interval, start_ms)}</th>
                 <td>{wholeNumber(visitors)}</td>
                 {returned.map((came, index) => (
-                  <td
+                  <Share
                     key={index}
-                    title={`${wholeNumber(came)} visitors`}
-                    ref={(cell) => cell?.style.setProperty('--share', `${(45 * came) / visitors}%`)}
-                  >
-                    {percent(came / visitors)}
-                  </td>
+                    came={came}
+                    visitors={visitors}
+                    interval={interval}
+                    isRunning={isOpen && index > 0 && index === returned.length - 1}
+                  />
                 ))}
               </tr>
             ))}
@@ -70,5 +73,32 @@ export function CohortTable({
         />
       </div>
     </section>
+  )
+}
+
+/** How many of a cohort came in one interval. The interval that still runs has no share yet if nobody came. */
+function Share({
+  came,
+  visitors,
+  interval,
+  isRunning,
+}: {
+  came: number
+  visitors: number
+  interval: Retention['interval']
+  isRunning: boolean
+}) {
+  return (
+    <td
+      class={isRunning ? 'running' : ''}
+      title={
+        isRunning
+          ? `${counted(came, 'visitor')} so far; this ${interval} is not over`
+          : counted(came, 'visitor')
+      }
+      ref={(cell) => cell?.style.setProperty('--share', `${(45 * came) / visitors}%`)}
+    >
+      {isRunning && came === 0 ? '–' : percent(came / visitors)}
+    </td>
   )
 }

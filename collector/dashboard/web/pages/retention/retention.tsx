@@ -39,11 +39,12 @@ export function Retention({ projectId }: { projectId: string }) {
           </select>
         </ViewBar>
         <AsyncView query={retention} lines={8}>
-          {({ interval, cohorts }) => (
+          {({ interval, cohorts, meta }) => (
             <CohortTable
               projectId={projectId}
               interval={interval}
               cohorts={cohorts}
+              isOpen={meta.end_ms >= Date.now() - 60_000}
               isStale={retention.isStale}
             />
           )}

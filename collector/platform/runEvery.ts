@@ -2,7 +2,7 @@
  * Runs a chore now and again `everyMs` after each time it ended, until it is stopped. What it throws is told to
  * `failed` and changes nothing.
  */
-export function repeat(
+export function runEvery(
   everyMs: number,
   run: () => Promise<void>,
   failed: (error: Error) => void,

@@ -2,8 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openKeptCopy } from '../../../collector/platform/keptCopy.ts'
-import { openKeptList } from '../../../collector/platform/keptList.ts'
+import { openCachedList } from '../../../collector/platform/cachedList.ts'
+import { openDiskCache } from '../../../collector/platform/diskCache.ts'
 import { waitFor } from '../../harness/service.ts'
 
 interface Item {
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const openList = () =>
-  openKeptList<Item>(dataDir, 'items', {
+  openCachedList<Item>(dataDir, 'items', {
     keyOf: ({ id }) => id,
     get: (id) => items.get(id),
     all: () => items.values(),
@@ -92,7 +92,7 @@ test('many changes of few items leave a file of bounded length', async () => {
 
 test('nothing is written before the list is complete, and what an earlier release wrote is read until then', async () => {
   const earlier = [{ id: '1', text: 'earlier' }]
-  openKeptCopy<Item[]>(dataDir, 'items').write(earlier)
+  openDiskCache<Item[]>(dataDir, 'items').write(earlier)
   const list = openList()
   list.changed('1')
   await list.close()
@@ -100,6 +100,6 @@ test('nothing is written before the list is complete, and what an earlier releas
 
   const { list: complete } = await begun()
   await complete.close()
-  expect(openKeptCopy(dataDir, 'items').read()).toBeUndefined()
+  expect(openDiskCache(dataDir, 'items').read()).toBeUndefined()
   expect(openList().read()).toEqual([...items.values()])
 })

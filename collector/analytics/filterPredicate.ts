@@ -7,7 +7,11 @@ export const namesOf = (lists: readonly (readonly Filter[])[]): string[] =>
   lists.flat().flatMap(({ field }) => field?.name ?? [])
 
 /** SQL of whether an event meets filters; an unknown value meets none. */
-export function metBy(filters: readonly Filter[], organization: string, bind: Bind): string {
+export function filterPredicate(
+  filters: readonly Filter[],
+  organization: string,
+  bind: Bind,
+): string {
   if (filters.length === 0) return 'true'
   return filterConditions(filters, organization, bind)
     .map((sql) => `ifNull(${sql}, false)`)

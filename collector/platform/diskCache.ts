@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path'
 
 /** A small copy on this machine's disk of a value in PostgreSQL, for a start while PostgreSQL is away. */
-export interface KeptCopy<T> {
+export interface DiskCache<T> {
   /** The value written last; undefined when there is none, or it cannot be read. */
   read(): T | undefined
   /** Replaces the value atomically. Ignores a disk that refuses it: the next write may succeed. */
@@ -24,7 +24,7 @@ export interface KeptCopy<T> {
 export const keptDirectory = (dataDir: string): string => join(dataDir, 'kept')
 
 /** Opens the copy of that name in the data directory: JSON that only its owner may read. Lists are in keptList.ts. */
-export function openKeptCopy<T>(dataDir: string, name: string): KeptCopy<T> {
+export function openDiskCache<T>(dataDir: string, name: string): DiskCache<T> {
   const path = join(keptDirectory(dataDir), `${name}.json`)
   return {
     read() {

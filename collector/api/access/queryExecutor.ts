@@ -8,16 +8,16 @@ import type {
   ResultStream,
 } from '../../platform/clickhouse/client.ts'
 import { ClickHouseRefused } from '../../platform/storeErrors.ts'
-import { busy, NoAnswer, queryTooHeavy } from '../http/errors.ts'
-import { Gate, type GateLimits } from './gate.ts'
+import { busy, ClientDisconnected, queryTooHeavy } from '../http/errors.ts'
+import { ConcurrencyLimiter, type ConcurrencyLimits } from './concurrencyLimiter.ts'
 
 /**
  * What one request of a caller reads ClickHouse through. Its queries wait until it is their organization's turn, have
- * limits of time and memory, and end when the caller goes. They throw 503 "busy", 400 "query_too_heavy", and NoAnswer
+ * limits of time and memory, and end when the caller goes. They throw 503 "busy", 400 "query_too_heavy", and ClientDisconnected
  * when the caller has gone.
  */
-export interface Reader {
-  /** For what is remembered for other callers, too: it must not end with this one. */
+export interface QueryExecutor {
+  /** Serves reads whose result other callers share, so it does not end with this caller. */
   readonly clickhouse: ClickHouse
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal
@@ -26,7 +26,7 @@ export interface Reader {
   /** Runs a query and hands its bytes on unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
   /** The same through one of the servers (ClickHouse.shards), within the same limits. */
-  through(server: ClickHouse): Reader
+  through(server: ClickHouse): QueryExecutor
 }
 
 /** How much of ClickHouse a read may take: a page stops where it is full, a scan looks at all of its window. */
@@ -49,7 +49,7 @@ export interface ReadLimits {
 }
 
 /** Of one organization, in one process. Who waits longer than `waitMs` is told to come again. */
-const gateLimits: Record<Effort, GateLimits> = {
+const concurrencyLimits: Record<Effort, ConcurrencyLimits> = {
   page: { atOnce: 8, waitingMax: 64, waitMs: 10_000 },
   scan: { atOnce: 2, waitingMax: 32, waitMs: 10_000 },
 }
@@ -80,27 +80,30 @@ export interface ReadFor {
   readonly caller?: { readonly kind: string }
 }
 
-/** Opens what one request reads through. */
-export type OpenReader = (readFor: ReadFor, by: ReadBy) => Reader
+/** Opens the executor through which one request reads. */
+export type OpenQueryExecutor = (readFor: ReadFor, by: ReadBy) => QueryExecutor
 
-/** Makes the reader of each request of this process. One for all routes, so that they share the limits. */
-export function createOpenReader(
+/** Creates the query executor of each request of this process. One for all routes, so that they share the limits. */
+export function createOpenQueryExecutor(
   clickhouse: Readonly<Record<ReadFor['mode'], ClickHouse>>,
   limits: ReadLimits,
-): OpenReader {
-  const gates = { page: new Gate(gateLimits.page), scan: new Gate(gateLimits.scan) }
+): OpenQueryExecutor {
+  const limiters = {
+    page: new ConcurrencyLimiter(concurrencyLimits.page),
+    scan: new ConcurrencyLimiter(concurrencyLimits.scan),
+  }
   return ({ organizationId, mode, caller }, by) => {
     const owner = `${caller?.kind === 'share' ? 'share' : mode} ${organizationId}`
-    return openReader(clickhouse[mode], { gate: gates[by.effort], owner }, by, limits)
+    return openQueryExecutor(clickhouse[mode], { limiter: limiters[by.effort], owner }, by, limits)
   }
 }
 
-function openReader(
+function openQueryExecutor(
   clickhouse: ClickHouse,
-  { gate, owner }: { gate: Gate; owner: string },
+  { limiter, owner }: { limiter: ConcurrencyLimiter; owner: string },
   by: ReadBy,
   limits: ReadLimits,
-): Reader {
+): QueryExecutor {
   const { signal, effort } = by
   let secondsLeft = limits.secondsMax
 
@@ -110,7 +113,7 @@ function openReader(
     format: OutputFormat,
   ): Promise<ResultStream> => {
     if (signal.aborted) throw callerGone()
-    if (!(await gate.enter(owner, signal))) {
+    if (!(await limiter.enter(owner, signal))) {
       if (signal.aborted) throw callerGone()
       throw busy('This organization has too many requests under way.', busyRetrySeconds)
     }
@@ -128,14 +131,14 @@ function openReader(
       signal.addEventListener('abort', () => answer.body.destroy(), { once: true })
       return answer
     } catch (error) {
-      throw signal.aborted ? callerGone() : inOurWords(error, by, limits)
+      throw signal.aborted ? callerGone() : toApiError(error, by, limits)
     } finally {
       secondsLeft -= (performance.now() - startedAt) / 1000
-      gate.leave(owner)
+      limiter.leave(owner)
     }
   }
 
-  const through = (server: ClickHouse): Reader => ({
+  const through = (server: ClickHouse): QueryExecutor => ({
     clickhouse: server,
     signal,
     through,
@@ -152,7 +155,7 @@ function openReader(
   return through(clickhouse)
 }
 
-const callerGone = () => new NoAnswer('the caller has gone')
+const callerGone = () => new ClientDisconnected('the caller has gone')
 
 /** ClickHouse's codes for a query that took more than it may. */
 const overLimit = new Set([
@@ -175,7 +178,7 @@ const overloaded = new Set([
 
 const memoryLimitExceeded = 241
 
-function inOurWords(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimits): unknown {
+function toApiError(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimits): unknown {
   if (!(error instanceof ClickHouseRefused)) return error
   const { code, message } = error
   const isOwnMemory = code === memoryLimitExceeded && /query memory limit/i.test(message)

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { keptDirectory, openKeptCopy } from './keptCopy.ts'
+import { keptDirectory, openDiskCache } from './diskCache.ts'
 
 /** How many items one write encodes: the event loop serves others between two of them. */
 const sliceItems = 250
@@ -20,7 +20,7 @@ export interface ListSource<T> {
 }
 
 /** A copy on this machine's disk of a long list, for a start while PostgreSQL is away. */
-export interface KeptList<T> {
+export interface CachedList<T> {
   /** The list written last; undefined when there is none. */
   read(): T[] | undefined
   /** Writes the list: to be called when it is complete for the first time. Until then nothing is written. */
@@ -36,7 +36,11 @@ export interface KeptList<T> {
  * it. Every line has a checksum, and the first damaged line ends the list: it is then as it was before. Writes are in
  * slices and off the event loop, and what one change writes does not depend on the length of the list.
  */
-export function openKeptList<T>(dataDir: string, name: string, source: ListSource<T>): KeptList<T> {
+export function openCachedList<T>(
+  dataDir: string,
+  name: string,
+  source: ListSource<T>,
+): CachedList<T> {
   const directory = keptDirectory(dataDir)
   const path = join(directory, `${name}.log`)
   const dirty = new Set<string>()
@@ -111,7 +115,7 @@ export function openKeptList<T>(dataDir: string, name: string, source: ListSourc
       try {
         return readLog(readFileSync(path, 'utf8'), source.keyOf)
       } catch {
-        return openKeptCopy<T[]>(dataDir, name).read()
+        return openDiskCache<T[]>(dataDir, name).read()
       }
     },
     begin() {

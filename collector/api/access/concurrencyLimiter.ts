@@ -1,16 +1,16 @@
 /** How many of one owner's things may go on at once, how many more may wait, and for how long. */
-export interface GateLimits {
+export interface ConcurrencyLimits {
   atOnce: number
   waitingMax: number
   waitMs: number
 }
 
 /** Lets at most `atOnce` of each owner in; the others wait in the order in which they came. */
-export class Gate {
-  readonly #limits: GateLimits
+export class ConcurrencyLimiter {
+  readonly #limits: ConcurrencyLimits
   readonly #owners = new Map<string, { inside: number; waiting: Set<() => void> }>()
 
-  constructor(limits: GateLimits) {
+  constructor(limits: ConcurrencyLimits) {
     this.#limits = limits
   }
 

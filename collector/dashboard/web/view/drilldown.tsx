@@ -24,7 +24,7 @@ interface Counted {
  * A number that leads to what it is made of: the page of the same view, narrowed by what the number counts. Whoever has
  * a share link sees the number alone.
  */
-export const Behind = ({ children, ...counted }: Counted & { children: ComponentChildren }) =>
+export const Drilldown = ({ children, ...counted }: Counted & { children: ComponentChildren }) =>
   isShared() ? children : <BehindLink {...counted}>{children}</BehindLink>
 
 function BehindLink({

@@ -9,7 +9,7 @@ import type { BeaconRequest } from './beaconRequest.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
 /** The browser that a beacon is from, according to the connection, or to a back end with a key. */
-export interface Sender {
+export interface ClientInfo {
   ip: string
   userAgent: string
   /** A back end with a valid key sent the beacon. */
@@ -46,11 +46,11 @@ export const createVerifiesBackend =
  * Returns who sends a beacon. `client_ip` and `user_agent` of the body count only for a verified back end. Throws 400
  * "malformed" when they are not an address and a text.
  */
-export function senderOf(
+export function clientInfoOf(
   request: BeaconRequest,
   { client_ip = request.ip, user_agent = request.headers['user-agent'] ?? '' }: Envelope,
   isVerifiedBackend: boolean,
-): Sender {
+): ClientInfo {
   if (!isVerifiedBackend)
     return { ip: request.ip, userAgent: request.headers['user-agent'] ?? '', isVerifiedBackend }
   if (typeof client_ip !== 'string' || isIP(client_ip) === 0)

@@ -20,7 +20,7 @@ type Parts = Pick<
  * What an export of a project would send where. Throws 400 where it names not one of an audience and a list, and 400
  * for an audience, list or integration that is not of the project: a body cannot be "not found".
  */
-export async function readWanted(
+export async function readExportRequest(
   client: Queryable,
   organizationId: string,
   projectId: string,

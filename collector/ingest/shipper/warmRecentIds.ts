@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { idWordsAt, nextLineAt } from '../spool/lines.ts'
+import { idWordsAt, nextLineAt } from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
 
 /** Reading more ids would take longer than asking for those that arrive. A filter's slice holds twice as many. */

@@ -3,12 +3,12 @@ import type { Bind } from '../../events/query/bind.ts'
 import { personOf } from '../../identity/store/personSql.ts'
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
-import { eventSums } from './eventHits.ts'
-import { intentMatchesOfPeople } from './intentHits.ts'
-import { listMatchesQueries } from './listHits.ts'
+import { audienceMatchesQueries } from './audienceMatchesQuery.ts'
+import { eventSums } from './eventSums.ts'
+import { intentMatchesOfPeople } from './intentMatchesQuery.ts'
+import { listMatchesQueries } from './listMatchesQuery.ts'
 import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
-import { audienceMatchesQueries } from './usedMembers.ts'
 
 /** What each source knows of people: SELECTs of `member`, a hem number of the person, and `bits`, the leaves that are met. */
 export function peopleMatchesQueries(plan: MembersPlan, bind: Bind): string[] {

@@ -3,7 +3,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Keeps customers' secrets in the stores so that the stores alone do not tell them. */
-export interface Sealer {
+export interface SecretBox {
   /**
    * Seals a text for one purpose (`webhook:ID`), for which alone it can be opened. Throws NoSecretKeyError where
    * the operator has set no key.
@@ -21,7 +21,7 @@ export class NoSecretKeyError extends Error {
 }
 
 /** The settings that decide which keys seal. */
-export interface SealerSettings {
+export interface SecretBoxSettings {
   /** As base64; the first one seals, all of them open. */
   secretKeys: readonly string[]
   /** Null when PostgreSQL is the local one. */
@@ -35,7 +35,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /** Seals with the first of the keys, opens with any: AES-256-GCM, as `v1.KEY.BASE64URL` where KEY tells which key it was. */
-export function createSealer(keys: readonly Buffer[]): Sealer {
+export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   const byName = new Map(keys.map((key) => [nameOf(key), key]))
   return {
     seal(text, purpose) {
@@ -73,13 +73,13 @@ export function createSealer(keys: readonly Buffer[]): Sealer {
 const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 /**
- * The sealer of this service: with the keys of FOOTFALL_SECRET_KEY, or where PostgreSQL is the local one, with one that
+ * The secret box of this service: with the keys of FOOTFALL_SECRET_KEY, or where PostgreSQL is the local one, with one that
  * is made once and kept beside it. Several hosts that share a PostgreSQL have to be given the same.
  */
-export function openSealer({ secretKeys, databaseUrl, dataDir }: SealerSettings): Sealer {
+export function openSecretBox({ secretKeys, databaseUrl, dataDir }: SecretBoxSettings): SecretBox {
   if (secretKeys.length > 0)
-    return createSealer(secretKeys.map((key) => Buffer.from(key, 'base64')))
-  return createSealer(databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : [])
+    return createSecretBox(secretKeys.map((key) => Buffer.from(key, 'base64')))
+  return createSecretBox(databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : [])
 }
 
 /** The key in a file, which the first process that asks makes; its owner alone may read it. */

@@ -6,7 +6,7 @@ import { listen } from '../http/listen.ts'
 import { healthRoutes } from './healthRoutes.ts'
 
 /** What answers on PORT while a store that the service cannot start without is away. */
-export interface WaitingRoom {
+export interface StartupServer {
   /** Opens it, unless it is open: from now on `/readyz` and whatever else is asked say what is waited for. */
   waitFor(reason: string): Promise<void>
   /** Leaves the port to the workers. */
@@ -16,7 +16,7 @@ export interface WaitingRoom {
 const retrySeconds = 5
 
 /** A waiting room that is not open yet: where all stores are there it never is. */
-export function createWaitingRoom({ host, port }: Pick<Config, 'host' | 'port'>): WaitingRoom {
+export function createStartupServer({ host, port }: Pick<Config, 'host' | 'port'>): StartupServer {
   let awaited = ''
   let opened: Promise<() => Promise<void>> | null = null
 

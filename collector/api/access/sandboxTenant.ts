@@ -46,7 +46,7 @@ const kinds = {
 } as const
 
 /** How a test key sees the service. */
-export interface SampleView {
+export interface SandboxTenant {
   /** Makes a test key's request one of the sample organization; returns as whom it goes on. */
   enter(request: FastifyRequest, principal: Principal): Promise<Principal>
   /** The same for the ids in its body, which is read later. */
@@ -60,7 +60,7 @@ export interface SampleView {
  * its own organization that it names become the sample's before any handler sees them; `showOwnNames` turns them back
  * in the answer. Ids of others stay as they are, and are not found.
  */
-export function createSampleView(postgres: Postgres): SampleView {
+export function createSandboxTenant(postgres: Postgres): SandboxTenant {
   const isTheirs = ttlCache((key) => isOwn(postgres, JSON.parse(key)))
   const replaceOwn = async (
     place: Record<string, unknown>,

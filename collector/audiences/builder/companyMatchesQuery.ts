@@ -2,12 +2,12 @@ import { companyFields } from '../../../schemas/fields.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { companyDomains, peopleWhere } from '../../identity/store/profileSql.ts'
 import { leavesOf } from '../definition/leaves.ts'
-import { eventSums } from './eventHits.ts'
-import { intentMatchesOfCompanies } from './intentHits.ts'
-import { listMatchesQueries } from './listHits.ts'
+import { audienceMatchesQueries } from './audienceMatchesQuery.ts'
+import { eventSums } from './eventSums.ts'
+import { intentMatchesOfCompanies } from './intentMatchesQuery.ts'
+import { listMatchesQueries } from './listMatchesQuery.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
-import { audienceMatchesQueries } from './usedMembers.ts'
 
 /**
  * What each source knows of companies: SELECTs of `member`, the domain, and `bits`, the leaves that are met. Events are

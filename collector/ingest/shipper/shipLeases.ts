@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { repeat } from '../../platform/repeat.ts'
+import { runEvery } from '../../platform/runEvery.ts'
 
 /** The key of the advisory lock: any number that nothing else in our database locks. */
 const turnsLock = 7_306_080
@@ -100,7 +100,7 @@ export class ShipLeases {
       await session.query('SELECT 1')
       heardAt = askedAt
     }
-    const heartbeat = repeat(heartbeatMs, beat, () => this.#drop(session))
+    const heartbeat = runEvery(heartbeatMs, beat, () => this.#drop(session))
     return {
       idsOfOthers,
       mayOtherInsertsRun,

@@ -13,7 +13,7 @@ interface WebhookRequest {
 }
 
 /** Runs `change` in a transaction that locks the webhook. Throws 403 and 404 for callers who may not change it. */
-export async function forChange<T>(
+export async function lockWebhook<T>(
   { postgres, recordScopeOf }: WebhooksDeps,
   { principal, params, query }: WebhookRequest,
   change: (client: Queryable, webhook: Webhook) => Promise<T>,

@@ -11,7 +11,7 @@ import { unfinished } from '../exportRuns.ts'
 import type { Entity, Mapping } from '../validateExport.ts'
 
 /** A run that is to go on, as it stands. */
-export interface Task {
+export interface RunState {
   readonly runId: string
   readonly exportId: string
   readonly exportName: string
@@ -54,7 +54,10 @@ export interface Task {
 }
 
 /** The run, where it has records without an outcome and its time has come; else undefined. */
-export async function readTask(client: Queryable, runId: string): Promise<Task | undefined> {
+export async function readRunState(
+  client: Queryable,
+  runId: string,
+): Promise<RunState | undefined> {
   const { rows } = await client.query<Row>(
     `SELECT run.run_id, run.export_id, exports.name, organization_id, exports.project_id, retry_of, run.build_id,
        audience_builds.status AS build_status, coalesce(audience_builds.count, 0)::float8 AS build_count,
@@ -120,7 +123,7 @@ interface Row {
   project_id: string
   retry_of: string | null
   build_id: string
-  build_status: Task['buildStatus']
+  build_status: RunState['buildStatus']
   build_count: number
   is_build_kept: boolean
   entity: Entity

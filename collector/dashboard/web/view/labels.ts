@@ -1,0 +1,91 @@
+/** What the dashboard calls fields, operators and events. The API's own names appear in titles and in the API. */
+
+/** Fields of events, by the API's name. */
+export const fieldLabels: Readonly<Record<string, string>> = {
+  event_type: 'Event',
+  page_path: 'Page',
+  page_host: 'Site',
+  page_url: 'Page address',
+  is_entry: 'Entry',
+  referrer_host: 'Referrer',
+  referrer_url: 'Referrer address',
+  utm_source: 'Campaign source',
+  utm_medium: 'Campaign medium',
+  utm_campaign: 'Campaign',
+  utm_term: 'Campaign term',
+  utm_content: 'Campaign content',
+  click_id_type: 'Ad click type',
+  click_id: 'Ad click id',
+  country: 'Country',
+  region: 'Region',
+  city: 'City',
+  language: 'Language',
+  device_type: 'Device',
+  browser: 'Browser',
+  browser_version: 'Browser version',
+  os: 'Operating system',
+  os_version: 'System version',
+  screen_width: 'Screen width',
+  viewport_width: 'Window width',
+  resolved: 'Identified',
+  is_bot: 'Bot',
+  bot_reason: 'Bot reason',
+  event_data: 'Event data',
+  event_id: 'Event id',
+  cookie_id: 'Visitor id',
+  session_id: 'Session id',
+  pixel_id: 'Pixel id',
+  project_id: 'Project id',
+  source: 'Sent by',
+  campaign_id: 'Ad campaign id',
+  spend: 'Spend',
+  user_agent: 'User agent',
+  client_ip: 'IP address',
+  timestamp: 'Time',
+  ts_millis: 'Time in milliseconds',
+  received_at: 'Received',
+}
+
+const eventLabels: Readonly<Record<string, string>> = {
+  page_view: 'Page view',
+  click: 'Click',
+  scroll_depth: 'Scroll depth',
+  copy: 'Text copied',
+  form_submission: 'Form sent',
+  search: 'Search',
+  video: 'Video',
+  download: 'Download',
+  custom: 'Custom event',
+  impression: 'Ad impression',
+}
+
+/** Operators between a field and a value, as a filter shows them. */
+export const operatorLabels: Readonly<Record<string, string>> = {
+  eq: 'is',
+  ne: 'is not',
+  in: 'is one of',
+  like: 'is like',
+  gt: 'is more than',
+  gte: 'is at least',
+  lt: 'is less than',
+  lte: 'is at most',
+}
+
+/** What each operator needs to know of its value. */
+export const operatorHints: Readonly<Record<string, string>> = {
+  in: 'Separate several values with |.',
+  like: '% stands for any text, _ for any character.',
+}
+
+/** The label of a field, or of a property of custom events: "Property plan" for event_data.properties.plan. */
+export function labelOfField(name: string): string {
+  const property = /^event_data\.(?:properties\.)?(.+)$/.exec(name)?.[1]
+  if (property) return property === 'name' ? 'Event name' : `Property ${property}`
+  return fieldLabels[name] ?? name
+}
+
+/** The label of a field's value. */
+export const labelOfValue = (field: string, value: string): string => {
+  if (field === 'event_type') return eventLabels[value] ?? value
+  return value === 'true' ? 'yes' : value === 'false' ? 'no' : value
+}
