@@ -141,7 +141,7 @@ test('every time that JavaScript writes is read back', () => {
 describe('a window of days', () => {
   const lengths = { daysDefault: 30, daysMax: 90 }
   const readDays = (given: Given) =>
-    readWindowOfDays(checkedQuery(exactly(windowQuery), given), now, lengths)
+    readWindowOfDays(checkedQuery(strictObject(windowQuery), given), now, lengths)
 
   test('has its default length without a start', () => {
     expect(readDays({})).toEqual({ startMs: now - 30 * day, endMs: now })
