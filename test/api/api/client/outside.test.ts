@@ -42,7 +42,7 @@ test('a program of another package compiles under tsc --strict, and reads pages,
   await postBeacon(service.url, beaconOf(service, events))
   for (const { event_id } of events) await readEvent(service, event_id)
 
-  cpSync(join(packageRoot, 'test/api/client/program'), directory, { recursive: true })
+  cpSync(join(packageRoot, 'test/api/api/client/program'), directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "type": "module" }')
   mkdirSync(join(directory, 'node_modules'))
   symlinkSync(packageRoot, join(directory, 'node_modules/footfall'))
