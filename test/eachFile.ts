@@ -1,7 +1,24 @@
 /** Runs before every file of tests; its `afterAll` after all of the file's own. */
-import { afterAll } from 'vitest'
+import { afterAll, beforeEach } from 'vitest'
 import { dropDatabases } from './harness/databases.ts'
 import { renewIds } from './harness/ids.ts'
+import { followLogs, forgetLogs } from './harness/logs.ts'
 
 renewIds()
+
+const readLogsOfFile = followLogs()
+beforeEach(({ onTestFailed }) => {
+  const readLogs = followLogs()
+  onTestFailed(() => printLogs(readLogs()))
+})
+// biome-ignore lint/correctness/noEmptyPattern: Vitest requires a pattern of the fixtures here.
+afterAll(({}, { result }) => {
+  // So soon only a hook before the tests has failed it.
+  if (result?.state === 'fail') printLogs(readLogsOfFile())
+  forgetLogs()
+})
 afterAll(dropDatabases)
+
+function printLogs(logs: string): void {
+  if (logs) console.error(`Logged meanwhile:\n${logs}`)
+}

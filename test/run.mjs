@@ -26,6 +26,7 @@ const programs = {
 
 const { tier, toVitest } = readArguments(process.argv.slice(2))
 await install()
+process.once('exit', () => console.log(`In all: ${Math.round(process.uptime())} s`))
 await installPrograms()
 // CI runs the slow tier after the quick one, which has linted.
 if (tier !== 'slow') await run('npm', ['run', '--silent', 'lint'], { cwd: root })

@@ -12,7 +12,7 @@ const longest = [
   'test/browser/dashboardPages',
   'test/browser/docs',
   'test/api/audiences/oracle',
-  'test/api/webhooks/deliveries',
+  'test/api/activation/webhooks/deliveries',
   'test/unit/ingest/linear',
   'test/pixel/leaks',
 ]

@@ -2,6 +2,7 @@ import { existsSync, statfsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './sequencer.ts'
+import SlowestFiles from './slowestFiles.ts'
 
 // Services are started often: what V8 made of their code the first time is kept for the next.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
@@ -22,8 +23,10 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: ['test/documents/**'],
     globalSetup: ['test/setup.ts'],
     setupFiles: ['test/eachFile.ts'],
+    reporters: ['default', new SlowestFiles()],
     sequence: { sequencer: LongestFirst },
     // What files import is read once for all that one process runs.
     isolate: false,

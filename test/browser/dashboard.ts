@@ -4,19 +4,18 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
-import { ownDatabases } from '../harness/databases.ts'
-import { type Answering, startService } from '../harness/service.ts'
-import { openTenant } from '../harness/sharedApp.ts'
+import type { Answering } from '../harness/service.ts'
+import { openTenant, type TenantSettings } from '../harness/sharedApp.ts'
 
-/** With `hasSample` it is the dashboard of a service of its own, whose demo has sample visitors. */
-export function useDashboard({ hasSample = false } = {}) {
+/** Opens the dashboard of a new tenant. */
+export function useDashboard(settings?: TenantSettings) {
   let service: Answering
   let browser: Browser
   /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = hasSample ? await startWithSample() : (await openTenant()).service
+    service = (await openTenant(settings)).service
     browser = await openChromium()
   })
 
@@ -81,7 +80,6 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** The rules of axe-core that look at colours. */
 const colorRules = ['color-contrast', 'link-in-text-block']
-const onlyColors = { runOnly: { type: 'rule', values: colorRules } }
 /** For pages of many thousand elements, whose colours are most of the work. */
 export const withoutColors = {
   rules: Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }])),
@@ -115,20 +113,21 @@ export const sticksOut = (page: Page): Promise<string[]> =>
     .map(({ outerHTML }) => outerHTML)`)
 
 /**
- * Shows the page light and dark, on a wide screen and on a phone: axe-core finds nothing, nothing sticks out. Dark is
- * light with other colours, and is not asked for the rest again.
+ * Shows the page light on a wide screen and dark on a phone: axe-core finds nothing, nothing sticks out. Colours depend
+ * on the scheme and the rest on the width, so two looks show all four.
  */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   const before = page.viewportSize()!
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [colorScheme, width] of [
+    ['light', 1280],
+    ['dark', 360],
+  ] as const) {
     await page.emulateMedia({ colorScheme })
-    for (const width of [1280, 360]) {
-      await page.setViewportSize({ width, height: 800 })
-      const look = `${name}, ${colorScheme}, ${width} px wide`
-      // What draws by hand follows a moment after the screen.
-      await expect.poll(() => sticksOut(page), { message: look }).toEqual([])
-      expect(await violations(page, colorScheme === 'dark' ? onlyColors : {}), look).toEqual([])
-    }
+    await page.setViewportSize({ width, height: 800 })
+    const look = `${name}, ${colorScheme}, ${width} px wide`
+    // What draws by hand follows a moment after the screen.
+    await expect.poll(() => sticksOut(page), { message: look }).toEqual([])
+    expect(await violations(page), look).toEqual([])
   }
   await page.emulateMedia({ colorScheme: null })
   await page.setViewportSize(before)
@@ -187,10 +186,3 @@ export async function keepScreenshots(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: null })
   await page.setViewportSize(before)
 }
-
-/** Receivers of its exports and webhooks are on this machine. */
-const startWithSample = async () =>
-  startService({
-    env: { ...(await ownDatabases()), FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1' },
-    hasSample: true,
-  })

@@ -12,7 +12,7 @@ import {
 } from './dashboard.ts'
 
 /** The pages of figures, over the demo's month of sample visitors. */
-const dashboard = useDashboard({ hasSample: true })
+const dashboard = useDashboard({ hasVisitors: true })
 const { at, open, signIn } = dashboard
 let page: Page
 const overview = (search = '') => {

@@ -63,7 +63,7 @@ const show = async (page: Page, path: string, heading: string) => {
 
 const loaded = (page: Page) => expect.poll(() => page.locator('.loading').count()).toBe(0)
 
-test('every page, light and dark, 1280 and 360 px wide: axe-core finds nothing, nothing sticks out', async () => {
+test('every page, light on a wide screen and dark on a phone: axe-core finds nothing, nothing sticks out', async () => {
   const page = await open()
   await page.goto(at('/sign-in'))
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

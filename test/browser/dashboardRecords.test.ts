@@ -1,11 +1,11 @@
 /** Audiences to exports, webhooks, requests and people in the dashboard, over the demo's sample visitors. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startReceiver } from '../api/webhooks/receiver.ts'
+import { startReceiver } from '../api/activation/webhooks/receiver.ts'
 import { ask } from '../harness/api.ts'
 import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
 
-const dashboard = useDashboard({ hasSample: true })
+const dashboard = useDashboard({ hasVisitors: true })
 const { at, open, signIn } = dashboard
 let page: Page
 let receiver: Awaited<ReturnType<typeof startReceiver>>

@@ -5,6 +5,7 @@ import { createApp } from '../../collector/app.ts'
 import { readConfig } from '../../collector/config.ts'
 import type { StoreConnections } from '../../collector/platform/stores/openStores.ts'
 import { createServices, type ServiceOptions } from '../../collector/services.ts'
+import { openMemoryLog } from './logs.ts'
 
 export interface AppOptions extends ServiceOptions {
   /** Settings of the service. */
@@ -21,13 +22,14 @@ export async function openApp(
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'footfall-app-'))
   const config = readConfig({
-    LOG_LEVEL: 'silent',
+    LOG_LEVEL: 'warn',
     FOOTFALL_RATE_LIMITS: 'false',
     FOOTFALL_SECRET_KEY: Buffer.alloc(32, 'test').toString('base64'),
     FOOTFALL_DATA_DIR: dataDir,
     ...env,
   })
-  const services = await createServices(config, stores, { logsRequests: false, ...options })
+  const { log } = openMemoryLog('App', config.logLevel)
+  const services = await createServices(config, stores, { log, logsRequests: false, ...options })
   const app = await createApp(services)
   return {
     app,

@@ -2,8 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
-import { pino } from 'pino'
 import { serviceSecret } from '../../collector/api/access/serviceSecret.ts'
 import { listen } from '../../collector/api/http/listen.ts'
 import { createApp } from '../../collector/app.ts'
@@ -22,6 +20,7 @@ import { openStores } from '../../collector/platform/stores/openStores.ts'
 import { writeStoreNotes } from '../../collector/platform/stores/storeNotes.ts'
 import { createServices, type ServiceOptions, type Services } from '../../collector/services.ts'
 import { keptDatabases } from './databases.ts'
+import { openMemoryLog } from './logs.ts'
 import { openMailServer } from './mailServer.ts'
 
 /** What an app of its own has that the shared one has not. */
@@ -65,7 +64,7 @@ export async function startBackend() {
     FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
   }
   const config = readConfig({ ...env, ...mail.env })
-  const { log } = openMemoryLog(config.logLevel)
+  const { log } = openMemoryLog('Jobs', config.logLevel, 'worker')
   const stores = await openStores(config, log)
   const { pool: postgres, url: postgresUrl } = stores.postgres
   const collectorId = collectorIdOf(dataDir)
@@ -146,8 +145,12 @@ export async function startBackend() {
     const port = count === 0 ? config.port : await freePort()
     const mailEnv = sendsMail ? mail.env : {}
     const appConfig = readConfig({ ...env, PORT: String(port), ...mailEnv, ...more })
-    const memory = openMemoryLog(appConfig.logLevel)
     const index = count++
+    const memory = openMemoryLog(
+      `App on port ${port}`,
+      appConfig.logLevel,
+      index === 0 ? 'worker' : 'file',
+    )
     const own = duties[appConfig.role].takesBeacons ? await openOwnSpools(index, appConfig) : null
     if (own) spools.add(own.events)
     const services = await createServices(appConfig, stores, {
@@ -186,16 +189,4 @@ export async function startBackend() {
     /** Stores the month of sample data that test keys read, once. */
     fillSample: () => (filled ??= ensureSample(30)),
   }
-}
-
-/** A log that is kept in memory. */
-function openMemoryLog(level: string) {
-  const lines: string[] = []
-  const keep = new Writable({
-    write(line, _encoding, done) {
-      lines.push(String(line))
-      done()
-    },
-  })
-  return { log: pino({ level }, keep), output: () => lines.join('') }
 }

@@ -7,6 +7,7 @@ import type { Demo } from '../../collector/ops/demo/demo.ts'
 import { launcherVariable } from '../../collector/ops/launch/node.mjs'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
+import { keepLog } from './logs.ts'
 
 /** What tests send requests to: a service, or the app in the process of the tests (sharedApp.ts). */
 export interface Answering {
@@ -87,6 +88,7 @@ export async function startService(
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
+  keepLog({ name: `Service on port ${port}`, output: () => output })
 
   const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
   const end = async (signal: NodeJS.Signals) => {

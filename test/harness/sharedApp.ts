@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureDemo } from '../../collector/ops/demo/demo.ts'
 import type { DemoPixel } from '../../collector/ops/demo/rowsQuery.ts'
+import { useSample } from '../../collector/ops/demo/sampleUse.ts'
+import { ensureSampleVisitors } from '../../collector/ops/demo/sampleVisitors.ts'
 import { type AppSettings, type Backend, type ListeningApp, startBackend } from './backend.ts'
 import { randomName } from './databases.ts'
 import type { MailServer } from './mailServer.ts'
@@ -19,10 +21,12 @@ export interface Tenant {
   mail: MailServer
 }
 
-/** With any of these but `hasSample` the app is of its own, on the same stores. */
+/** With any of these but `hasSample` and `hasVisitors` the app is of its own, on the same stores. */
 export interface TenantSettings extends AppSettings {
   /** Whether test keys find a month of sample data. Other files may have had it stored. */
   hasSample?: boolean
+  /** Whether the tenant has the sample visitors of a demo, with audiences, exports and a webhook. */
+  hasVisitors?: boolean
   /** Whether the app has the demo shop, of the tenant's pixel. */
   hasShop?: boolean
 }
@@ -36,6 +40,7 @@ let shared: Promise<{ backend: Backend; app: ListeningApp }> | null = null
  */
 export async function openTenant({
   hasSample = false,
+  hasVisitors = false,
   ...settings
 }: TenantSettings = {}): Promise<Tenant> {
   shared ??= start()
@@ -57,11 +62,17 @@ export async function openTenant({
         admin_email: `${randomName()}@footfall.example`,
       }),
     )
-    const { pool } = backend.stores.postgres
+    const { postgres, clickhouse } = backend.stores
+    const { pool } = postgres
     const demo = await ensureDemo(pool, { dataDir: directory, publicUrl, collectorUrl })
     // A beacon sent earlier would be refused.
     const { ingest } = services
     await waitFor('the pixel', () => !ingest || ingest.pixels.get(demo.pixel_id))
+    if (hasVisitors) {
+      const seed = { postgres: pool, clickhouse: clickhouse.live, demoVisits: false }
+      await ensureSampleVisitors({ ...services, ...seed }, demo)
+      await useSample(clickhouse.live, demo, url)
+    }
     const stop = async () => own?.close()
     const { dataDir, env, mail } = backend
     return { service: { url, dataDir, demo, output, stop }, env, mail }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
 import { usePixel } from './harness.ts'
-import { pixelId } from './receiver.ts'
 
 const pixel = usePixel()
 
@@ -10,7 +9,6 @@ const idCookie = async () =>
   (await pixel.context.cookies()).find(
     ({ name, domain }) => name === 'footfall_id' && /localhost/.test(domain),
   )
-const stored = () => pixel.page.evaluate('Object.keys(localStorage)')
 
 it('the page keeps the id the collector answers, for 13 months', async () => {
   pixel.receiver.state.cookieId = '11111111-2222-4333-8444-555555555555'
@@ -38,33 +36,6 @@ it('without cookies the id is kept in localStorage', async () => {
   expect(lastBeacon().cookie_id).toBe(id)
 })
 
-it('cookieless: events at once and nothing kept, until consent is given', async () => {
-  await pixel.visit({ settings: { consent: 'cookieless' } })
-  await pixel.events('page_view', 1)
-  expect(lastBeacon()).toMatchObject({ consent: false })
-  expect(lastBeacon()).not.toHaveProperty('cookie_id')
-  expect(await idCookie()).toBeUndefined()
-  expect(await stored()).toEqual([])
-  await pixel.page.evaluate(`footfall('consent', 'granted')`)
-  await pixel.settled()
-  expect(lastBeacon().consent).toBe(true)
-  expect((await idCookie())?.value).toBe(lastBeacon().cookie_id)
-})
-
-it('hold: nothing leaves before consent; then everything does', async () => {
-  await pixel.visit({ settings: { consent: 'hold' }, body: '<button>x</button>' })
-  await pixel.page.click('button')
-  await pixel.page.evaluate(`footfall('flush')`)
-  await pixel.hide()
-  expect(pixel.receiver.state.requests).toEqual([`GET /p/${pixelId}.js`])
-  expect(await stored()).toEqual([])
-  await pixel.page.evaluate(
-    `delete document.visibilityState; delete document.hidden; footfall('consent', 'granted')`,
-  )
-  await pixel.events('page_view', 1)
-  await pixel.events('click', 1)
-})
-
 it('hold and denied: what happened is forgotten', async () => {
   await pixel.visit({ settings: { consent: 'hold' }, body: '<button>x</button>' })
   await pixel.page.evaluate(`footfall('consent', 'denied')`)
@@ -76,19 +47,6 @@ it('hold and denied: what happened is forgotten', async () => {
     'page_view',
     'custom',
   ])
-})
-
-it('off: nothing is noted before consent; then the page that is open is', async () => {
-  await pixel.visit({ settings: { consent: 'off' }, body: '<button>x</button>' })
-  await pixel.page.waitForFunction('footfall.on')
-  await pixel.page.click('button')
-  await pixel.page.evaluate(
-    `footfall('track', 'before'); footfall('consent', 'granted'); footfall('track', 'after')`,
-  )
-  const [custom] = await pixel.events('custom', 1)
-  expect(custom!.name).toBe('after')
-  await pixel.events('page_view', 1)
-  expect(pixel.receiver.events('click')).toEqual([])
 })
 
 it('opt_out: nothing more, on this page and on the next, whatever the page says; opt_in undoes it', async () => {
@@ -148,22 +106,6 @@ it('an id from storage alone, or from the cookie alone, is kept on', async () =>
   await pixel.page.reload()
   await pixel.events('page_view', 3)
   expect(lastBeacon().cookie_id).toBe(id)
-})
-
-it('denied: ids are removed and events go on without', async () => {
-  await pixel.visit()
-  await pixel.events('page_view', 1)
-  expect(await idCookie()).toBeDefined()
-  await pixel.page.evaluate(
-    `footfall('consent', 'denied'); footfall('identify', { hem: '${'a'.repeat(64)}' })`,
-  )
-  expect(await idCookie()).toBeUndefined()
-  await pixel.settled()
-  expect(lastBeacon()).toMatchObject({ consent: false })
-  expect(lastBeacon()).not.toHaveProperty('cookie_id')
-  expect(lastBeacon()).not.toHaveProperty('hem')
-  expect(await idCookie()).toBeUndefined()
-  expect(await stored()).toEqual([])
 })
 
 for (const [signal, value] of [

@@ -7,17 +7,6 @@ const pixel = usePixel()
 const posts = () => pixel.receiver.state.requests.filter((request) => request === 'POST /e').length
 const names = () => pixel.receiver.events('custom').map(({ event_data }) => event_data.name)
 
-it('a click that leaves the page arrives', async () => {
-  pixel.receiver.state.answerDelayMs = 300
-  pixel.put({ path: '/next' })
-  await pixel.visit({ body: '<a href="/next">next</a>' })
-  await pixel.page.waitForFunction('footfall.on')
-  await pixel.page.click('a')
-  const [click] = await pixel.events('click', 1)
-  expect(click!.elementText).toBe('next')
-  await pixel.events('page_view', 2)
-})
-
 it('a page that is hidden sends at once, by beacon', async () => {
   await pixel.page.addInitScript(`
     window.beacons = 0
@@ -103,17 +92,6 @@ it('what is refused again while its page is hidden joins what was parked meanwhi
       `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/e')).length > 1`,
     )
   }))
-
-it('bursts larger than the keepalive budget all arrive, each body below 64 KiB', async () => {
-  await pixel.visit()
-  await pixel.page.waitForFunction('footfall.on')
-  await pixel.page.evaluate(`
-    for (let n = 0; n < 5; n++) footfall('track', 'big' + n, { text: 'é'.repeat(15_000) })
-    for (let n = 0; n < 30; n++) footfall('track', 'small' + n, { text: 'x'.repeat(3000) })`)
-  await pixel.events('custom', 35)
-  expect(Math.max(...pixel.receiver.state.received.map(({ bytes }) => bytes))).toBeLessThan(65_536)
-  expect(new Set(names()).size).toBe(35)
-})
 
 it('an event too large for any body costs its neighbours nothing', async () => {
   await pixel.visit()

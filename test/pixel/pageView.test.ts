@@ -5,47 +5,6 @@ import { pixelId } from './receiver.ts'
 const pixel = usePixel()
 
 describe('page_view', () => {
-  it('a quiet page needs the script and one beacon, and no preflight', async () => {
-    await pixel.visit({ body: 'short' })
-    const [view] = await pixel.events('page_view', 1)
-    expect(view).toMatchObject({
-      url: `${pixel.receiver.pageOrigin}/page`,
-      title: 'A page',
-      referrer: null,
-      viewport: { width: 1000, height: 800 },
-    })
-    expect(pixel.receiver.state.requests).toEqual([`GET /p/${pixelId}.js`, 'POST /e'])
-    const [{ beacon, headers }] = pixel.receiver.state.received as [
-      (typeof pixel.receiver.state.received)[0],
-    ]
-    expect(headers['content-type']).toMatch(/^text\/plain/)
-    expect(beacon.pixel_id).toBe(pixelId)
-    expect(beacon.consent).toBe(true)
-  })
-
-  it('one for each navigation within the page, none for a replace to the same URL', async () => {
-    await pixel.visit()
-    await pixel.page.evaluate(`
-      history.pushState({}, '', '/two')
-      document.title = 'Two'
-      history.replaceState({ again: 1 }, '', '/two')
-      new Promise((rested) => setTimeout(rested, 200)).then(() => {
-        history.replaceState({}, '', '/three')
-        document.title = 'Three'
-      })`)
-    await pixel.events('page_view', 3)
-    await pixel.page.evaluate('history.back()')
-    const views = await pixel.events('page_view', 4)
-    const { pageOrigin } = pixel.receiver
-    expect(views.map(({ url }) => url)).toEqual(
-      ['/page', '/two', '/three', '/page'].map((path) => pageOrigin + path),
-    )
-    expect(views[1]).toMatchObject({ title: 'Two', referrer: `${pageOrigin}/page` })
-    expect(views[2]).toMatchObject({ title: 'Three', referrer: `${pageOrigin}/two` })
-    await pixel.settled()
-    await pixel.events('page_view', 4)
-  })
-
   it('a jump to a heading or to the top is none', async () => {
     await pixel.visit({
       body: '<a href="#">top</a><a id="jump" href="#part">jump</a><h2 id="part">Part</h2>',
@@ -59,20 +18,6 @@ describe('page_view', () => {
     await pixel.events('click', 3)
     await pixel.settled()
     await pixel.events('page_view', 1)
-  })
-
-  it('one when the page comes back from the back/forward cache', async () => {
-    pixel.put({ path: '/next', body: 'next' })
-    await pixel.visit()
-    await pixel.events('page_view', 1)
-    await pixel.page.goto(`${pixel.receiver.pageOrigin}/next`)
-    await pixel.events('page_view', 2)
-    await pixel.page.evaluate('setTimeout(() => history.back())')
-    const views = await pixel.events('page_view', 3)
-    expect(views.map(({ url }) => new URL(url).pathname)).toEqual(['/page', '/next', '/page'])
-    expect(
-      pixel.receiver.state.requests.filter((request) => request.startsWith('GET')),
-    ).toHaveLength(2)
   })
 
   it('a prerendered page counts when it is shown, with the calls made before', async () => {

@@ -198,22 +198,6 @@ it('secrets are kept in no URL: not in page, referrer, links, forms, videos or p
   for (const page of [1, 2, 3, 4]) expect(sent).toContain(`page=${page}`)
 })
 
-it('track_hash: each change of the fragment is a page view, where it is set', async () => {
-  const body = '<a href="#cart">cart</a>'
-  await pixel.visit({ body })
-  await pixel.page.click('a')
-  await pixel.page.waitForURL(/#cart/)
-  await pixel.settled()
-  await pixel.events('page_view', 1)
-  await pixel.visit({ body, settings: { track_hash: true }, url: '/page?2' })
-  await pixel.page.click('a')
-  await pixel.page.waitForURL(/#cart/)
-  const views = await pixel.events('page_view', 3)
-  expect(views[2]!.url).toMatch(/\?2#cart$/)
-  await pixel.page.goBack()
-  await pixel.events('page_view', 4)
-})
-
 it('a push to the same page with another fragment is none without it', async () => {
   await pixel.visit()
   await pixel.page.evaluate(

@@ -32,18 +32,8 @@ it('every file stays within its budget, and the script has its whole configurati
   }
 })
 
-it('the documents say what the script takes', () => {
-  const bytes = history.at(-1)!.brotli.toLocaleString('en')
-  for (const name of ['collector/docs/tracking.md', 'test/bench/RESULTS.md'])
-    expect(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'), name).toContain(
-      `${bytes} bytes`,
-    )
-})
-
-it('the stub takes at most 200 bytes, and the example has it', () => {
+it('the stub takes at most 200 bytes', () => {
   expect(stub.length).toBeLessThanOrEqual(200)
-  const example = readFileSync(new URL('../../examples/plain.html', import.meta.url), 'utf8')
-  expect(example).toContain(`<script>${stub}</script>`)
 })
 
 it('the snippet takes a nonce, a pinned version, and goes without anything inline', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../collector/platform/localStores/supervise.ts'
-import { openWebhooks } from '../api/webhooks/harness.ts'
+import { openWebhooks } from '../api/activation/webhooks/harness.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { openMailServer } from '../harness/mailServer.ts'
 import { type Service, startService } from '../harness/service.ts'

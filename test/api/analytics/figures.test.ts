@@ -255,6 +255,25 @@ describe('the series', () => {
     },
   )
 
+  test('by month begins at midnight UTC on the 1st', async () => {
+    const first = new Date(midnight - 40 * dayMs)
+    first.setUTCDate(1)
+    const start = first.getTime()
+    const project_id = randomUUID()
+    await events.insert([start - 1, start].map((at) => eventOf(at, 0, { project_id })))
+    const { timeseries } = await analytics<{ timeseries: Row[] }>('timeseries', {
+      project_id,
+      interval: 'month',
+      start_ms: String(start - 20 * dayMs),
+      end_ms: String(midnight),
+    })
+    const counted = new Map(timeseries.map((point) => [point.start_ms, point.events]))
+    expect([
+      counted.get(start),
+      counted.get(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() - 1)),
+    ]).toEqual([1, 1])
+  })
+
   test('of the period before stands point for point beside this one', async () => {
     const [start, end] = [midnight - 3 * dayMs, midnight - dayMs - 5 * minuteMs]
     const query = { project_id: projectId, interval: 'day' }

@@ -3,29 +3,34 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parquetReadObjects } from 'hyparquet'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { audienceFiles } from '../../../collector/audiences/files/audienceFiles.ts'
 import { requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
+import { wakeQueue } from '../../../collector/platform/jobs/queue.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
-import { ownDatabases } from '../../harness/databases.ts'
-import { type Service, startService, waitFor } from '../../harness/service.ts'
+import { randomName } from '../../harness/databases.ts'
+import { type Answering, waitFor } from '../../harness/service.ts'
+import { openTenant } from '../../harness/sharedApp.ts'
 
 const people = 12
+/** Where all of them work: other files store people too. */
+const domain = `${randomName()}.example`
 
-let service: Service
+let service: Answering
 let postgres: Postgres
 let clickhouse: ClickHouse
 beforeAll(async () => {
-  const env = await ownDatabases()
-  service = await startService({ env })
-  postgres = openPostgres(env.DATABASE_URL!, () => {})
-  clickhouse = openClickHouse(inject('clickhouseUrl'), env.CLICKHOUSE_DATABASE!)
+  const tenant = await openTenant()
+  service = tenant.service
+  postgres = openPostgres(tenant.env.DATABASE_URL!, () => {})
+  clickhouse = openClickHouse(tenant.env.CLICKHOUSE_URL!, tenant.env.CLICKHOUSE_DATABASE!)
   await clickhouse.command({
     sql: `INSERT INTO profiles (hem, first_name, company_domain)
-          SELECT lower(hex(SHA256(concat('p', toString(number), '@acme.example')))), if(number = 3, 'A "quoted", name\nof two lines', concat('N', toString(number))), 'acme.example'
+          SELECT lower(hex(SHA256(concat('p', toString(number), '@', {domain:String})))), if(number = 3, 'A "quoted", name\nof two lines', concat('N', toString(number))), {domain:String}
           FROM numbers({people:UInt8})`,
-    params: { people },
+    params: { people, domain },
   })
 }, 600_000)
 afterAll(async () => {
@@ -33,7 +38,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-const hemOf = (index: number) => createHash('sha256').update(`p${index}@acme.example`).digest('hex')
+const hemOf = (index: number) => createHash('sha256').update(`p${index}@${domain}`).digest('hex')
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are read as a client without our types would.
 async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
@@ -55,7 +60,7 @@ async function ask(path: string, method = 'GET', body?: unknown): Promise<any> {
 
 const definition = {
   entity: 'people',
-  include: { profile: { field: 'company_domain', op: 'eq', value: 'acme.example' } },
+  include: { profile: { field: 'company_domain', op: 'eq', value: domain } },
 }
 
 async function create(): Promise<string> {
@@ -95,7 +100,8 @@ const used = async (): Promise<number> =>
   Number(
     (
       await postgres.query<{ records: string }>(
-        `SELECT coalesce(sum(records), 0) AS records FROM ledger WHERE meter = 'audience'`,
+        `SELECT coalesce(sum(records), 0) AS records FROM ledger WHERE meter = 'audience' AND organization_id = $1`,
+        [service.demo.organization_id],
       )
     ).rows[0]!.records,
   )
@@ -247,6 +253,7 @@ test('a file that was left half-way by a kill is written whole', async () => {
      WHERE build_id = (SELECT current_build_id FROM audiences WHERE audience_id = $1) RETURNING file_id`,
     [id],
   )
+  await wakeQueue(postgres, audienceFiles)
   const download = await ready(id)
   expect(download.files.length).toBe(1)
   expect(readdirSync(join(service.dataDir, 'files', rows[0]!.file_id))).toEqual(['part-0001.csv'])

@@ -7,8 +7,8 @@ import { requestErasure } from '../../../collector/identity/privacy/erasures.ts'
 import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
-import { openIntent } from '../intent/harness.ts'
-import { importInto } from '../lists/harness.ts'
+import { openIntent } from './intent/harness.ts'
+import { importInto } from './lists/harness.ts'
 
 const runs = Number(process.env.FREE_ANSWERS_RUNS ?? 12)
 const path = '/invented'

@@ -131,3 +131,12 @@ test('it looks at nobody else; an earlier day, a link, a profile, another defini
   const link = linkOf(randomUUID(), hemNumbered(2))
   expect(await buildAfter(() => it.know({ links: [link] }))).not.toContain(planted)
 }, 600_000)
+
+test('an event on the day before a leaf’s days counts for longer leaves of the same event alone', async () => {
+  await it.insert([eventOf(now, 3 * dayMs, { cookie_id: cookies[0], page_path: '/edge' })])
+  const atEdge = (within_days: number) => event({ within_days, filter: 'page_path:eq:/edge' })
+  const membersOf = async (definition: object) =>
+    it.membersOf(await it.build(await it.create({ entity: 'people', ...definition }), now))
+  expect(await membersOf({ include: atEdge(3) })).toEqual([hemNumbered(1)])
+  expect(await membersOf({ include: atEdge(3), exclude: atEdge(2) })).toEqual([hemNumbered(1)])
+})

@@ -1,17 +1,20 @@
 import { expect } from 'vitest'
+import { pixelId } from '../../receiver.ts'
 import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
-/** The paths of the page views in order, once there are `count` and a last event has come after them. */
-async function viewedPaths(stage: Stage, count: number): Promise<string[]> {
+/** The page views in order, once there are `count` and a last event has come after them. */
+async function viewsInOrder(stage: Stage, count: number): Promise<Record<string, unknown>[]> {
   await stage.events('page_view', count)
   await stage.settled()
   // A page that is left and the one after it send at the same time: which arrives first is chance.
-  const views = (await stage.events('page_view', count)).sort((one, other) =>
+  return (await stage.events('page_view', count)).sort((one, other) =>
     `${one.timestamp}` < `${other.timestamp}` ? -1 : 1,
   )
-  return views.map(pathOf)
 }
+
+const viewedPaths = async (stage: Stage, count: number) =>
+  (await viewsInOrder(stage, count)).map(pathOf)
 
 const pathOf = ({ url }: Record<string, unknown>): string => {
   const { pathname, search, hash } = new URL(url as string)
@@ -23,8 +26,8 @@ export const pages: Case[] = [
     name: 'one page view for each push, replace to another URL, and step back',
     async run(stage) {
       stage.put('/page', {
-        body: `<button id="push" onclick="history.pushState({}, '', '/two')">push</button>
-          <button id="replace" onclick="history.replaceState({}, '', '/three')">replace</button>
+        body: `<button id="push" onclick="history.pushState({}, '', '/two'); document.title = 'Two'">push</button>
+          <button id="replace" onclick="history.replaceState({}, '', '/three'); document.title = 'Three'">replace</button>
           <button id="same" onclick="history.replaceState({ y: 1 }, '', location.href)">same</button>
           <button id="back" onclick="history.back()">back</button>`,
       })
@@ -35,7 +38,11 @@ export const pages: Case[] = [
         await stage.rest(200)
       }
       await stage.pageSays(`location.pathname === '/page'`)
-      expect(await viewedPaths(stage, 4)).toEqual(['/page', '/two', '/three', '/page'])
+      const views = await viewsInOrder(stage, 4)
+      expect(views.map(pathOf)).toEqual(['/page', '/two', '/three', '/page'])
+      const { pageOrigin } = stage.receiver
+      expect(views[1]).toMatchObject({ title: 'Two', referrer: `${pageOrigin}/page` })
+      expect(views[2]).toMatchObject({ title: 'Three', referrer: `${pageOrigin}/two` })
     },
   },
   {
@@ -49,7 +56,15 @@ export const pages: Case[] = [
       await stage.visit('/page?hash')
       await stage.tab.click('a')
       await stage.pageSays(`location.hash === '#cart'`)
-      expect(await viewedPaths(stage, 3)).toEqual(['/page', '/page?hash', '/page?hash#cart'])
+      await stage.events('page_view', 3)
+      await stage.tab.evaluate('setTimeout(() => history.back())')
+      await stage.pageSays(`location.hash === ''`)
+      expect(await viewedPaths(stage, 4)).toEqual([
+        '/page',
+        '/page?hash',
+        '/page?hash#cart',
+        '/page?hash',
+      ])
     },
   },
   {
@@ -66,6 +81,8 @@ export const pages: Case[] = [
       await stage.tab.evaluate('setTimeout(() => history.back())')
       await stage.pageSays(`location.pathname === '/page' && window.restored`)
       expect(await viewedPaths(stage, 3)).toEqual(['/page', '/next', '/page'])
+      const scripts = stage.receiver.state.requests.filter((request) => request.startsWith('GET'))
+      expect(scripts.length).toBeLessThanOrEqual(2)
     },
   },
   {
@@ -112,7 +129,10 @@ export const pages: Case[] = [
       // What a pixel sends late is sent when it leaves; the next beacon would follow this one within a second.
       await stage.goto('/blank')
       await stage.rest(1000)
-      expect(stage.receiver.state.requests).toHaveLength(2)
+      const { requests, received } = stage.receiver.state
+      expect(requests).toEqual([`GET /p/${pixelId}.js`, 'POST /e'])
+      expect(received[0]!.headers['content-type']).toMatch(/^text\/plain/)
+      expect(received[0]!.beacon).toMatchObject({ pixel_id: pixelId, consent: true })
     },
   },
 ]

@@ -50,6 +50,8 @@ export const privacy: Case[] = [
       await stage.tab.evaluate(`footfall('consent', 'granted'); footfall('track', 'after')`)
       await stage.events('custom', 1)
       expect(ids(stage)).toEqual([undefined, uuid])
+      expect(stage.receiver.state.received[1]!.beacon.consent).toBe(true)
+      await stage.pageSays(`document.cookie === 'footfall_id=${ids(stage)[1]}'`)
     },
   },
   {
@@ -59,6 +61,7 @@ export const privacy: Case[] = [
       stage.set({ consent: 'hold' })
       await stage.visit()
       await stage.tab.click('button')
+      await stage.tab.evaluate(`footfall('flush')`)
       await stage.tab.hide()
       await stage.pageSays('document.hidden')
       await stage.tab.show()
@@ -81,6 +84,7 @@ export const privacy: Case[] = [
       await stage.tab.click('a')
       await stage.pageSays('!!window.footfall?.on')
       await stage.tab.click('button')
+      await stage.tab.evaluate(`footfall('track', 'before')`)
       expect(stage.receiver.state.requests).not.toContain('POST /e')
       await stage.tab.evaluate(`footfall('consent', 'granted')`)
       const [view] = await stage.events('page_view', 1)
@@ -99,9 +103,13 @@ export const privacy: Case[] = [
       stage.put('/page')
       await stage.visit()
       await stage.events('page_view', 1)
-      await stage.tab.evaluate(`footfall('consent', 'denied'); footfall('track', 'after')`)
+      await stage.tab.evaluate(
+        `footfall('consent', 'denied'); footfall('identify', { hem: '${'a'.repeat(64)}' }); footfall('track', 'after')`,
+      )
       await stage.events('custom', 1)
       expect(ids(stage)).toEqual([uuid, undefined])
+      const { beacon } = stage.receiver.state.received[1]!
+      expect([beacon.consent, beacon.hem]).toEqual([false, undefined])
       expect(await traces(stage)).toBe('{}')
     },
   },

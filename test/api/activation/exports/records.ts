@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Exports } from '../../../harness/exports.ts'
+import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
+
+export const recordTests = (open: () => Exports) =>
+  describe('integrations and exports as records', () => {
+    let receiver: Receiver
+    let integration_id: string
+    let audience_id: string
+    beforeAll(async () => {
+      receiver = await startReceiver()
+      integration_id = await open().newIntegration(
+        'webhook',
+        { url: receiver.url },
+        { signing_secret: receiverSecret },
+      )
+      audience_id = await open().audienceOf([{ address: 'records@known.example' }])
+    })
+    afterAll(() => receiver?.close())
+
+    const create = (more: Record<string, unknown>) =>
+      open().ask('POST', 'exports', {
+        project_id: open().service.demo.project_id,
+        name: 'E',
+        audience_id,
+        integration_id,
+        ...more,
+      })
+
+    test('settings and secrets of a type are checked by name, and no address leads inside the network', async () => {
+      const { project_id } = open().service.demo
+      const make = (type: string, settings: object, secrets: object) =>
+        open().ask('POST', 'integrations', { project_id, type, name: 'I', settings, secrets })
+      const wrong = [
+        [await make('webhook', {}, { signing_secret: receiverSecret }), /settings.*url/],
+        [
+          await make('webhook', { url: receiver.url, more: 1 }, { signing_secret: receiverSecret }),
+          /more/,
+        ],
+        [
+          await make('webhook', { url: receiver.url }, { signing_secret: 'short' }),
+          /signing_secret/,
+        ],
+        [
+          await make(
+            'webhook',
+            { url: 'http://169.254.169.254/' },
+            { signing_secret: receiverSecret },
+          ),
+          /url/,
+        ],
+        [
+          await make('webhook', { url: 'http://[::1]:9/' }, { signing_secret: receiverSecret }),
+          /url/,
+        ],
+        [
+          await make(
+            's3',
+            { endpoint: 'http://10.0.0.1', bucket: 'abc' },
+            { access_key_id: 'a', secret_access_key: 'b' },
+          ),
+          /endpoint/,
+        ],
+        [await make('fax', {}, {}), /type/],
+      ] as const
+      for (const [answer, message] of wrong) {
+        expect(answer).toMatchObject({
+          status: 400,
+          body: { message: expect.stringMatching(message) },
+        })
+        expect(JSON.stringify(answer.body)).not.toContain('short')
+      }
+    })
+
+    test('a check by GET answers as one by POST does, and says that it is deprecated', async () => {
+      const { api_key, api_secret } = open().service.demo
+      const checkBy = (method: string) =>
+        fetch(`${open().service.url}/api/v1/integrations/${integration_id}/check`, {
+          method,
+          headers: { 'x-api-key': api_key, 'x-api-secret': api_secret },
+        })
+      const [byGet, byPost] = [await checkBy('GET'), await checkBy('POST')]
+      expect(byGet.headers.get('deprecation')).toMatch(/^@\d+$/)
+      expect(byPost.headers.get('deprecation')).toBeNull()
+      const { check: expected } = (await byPost.json()) as { check: object }
+      expect(await byGet.json()).toEqual({
+        check: { ...expected, checked_at: expect.any(String) },
+      })
+      const answer = await fetch(`${open().service.url}/openapi.json`)
+      const document = (await answer.json()) as {
+        paths: Record<string, Record<'get' | 'post', { deprecated?: true }>>
+      }
+      const { get, post } = document.paths['/api/v1/integrations/{integration_id}/check']!
+      expect([get.deprecated, post.deprecated]).toEqual([true, undefined])
+    })
+
+    test('an address changes only together with the secrets that are sent there', async () => {
+      const change = (body: object) => open().ask('PATCH', `integrations/${integration_id}`, body)
+      const elsewhere = { settings: { url: `${receiver.url}/elsewhere` } }
+      expect(await change(elsewhere)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('secrets') },
+      })
+      expect(
+        (await change({ ...elsewhere, secrets: { signing_secret: receiverSecret } })).status,
+      ).toBe(200)
+      expect((await change({ name: 'Renamed', version: 1 })).status).toBe(409)
+      expect((await change({ name: 'Renamed', version: 2 })).body.integration.name).toBe('Renamed')
+    })
+
+    test('formats are for their destinations alone: 400 at creation and at update', async () => {
+      for (const output_format of ['ip_address', 'company_domain'])
+        expect(await create({ output_format })).toMatchObject({
+          status: 400,
+          body: { parameter: 'output_format', message: expect.stringContaining('DSP') },
+        })
+      expect(await create({ output_format: 'crm' })).toMatchObject({ status: 400 })
+      expect(await create({ output_format: 'hem', integration_type: 'hubspot' })).toMatchObject({
+        status: 400,
+        body: { parameter: 'integration_type' },
+      })
+      expect(
+        await create({ output_format: 'ndjson', mapping: { x: 'no_such_field' } }),
+      ).toMatchObject({
+        status: 400,
+      })
+      expect(
+        await create({ output_format: 'ndjson', mapping: { 'x` FROM y': 'email' } }),
+      ).toMatchObject({
+        status: 400,
+      })
+      expect(await create({ output_format: 'hem', mapping: { x: 'email' } })).toMatchObject({
+        status: 400,
+      })
+      expect(
+        await create({ output_format: 'hem', integration_id: crypto.randomUUID() }),
+      ).toMatchObject({
+        status: 400,
+        body: { parameter: 'integration_id' },
+      })
+      const made = await create({ output_format: 'hem' })
+      expect(made.status).toBe(201)
+      const path = `exports/${made.body.export.id}`
+      expect((await open().ask('PATCH', path, { output_format: 'ip_address' })).status).toBe(400)
+      expect(
+        (await open().ask('PATCH', path, { output_format: 'ndjson', schedule: 'daily' })).body
+          .export,
+      ).toMatchObject({
+        output_format: 'ndjson',
+        schedule: 'daily',
+        version: 2,
+      })
+      expect((await open().ask('DELETE', path)).status).toBe(204)
+    })
+
+    test('an audience and an integration that an export uses stay, and it is named', async () => {
+      const { body } = await create({ output_format: 'hem', name: 'The user' })
+      for (const path of [`audiences/${audience_id}`, `integrations/${integration_id}`]) {
+        expect(await open().ask('DELETE', path)).toMatchObject({
+          status: 409,
+          body: { used_by: [{ export_id: body.export.id, name: 'The user' }] },
+        })
+      }
+      await open().get('DELETE', `exports/${body.export.id}`)
+    })
+
+    test('another organization and another project’s key find nothing', async () => {
+      const { body } = await create({ output_format: 'hem' })
+      const paths = [
+        `integrations/${integration_id}`,
+        `exports/${body.export.id}`,
+        `exports/${body.export.id}/runs`,
+      ]
+      const { test_api_key, test_api_secret } = open().service.demo
+      for (const path of paths)
+        expect(
+          (
+            await open().ask('GET', path, undefined, {
+              'x-api-key': test_api_key,
+              'x-api-secret': test_api_secret,
+            })
+          ).status,
+        ).toBe(404)
+      await open().get('DELETE', `exports/${body.export.id}`)
+    })
+
+    test('an export with a schedule is run by itself', async () => {
+      const made = await create({ output_format: 'hem', schedule: 'hourly' })
+      await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.runs')")
+      const exportId = made.body.export.id
+      let runId = ''
+      await expect
+        .poll(
+          async () => {
+            runId = (await open().get('GET', `exports/${exportId}/runs`)).runs[0]?.run_id ?? ''
+            return runId
+          },
+          { timeout: 50_000 },
+        )
+        .not.toBe('')
+      expect(await open().ended({ exportId, runId })).toMatchObject({
+        status: 'completed',
+        records_exported: 1,
+      })
+      await open().get('PATCH', `exports/${exportId}`, { schedule: 'manual' })
+    })
+  })

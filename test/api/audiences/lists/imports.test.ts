@@ -1,0 +1,311 @@
+/** What becomes of the rows of a file, whatever stands in it and wherever its import is broken off. */
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countRows } from '../../../../collector/audiences/lists/import/countRows.ts'
+import { runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
+import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
+import { openLists } from './harness.ts'
+
+let lists: Awaited<ReturnType<typeof openLists>>
+beforeAll(async () => {
+  lists = await openLists()
+})
+afterAll(() => lists.close())
+
+const sumOf = ({ added, duplicate, rejected }: Record<string, number>) =>
+  added! + duplicate! + rejected!
+
+const insert = (table: string, rows: readonly object[]) =>
+  lists.clickhouse.insertLines(
+    table,
+    Readable.from([rows.map((row) => `${JSON.stringify(row)}\n`).join('')], { objectMode: false }),
+    randomUUID(),
+  )
+
+describe('the rows of a file', () => {
+  test('are added, duplicate or rejected, each once', async () => {
+    const { listId, counts, rejected } = await lists.importFile(
+      'name,email\nAda,Known@Lists.example \nBen,new@lists.example\nCy,KNOWN@lists.example\nDi,none\n',
+    )
+    expect(counts).toEqual({ total: 4, added: 2, duplicate: 1, rejected: 1 })
+    expect(rejected).toEqual([{ line: 5, reason: 'not_an_email' }])
+    expect((await lists.membersOf(listId)).sort()).toEqual(
+      [hemOf('known@lists.example'), hemOf('new@lists.example')].sort(),
+    )
+  })
+
+  test('hold no e-mail address in either store, nor on the disk, once it is imported', async () => {
+    const { importId } = await lists.importFile('email\nsecret.person@lists.example\n')
+    for (const table of ['list_members', 'list_rejected_lines']) {
+      const rows = await lists.clickhouse.rows({ sql: `SELECT * FROM ${table}`, params: {} })
+      expect(JSON.stringify(rows)).not.toContain('secret.person')
+    }
+    expect(await lists.uploads.list(0)).not.toContain(importId)
+  })
+
+  test('are those of the list already where it has them', async () => {
+    const { listId } = await lists.importFile('email\na@lists.example\nb@lists.example\n')
+    const { counts } = await lists.importFile('email\nb@lists.example\nc@lists.example\n', {
+      listId,
+    })
+    expect(counts).toEqual({ total: 2, added: 1, duplicate: 1, rejected: 0 })
+    const { rows } = await lists.postgres.query('SELECT count::int FROM lists WHERE list_id = $1', [
+      listId,
+    ])
+    expect(rows).toEqual([{ count: 3 }])
+  })
+
+  test.each([
+    [
+      'hems',
+      hemOf('x@lists.example').toUpperCase(),
+      hemOf('x@lists.example'),
+      'nothing',
+      'not_a_hem',
+    ],
+    ['domains', 'WWW.Shop.example', 'shop.example', 'no domain', 'not_a_domain'],
+    [
+      'cookies',
+      '5A3B1E00-0000-4000-8000-00000000FFFF',
+      '5a3b1e00-0000-4000-8000-00000000ffff',
+      '00000000-0000-0000-0000-000000000000',
+      'not_a_cookie_id',
+    ],
+  ] as const)('are %s too', async (kind, item, member, wrong, reason) => {
+    const { listId, counts, rejected } = await lists.importFile(`${item}\n${wrong}\n`, { kind })
+    expect(counts).toMatchObject({ total: 2, added: 1, rejected: 1 })
+    expect(rejected).toEqual([{ line: 2, reason }])
+    expect(await lists.membersOf(listId)).toEqual([member])
+  })
+})
+
+test.each(['emails', 'domains'] as const)(
+  '%s are counted alike in shares of any size',
+  async (kind) => {
+    const itemOf = (n: number) =>
+      kind === 'emails' ? `p${n}@shares.example` : `p${n}.shares.example`
+    const known = Array.from({ length: 300 }, (_, n) => itemOf(n * 3))
+    if (kind === 'emails')
+      await insert(
+        'profiles',
+        known.map((item) => ({ hem: hemOf(item), first_name: 'K' })),
+      )
+    else
+      await insert(
+        'companies',
+        known.map((company_domain) => ({ company_domain, company_name: 'K' })),
+      )
+    const linesOf = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, n) => `${itemOf(from + n)}\n`).join('')
+    const { listId } = await lists.importFile(linesOf(0, 300), { kind })
+    const bytes = `${linesOf(200, 1_200)}none\n${linesOf(1_100, 1_200)}`
+    const { importId, counts } = await lists.importFile(bytes, { kind, listId })
+    // New are 300 to 1,199; known are those below 900 that three divides.
+    expect(counts).toEqual({ total: 1_101, added: 900, duplicate: 200, rejected: 1 })
+    const counted = { listId, importId, kind, organizationId: lists.organizationId, total: 1_101 }
+    for (const rowsAtOnce of [500, 40])
+      expect(
+        await countRows(lists.clickhouse, { ...counted, notCompleted: [] }, rowsAtOnce),
+      ).toEqual(counts)
+  },
+)
+
+describe('a broken line', () => {
+  const good = 'good@lists.example'
+  test.each<[string, Buffer | string, string]>([
+    ['that is empty', '', 'empty_line'],
+    ['of white space', ' \t\r', 'empty_line'],
+    ['that is no UTF-8', Buffer.from([0x61, 0xff, 0x40, 0x62]), 'not_utf8'],
+    ['with a NUL', 'a\0b@lists.example', 'nul_byte'],
+    ['with an open quote', '"open@lists.example', 'text_after_quote'],
+    ['with text after a quote', '"quoted"@lists.example', 'text_after_quote'],
+    ['with too many fields', 'a@lists.example,b', 'wrong_field_count'],
+    ['that is too long', `${'x'.repeat(70_000)}@lists.example`, 'too_long'],
+    ['with a wrong address', 'no address', 'not_an_email'],
+    ['with two @', 'a@b@lists.example', 'not_an_email'],
+    ['with an empty quoted value', '""', 'no_value'],
+  ])('%s costs itself alone', async (_what, line, reason) => {
+    const file = Buffer.concat([
+      Buffer.from(`email\n${good}\n`),
+      Buffer.from(line as string),
+      Buffer.from(`\n"after@lists.example"\nlast@lists.example`),
+    ])
+    const { counts, rejected } = await lists.importFile(file)
+    expect(rejected).toEqual([{ line: 3, reason }])
+    expect(counts).toEqual({ total: 4, added: 3, duplicate: 0, rejected: 1 })
+  })
+
+  test('whose quote nothing closes costs itself alone, to the end of the file', async () => {
+    const { rejected, counts } = await lists.importFile(
+      `email\n${good}\n"open@lists.example\nlast@lists.example\n`,
+    )
+    expect(rejected).toEqual([{ line: 3, reason: 'unclosed_quote' }])
+    expect(counts).toMatchObject({ total: 3, added: 2, rejected: 1 })
+  })
+
+  test('within quotes does not break a row; later lines keep their numbers', async () => {
+    const { rejected, counts } = await lists.importFile(
+      'note,email\n"two\nlines, ""quoted""",a@lists.example\n"one" , "b@lists.example" \nx,wrong\n',
+    )
+    expect(counts).toEqual({ total: 3, added: 2, duplicate: 0, rejected: 1 })
+    expect(rejected).toEqual([{ line: 5, reason: 'not_an_email' }])
+  })
+
+  test.each([
+    ['no JSON', '{"email":', 'not_json'],
+    ['another type', '{"email":7}', 'no_value'],
+    ['no member', '{"mail":"a@lists.example"}', 'no_value'],
+    ['a number', '7', 'no_value'],
+    ['a NUL that is escaped', '"a\\u0000b@lists.example"', 'nul_byte'],
+    ['nothing', '', 'empty_line'],
+    ['no address', '"nobody"', 'not_an_email'],
+  ])('of NDJSON with %s costs itself alone', async (_what, line, reason) => {
+    const { rejected, counts } = await lists.importFile(
+      `{"email":"${good}"}\n${line}\n"text@lists.example"\n`,
+      { format: 'ndjson' },
+    )
+    expect(rejected).toEqual([{ line: 2, reason }])
+    expect(counts).toMatchObject({ total: 3, added: 2, rejected: 1 })
+  })
+})
+
+describe('a file', () => {
+  test.each([
+    ['with a byte order mark', '\ufeffemail\na@lists.example\n'],
+    ['of lines that end in CR LF', 'email\r\na@lists.example\r\n'],
+    ['with semicolons', 'name;email\nAda;a@lists.example\n'],
+    ['with tabs', 'name\tE-Mail\nAda\ta@lists.example\n'],
+    ['without header', 'a@lists.example\n'],
+    ['without header, with a byte order mark', '\ufeffa@lists.example'],
+  ])('%s is read', async (_what, file) => {
+    const { counts, rejected } = await lists.importFile(file)
+    expect(rejected).toEqual([])
+    expect(counts).toMatchObject({ total: 1, added: 1 })
+  })
+
+  test('packed with gzip is read', async () => {
+    const { counts } = await lists.importFile(gzipSync('email\na@lists.example\n'))
+    expect(counts).toMatchObject({ total: 1, added: 1 })
+  })
+
+  test('of a header alone has no rows', async () => {
+    const { counts } = await lists.importFile('email\n')
+    expect(counts).toEqual({ total: 0, added: 0, duplicate: 0, rejected: 0 })
+  })
+
+  test.each<[string, Buffer | string, string | undefined, RegExp]>([
+    ['that is empty', '', undefined, /empty/],
+    ['of a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), undefined, /UTF-8/],
+    ['in UTF-16', Buffer.from('email\na@b.example\n', 'utf16le'), undefined, /UTF-8/],
+    ['without the column', 'mail,name\na,b\n', 'email', /no column "email"; it has "mail", "name"/],
+    [
+      'without a column that it names',
+      'a,b\n1,2\n',
+      undefined,
+      /name the column .* the file has "a", "b"/,
+    ],
+    ['of one endless line', 'x'.repeat(200_000), undefined, /no line break/],
+    ['of a Zstandard archive', Buffer.from('28b52ffd', 'hex'), undefined, /Zstandard/],
+    [
+      'of a damaged archive',
+      gzipSync('email\na@lists.example\n').subarray(0, 25),
+      undefined,
+      /archive/,
+    ],
+  ])('%s is refused, and nothing is left', async (_what, file, column, message) => {
+    await expect(lists.upload(file, column ? { column } : {})).rejects.toThrow(message)
+    expect(await lists.uploads.list(0)).toEqual([])
+  })
+})
+
+test('an import of many chunks that breaks off anywhere loses no line and doubles none', async () => {
+  const lines = Array.from({ length: 700_000 }, (_, index) =>
+    index % 10_007 === 3
+      ? `broken ${index}`
+      : index % 7 === 0
+        ? `"p${index % 600_000}@many.example"`
+        : `p${index % 600_000}@many.example`,
+  )
+  const { listId, importId } = await lists.upload(`email\n${lines.join('\n')}`)
+  let left = 3
+  /** Answers are lost: now and then one is thrown away, after or before ClickHouse did what was asked. */
+  const flaky = new Proxy(lists.clickhouse, {
+    get(target, name) {
+      const method = target[name as keyof ClickHouse]
+      if (name !== 'feed') return typeof method === 'function' ? method.bind(target) : method
+      return async (...args: Parameters<ClickHouse['feed']>) => {
+        const isLost = left > 0 && Math.random() < 0.7
+        if (isLost) left--
+        if (isLost && Math.random() < 0.5) throw new Error('lost before')
+        const answer = await target.feed(...args)
+        if (isLost) throw new Error('lost after')
+        return answer
+      }
+    },
+  })
+  for (;;) {
+    const counts = await runImport(
+      { ...lists.deps, clickhouse: { live: flaky, test: flaky } },
+      importId,
+    ).catch((error: Error) => {
+      expect(error.message).toMatch(/^lost /)
+    })
+    if (counts) {
+      const valid = lines.filter((line) => !line.startsWith('broken'))
+      const distinct = new Set(valid.map((line) => line.replaceAll('"', ''))).size
+      expect(counts).toEqual({
+        total: lines.length,
+        added: distinct,
+        duplicate: valid.length - distinct,
+        rejected: lines.length - valid.length,
+      })
+      break
+    }
+  }
+  const rejected = await lists.rejectedOf(listId, importId)
+  expect(rejected.map(({ line }) => line)).toEqual(
+    lines.flatMap((line, index) => (line.startsWith('broken') ? [index + 2] : [])),
+  )
+})
+
+test('random bytes: the counters add up to the lines, and every rejected line is there', async () => {
+  const signs = [
+    'a@b.example',
+    '"',
+    '""',
+    ',',
+    '\n',
+    '\n',
+    '\r\n',
+    ' ',
+    '\0',
+    'x',
+    '\u00e9',
+    '\ufeff',
+  ]
+  for (let round = 0; round < 25; round++) {
+    const parts = Array.from({ length: Math.floor(Math.random() * 400) }, () => {
+      const pick = Math.floor(Math.random() * (signs.length + 1))
+      return pick === signs.length
+        ? Buffer.from([Math.floor(Math.random() * 256)])
+        : Buffer.from(signs[pick]!)
+    })
+    const format = round % 3 === 0 ? 'ndjson' : 'csv'
+    const body = Buffer.concat(parts)
+    const file = Buffer.concat([
+      Buffer.from(format === 'csv' ? 'a,email\n' : '"a@b.example"\n'),
+      body,
+    ])
+    const { counts, rejected } = await lists.importFile(file, { format })
+    expect(sumOf(counts as never)).toBe(counts.total)
+    expect(rejected.length).toBe(counts.rejected)
+    const lineCount = file.toString('latin1').split('\n').length - (file.at(-1) === 0x0a ? 1 : 0)
+    const rows = format === 'csv' ? lineCount - 1 : lineCount
+    // A quoted text may span lines, of NDJSON none does.
+    if (format === 'ndjson' || !body.includes('"')) expect(counts.total).toBe(rows)
+    else expect(counts.total).toBeLessThanOrEqual(rows)
+  }
+})

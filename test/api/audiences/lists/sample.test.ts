@@ -1,0 +1,54 @@
+/** What test keys see of lists. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
+import { readUnfinishedImports } from '../../../../collector/audiences/lists/imports.ts'
+import { ensureSampleLists, sampleListId } from '../../../../collector/ops/sandbox/sampleLists.ts'
+import { waitFor } from '../../../harness/service.ts'
+import { openTenants, withKey } from '../../../spec/tenants.ts'
+
+let service: Awaited<ReturnType<typeof openTenants>>
+beforeAll(async () => {
+  service = await openTenants()
+})
+afterAll(() => service.close())
+
+test('a test key has a sample list, imported among the sample’s people, and changes nothing', async () => {
+  const { postgres, stores, uploads } = service
+  await Promise.all([1, 2].map(() => ensureSampleLists(postgres, uploads)))
+  await ensureSampleLists(postgres, uploads)
+  for (const { importId } of await readUnfinishedImports(postgres))
+    await runImport({ postgres, uploads, clickhouse: stores }, importId)
+  const headers = withKey(service.ours.testKey)
+  const listed = (await service.app.inject({ url: '/api/v1/lists', headers })).json()
+  expect(listed.lists).toMatchObject([{ id: sampleListId, name: 'Sample customers', kind: 'hems' }])
+  const { imports } = (
+    await service.app.inject({ url: `/api/v1/lists/${sampleListId}/imports`, headers })
+  ).json()
+  expect(imports).toMatchObject([
+    {
+      status: 'completed',
+      rows_added: listed.lists[0].count,
+      rows_duplicate: 1,
+      rows_rejected: 1,
+    },
+  ])
+  expect(listed.lists[0].count).toBeGreaterThan(10)
+  const files = await uploads.list(0)
+  const created = await service.app.inject({
+    method: 'POST',
+    url: '/api/v1/lists',
+    headers,
+    payload: {
+      project_id: service.ours.projects[0],
+      name: 'Mine',
+      kind: 'emails',
+      items: ['a@mine.example'],
+    },
+  })
+  expect([created.statusCode, created.json().list]).toMatchObject([
+    202,
+    { id: sampleListId, name: 'Mine' },
+  ])
+  await waitFor('the file to go', async () => (await uploads.list(0)).length === files.length)
+  expect((await service.app.inject({ url: '/api/v1/lists', headers })).json()).toEqual(listed)
+})

@@ -1,0 +1,110 @@
+/**
+ * An organization names a person by opting out their address. Free answers must not tell which browsers are theirs, so
+ * they are the same before, during and after the opt-out; charged answers hide the person.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { waitFor } from '../../../harness/service.ts'
+import type { Json } from '../../accounts/harness.ts'
+import { openPrivacy, type Privacy } from './harness.ts'
+
+let it: Privacy
+let owner: Awaited<ReturnType<Privacy['openStranger']>>
+beforeAll(async () => {
+  it = await openPrivacy()
+  owner = await it.openStranger()
+  await waitFor('the pixel', async () => (await it.visit(owner.pixel, randomUUID())) === 1)
+})
+afterAll(() => it.close())
+
+const optOuts = '/api/v1/privacy/opt-outs'
+const minutes = 60_000
+
+/** Everything free that says whether a browser's owner is known. */
+async function freeAnswers(cookie: string) {
+  const startMs = Date.now() - 10 * minutes
+  const endMs = Date.now() + 10 * minutes
+  const window = `project_id=${owner.project}&start_ms=${startMs}&end_ms=${endMs}`
+  const get = (path: string) => it.done(owner.key, `GET ${path}`)
+  const ofCookie = `filter=cookie_id:eq:${cookie}`
+  const known = `${ofCookie},resolved:eq:true`
+  const [row] = (await get(`/api/v3/events/web_event?${window}&${ofCookie}&select=event_id`)).rows
+  const [counts, counted, v1, index, breakdown, overview, trace, statistics] = await Promise.all([
+    get(`/api/v3/events/web_event/counts?${window}&${ofCookie}&group_by=resolved`),
+    get(`/api/v3/events/web_event/counts?${window}&${known}&distinct=cookie_id`),
+    get(`/api/v1/event_counts?${window}&${known}`),
+    get(`/api/v1/event_counts_index?${window}&${known}`),
+    get(`/api/v1/analytics/breakdown?${window}&${ofCookie}&dimensions=resolved,pixel_id`),
+    get(`/api/v1/analytics/overview?${window}&${known}`),
+    get(`/api/v1/events/${row.event_id}/trace`),
+    get(`/api/v1/resolution/statistics?${window}`),
+  ])
+  const steps = [`cookie_id:eq:${cookie}`, 'resolved:eq:true']
+  const body = { project_id: owner.project, start_ms: startMs, end_ms: endMs, steps }
+  const funnel = await it.done(owner.key, 'POST /api/v1/analytics/funnel', body)
+  return {
+    counts: counts.counts,
+    counted: counted.counts,
+    v1: v1.counts,
+    index: index.index.map(({ count }: Json) => count),
+    breakdown: breakdown.breakdowns,
+    overview: overview.overview.events,
+    funnel: funnel.steps.map(({ visitors }: Json) => visitors),
+    trace: trace.stored.map(({ resolved }: Json) => resolved),
+    statistics: statistics.total,
+  }
+}
+
+/** A browser with an event here, which belongs to somebody by a link of the graph or of the organization's own. */
+async function visitor(by: 'graph' | 'own') {
+  const email = `${randomUUID()}@example.com`
+  const cookie = randomUUID()
+  const hem = hemOf(email)
+  expect(await it.visit(owner.pixel, cookie, by === 'own' ? { hem } : {})).toBe(1)
+  if (by === 'graph') await it.linkForAll(cookie, hem)
+  await it.shown(owner.key, cookie, [hem])
+  return { email, hem, cookie }
+}
+
+describe.each(['graph', 'own'] as const)('of somebody known by a link of %s', (by) => {
+  test('no free answer changes with the opt-out of their address; charged ones hide them', async () => {
+    const { email, hem, cookie } = await visitor(by)
+    const before = await freeAnswers(cookie)
+    expect(before).toMatchObject({
+      counts: [{ resolved: true, count: 1 }],
+      counted: [{ count: 1, distinct: 1 }],
+      breakdown: { resolved: { values: [{ value: 'true', visitors: 1 }] } },
+      overview: 1,
+      trace: [true],
+    })
+
+    await it.done(owner.key, `POST ${optOuts}`, { email })
+    await it.shown(owner.key, cookie, [null])
+    expect(await freeAnswers(cookie)).toEqual(before)
+    const rows = `GET /api/v3/events/web_event?filter=cookie_id:eq:${cookie}`
+    const { rows: shown } = await it.done(owner.key, `${rows}&select=resolved`)
+    expect(shown).toEqual([{ resolved: false }])
+    expect(await it.done(owner.key, `${rows},resolved:eq:true`)).toMatchObject({ rows: [] })
+    const asked = { project_id: owner.project, filter: `cookie_id:eq:${cookie},resolved:eq:true` }
+    const visitors = await it.done(owner.key, 'POST /api/v1/analytics/visitors', asked)
+    expect(visitors.visitors).toEqual([])
+
+    await it.done(owner.key, `DELETE ${optOuts}`, { email })
+    await it.shown(owner.key, cookie, [hem])
+    expect(await freeAnswers(cookie)).toEqual(before)
+  })
+})
+
+test('whether events are accepted does not tell which browsers the graph knows as theirs', async () => {
+  const { email, cookie } = await visitor('graph')
+  const own = randomUUID()
+  await it.visit(owner.pixel, own, { hem: hemOf(email) })
+  await it.shown(owner.key, own, [hemOf(email)])
+  await it.done(owner.key, `POST ${optOuts}`, { email })
+  await it.shown(owner.key, cookie, [null])
+  // From then on the list has the person's browsers too.
+  await waitFor('the list', async () => (await it.visit(owner.pixel, own)) === 0)
+  for (let n = 0; n < 4; n++) expect(await it.visit(owner.pixel, cookie)).toBe(1)
+  expect(await it.hemsOf(owner.key, cookie)).toEqual([null])
+})

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
+import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
+import { beaconOf, customEvent, postBeacon, receiptOf } from '../../../harness/api.ts'
+import { waitFor } from '../../../harness/service.ts'
+import { type Caller, openAccounts } from '../../accounts/harness.ts'
+
+const everybody = '00000000-0000-0000-0000-000000000000'
+
+/** The service with two organizations, and people who visit their sites. */
+export async function openPrivacy() {
+  const it = await openAccounts({ apps: 2 })
+  const clickhouse = openClickHouse(inject('clickhouseUrl'), it.clickhouseDatabase)
+  const stranger = await it.openStranger()
+
+  /** Sends one event of a browser; how many were taken. */
+  const visit = async (pixel_id: string, cookie_id: string, more: object = {}): Promise<number> => {
+    const events = [customEvent()]
+    const beacon = beaconOf(it.service, events, { pixel_id, cookie_id, ...more })
+    return (await receiptOf(await postBeacon(it.nextUrl(), beacon))).accepted
+  }
+
+  /** The browser's events as the key's owner reads them. */
+  const eventsOf = async (key: Caller, cookie_id: string): Promise<{ hem: string | null }[]> =>
+    (
+      await it.done(
+        key,
+        `GET /api/v3/events/resolution_full_profile?filter=cookie_id:eq:${cookie_id}&select=hem,first_name`,
+      )
+    ).rows
+
+  /** Whom the browser's events say it is, each once; none without events. */
+  const hemsOf = async (key: Caller, cookie_id: string) => [
+    ...new Set((await eventsOf(key, cookie_id)).map(({ hem }) => hem)),
+  ]
+
+  const shown = (key: Caller, cookie_id: string, hems: (string | null)[]) =>
+    waitFor(
+      `${hems.join()} for the cookie`,
+      async () => JSON.stringify(await hemsOf(key, cookie_id)) === JSON.stringify(hems),
+      30_000,
+    )
+
+  /** Somebody whom both organizations have identified, after an event at each. */
+  const meet = async () => {
+    const email = `${randomUUID()}@example.com`
+    const somebody = { email, hem: hemOf(email), cookie: randomUUID() }
+    for (const pixel of [it.demo.pixel_id, stranger.pixel]) {
+      await waitFor(
+        'the pixel',
+        async () => (await visit(pixel, somebody.cookie, { hem: somebody.hem })) === 1,
+      )
+    }
+    for (const key of [it.key, stranger.key]) await shown(key, somebody.cookie, [somebody.hem])
+    return somebody
+  }
+
+  /** Adds a link to the operator's own graph. */
+  const linkForAll = async (cookie: string, hem: string) => {
+    await clickhouse.command({
+      sql: `INSERT INTO identity_links (organization_id, cookie_id, hem, source, confidence, observed_at)
+            VALUES ({everybody:UUID}, {cookie:UUID}, {hem:String}, 'loaded', 0.9, now())`,
+      params: { everybody, cookie, hem },
+    })
+    await reloadIdentity(clickhouse)
+  }
+
+  const countOf = async (
+    table: string,
+    where: string,
+    params: Record<string, unknown>,
+  ): Promise<number> => {
+    const [found] = await clickhouse.rows<{ n: number }>({
+      sql: `SELECT count() AS n FROM ${table} WHERE ${where}`,
+      params,
+    })
+    return Number(found!.n)
+  }
+
+  return {
+    ...it,
+    clickhouse,
+    stranger,
+    visit,
+    eventsOf,
+    hemsOf,
+    shown,
+    meet,
+    linkForAll,
+    countOf,
+    async close() {
+      await clickhouse.close()
+      await it.close()
+    },
+  }
+}
+
+export type Privacy = Awaited<ReturnType<typeof openPrivacy>>

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import type { Demo } from '../../../../collector/ops/demo/demo.ts'
+import { addSampleVisits } from '../../../../collector/ops/demo/sampleVisits.ts'
+import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
+import { openClickHouse } from '../../../../collector/platform/clickhouse/openClickHouse.ts'
+import { newClickHouseDatabase } from '../../../harness/databases.ts'
+
+const dayMs = 86_400_000
+const hourMs = dayMs / 24
+const demo = { organization_id: randomUUID(), project_id: randomUUID() } as Demo
+
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  clickhouse = openClickHouse(inject('clickhouseUrl'), await newClickHouseDatabase())
+})
+afterAll(() => clickhouse.close())
+
+const stored = async () => {
+  const [found] = await clickhouse.rows<{
+    events: number
+    ids: number
+    days: number
+    last: number
+  }>({
+    sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, {dayMs:Int64})) AS days,
+            max(ts_millis) AS last
+          FROM events WHERE project_id = {projectId:UUID}`,
+    params: { dayMs, projectId: demo.project_id },
+  })
+  return found!
+}
+
+test('sample visits reach the present, and each later call adds those that happened since, once', async () => {
+  // Four in the afternoon UTC, when there are visits every hour.
+  const now = Math.floor(Date.now() / dayMs) * dayMs - 8 * hourMs
+  await addSampleVisits(clickhouse, demo, new Date(now))
+  const first = await stored()
+  expect(first.days).toBe(30)
+  expect(first.last).toBeLessThan(now)
+  expect(first.last).toBeGreaterThan(now - hourMs)
+
+  await addSampleVisits(clickhouse, demo, new Date(now))
+  expect(await stored()).toEqual(first)
+
+  for (let at = now; at <= now + 3 * hourMs; at += hourMs / 4) {
+    await addSampleVisits(clickhouse, demo, new Date(at))
+  }
+  const later = await stored()
+  expect(later.events).toBeGreaterThan(first.events)
+  expect(later.ids).toBe(later.events)
+  expect(later.last).toBeGreaterThan(now + 2 * hourMs)
+  expect(later.last).toBeLessThan(now + 3 * hourMs)
+})

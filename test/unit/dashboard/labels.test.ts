@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import {
+  goalFilter,
+  readGoalFilter,
+} from '../../../collector/dashboard/web/pages/goals/goalFilter.ts'
+import { textOf } from '../../../collector/dashboard/web/view/filterText.ts'
+import { fieldLabels, labelOfValue } from '../../../collector/dashboard/web/view/labels.ts'
+import { fieldNamed, selectableAt } from '../../../schemas/fields.ts'
+
+test('every field of events and every type of event has a label of its own', () => {
+  const names = selectableAt('web_event').map(({ name }) => name)
+  expect(Object.keys(fieldLabels).sort()).toEqual(names.sort())
+  expect(new Set(Object.values(fieldLabels)).size).toBe(names.length)
+  for (const type of fieldNamed('event_type')!.values!)
+    expect(labelOfValue('event_type', type)).not.toBe(type)
+})
+
+test.each([
+  ['page_path:eq:/thanks', 'Page is /thanks'],
+  ['event_type:eq:form_submission', 'Event is Form sent'],
+  ['country:in:DE|FR', 'Country is one of DE, FR'],
+  ['event_data.properties.plan:ne:free', 'Property plan is not free'],
+  ['is_bot:eq:false,viewport_width:gte:800', 'Bot is no and Window width is at least 800'],
+])('%s reads "%s"', (filter, text) => {
+  expect(textOf(filter)).toBe(text)
+})
+
+describe('a goal that was picked', () => {
+  test.each([
+    ['page', '/thanks', 'event_type:eq:page_view,page_path:eq:/thanks'],
+    ['page', '/a,page_path:eq:/b', 'event_type:eq:page_view,page_path:like:/a_page\\_path:eq:/b'],
+    ['event', 'signed_up', 'event_type:eq:custom,event_data.name:eq:signed_up'],
+    ['form', '', 'event_type:eq:form_submission'],
+    ['download', '', 'event_type:eq:download'],
+    ['condition', 'country:eq:DE', 'country:eq:DE'],
+  ] as const)('%s %s is %s', (kind, value, filter) => {
+    expect(goalFilter(kind, value)).toBe(filter)
+  })
+
+  test('is the same when it is read again, unless its value needed a pattern', () => {
+    for (const [kind, value] of [
+      ['page', '/thanks'],
+      ['event', 'signed_up'],
+      ['form', ''],
+      ['download', ''],
+      ['condition', 'event_type:eq:page_view,page_path:like:/a%'],
+    ] as const)
+      expect(readGoalFilter(goalFilter(kind, value))).toEqual({ kind, value })
+    expect(readGoalFilter(goalFilter('page', '/a,os:eq:b')).kind).toBe('condition')
+  })
+})
