@@ -8,7 +8,7 @@ import { type Block, blocksOf, guides } from './guides/blocks.ts'
 import { commandsOf, troubleWith } from './guides/commands.ts'
 import { runBundled, runCalls, runFilters, runHtml, runPolicy } from './guides/pages.ts'
 import { runProgram } from './guides/programs.ts'
-import { runShell } from './guides/shell.ts'
+import { askClickHouse, runShell } from './guides/shell.ts'
 
 const site = useSite({ hasSample: true })
 
@@ -56,8 +56,7 @@ const runners: Record<string, (block: Block) => Promise<void>> = {
   async sql({ code }) {
     // The local server keeps no logins: its parser reads the statements.
     for (const statement of code.split(';').filter((text) => text.trim() !== '')) {
-      const body = `EXPLAIN AST ${statement}`
-      const answer = await fetch(inject('clickhouseUrl'), { method: 'POST', body })
+      const answer = await askClickHouse(inject('clickhouseUrl'), `EXPLAIN AST ${statement}`)
       expect([statement, answer.status]).toEqual([statement, 200])
     }
   },
@@ -77,15 +76,16 @@ describe.each(guides)('%s', (guide) => {
     expect(unknown.map((block) => [block.place, kindOf(block)])).toEqual([])
   })
 
+  for (const block of blocks.filter((block) => !isSkipped(block) && !isShell(block))) {
+    test(`${block.place} (${kindOf(block)}) works`, () => runners[kindOf(block)]!(block))
+  }
+
+  // After pages: examples change settings of the pixel.
   const shell = blocks.filter(isShell)
   test.runIf(shell.length > 0)('the shell examples work one after the other', async () => {
     await waitFor('the demo', () => site.service.output().includes('Footfall is up'), 120_000)
     await runShell(shell, site.service, inject('clickhouseUrl'))
   })
-
-  for (const block of blocks.filter((block) => !isSkipped(block) && !isShell(block))) {
-    test(`${block.place} (${kindOf(block)}) works`, () => runners[kindOf(block)]!(block))
-  }
 
   const commands = commandsOf(guide)
   test.runIf(commands.length > 0)('every command exists and takes its arguments', async () => {

@@ -35,5 +35,6 @@ export async function troubleWith(command: string): Promise<string | null> {
   const given = words.length - path.length - options.length - valued
   const required = usage.match(/<[^>]+>/g)?.length ?? 0
   const isOpen = usage.includes('...') || usage.includes('[command]') || usage.includes('[id]')
-  return isOpen || given === required ? null : `${command}: takes ${usage}`
+  // A sentence may name a command without its arguments.
+  return isOpen || given === 0 || given === required ? null : `${command}: takes ${usage}`
 }

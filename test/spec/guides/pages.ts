@@ -35,7 +35,7 @@ export async function runHtml(block: Block, site: Site): Promise<void> {
     const [, name] = /data-footfall-event="(\w+)"/.exec(code) ?? []
     if (!name) return
     await page.getByRole('button').click()
-    expect(await site.arrived('custom', path)).toMatchObject([{ name }])
+    expect(await site.arrived('custom', path)).toContainEqual(expect.objectContaining({ name }))
   })
 }
 
@@ -54,7 +54,8 @@ export async function runCalls(block: Block, site: Site, hem: string, signature:
       const sent = page.waitForRequest((request) => (request.postData() ?? '').includes(hem))
       sent.catch(() => {})
       await page.evaluate(`{ const { email, hem, signature } = ${values}\n${call}\n}`)
-      if (command === 'track') expect(await site.arrived('custom', path)).toMatchObject([{ name }])
+      if (command === 'track')
+        expect(await site.arrived('custom', path)).toContainEqual(expect.objectContaining({ name }))
       else if (command === 'identify') await sent
       else if (command === 'page') await site.arrived('page_view', path, 2)
     })
