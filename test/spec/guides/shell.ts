@@ -64,7 +64,7 @@ curl() { command curl -sS --fail-with-body "$@"; }
 npx() {
   shift
   case "$*" in
-    identity *|intent *|dead-letters *|'collectors list'|jobs) node '${launcher}' "$@" ;;
+    'identity '*|'intent '*|'dead-letters '*|'collectors list'|jobs) node '${launcher}' "$@" ;;
   esac
 }
 # Stands in for DuckDB, which reads the file that was downloaded.
