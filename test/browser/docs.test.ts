@@ -7,7 +7,7 @@ import { type Document, publicOperations } from '../../collector/api/openapi/doc
 import { slug } from '../../collector/dashboard/docs/page.ts'
 import { packageRoot } from '../../collector/platform/paths.ts'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
-import type { Answering } from '../harness/service.ts'
+import { type Answering, waitFor } from '../harness/service.ts'
 import { openTenant } from '../harness/sharedApp.ts'
 import { copied, tabTrouble, violations, withoutColors } from './dashboard.ts'
 
@@ -129,8 +129,10 @@ test.each(['/docs', '/docs/api', '/docs/reference/audiences'])(
       let shownMs = Number.POSITIVE_INFINITY
       for (let tried = 0; tried < 5 && shownMs >= 1_000; tried++) {
         await page.goto(service.url + path)
-        shownMs = await page.evaluate<number>(
-          "performance.getEntriesByName('first-contentful-paint')[0].startTime",
+        shownMs = await waitFor('the first paint', () =>
+          page.evaluate<number>(
+            "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0",
+          ),
         )
       }
       expect(shownMs).toBeLessThan(1_000)
@@ -214,14 +216,15 @@ test('without its script a page has navigation, contents and code, and no search
   }
 })
 
-test('the keyboard reaches the content by the skip link, and every link after it', async () => {
+test('the keyboard reaches everything, and the content at once by the skip link', async () => {
   await onPage(async (page) => {
     await page.goto(`${service.url}/docs/glossary`)
+    expect(await tabTrouble(page)).toEqual([])
+    await page.reload()
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('content')
-    expect(await tabTrouble(page)).toEqual([])
   })
 })
 
@@ -239,14 +242,9 @@ test('the reference has all public operations and nothing internal, with example
   await onPage(async (page) => {
     await page.goto(`${service.url}/docs/reference/events`)
     const first = page.locator('article', { hasText: '/api/v3/events/web_event' }).first()
-    expect(await first.locator('figure', { hasText: 'Request' }).textContent()).toContain(
-      `curl '${service.url}/api/v3/events/web_event?`,
-    )
-    const answer = await first
-      .locator('figure', { hasText: 'Response' })
-      .locator('code')
-      .textContent()
-    expect(JSON.parse(answer!).rows[0]).toHaveProperty('event_data')
+    const [request, response] = await first.locator('figure code').allTextContents()
+    expect(request).toContain(`curl '${service.url}/api/v3/events/web_event?`)
+    expect(JSON.parse(response!).rows[0]).toHaveProperty('event_data')
   })
 })
 

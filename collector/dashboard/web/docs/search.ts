@@ -84,7 +84,7 @@ function attach(input: HTMLInputElement, find: (query: string) => Entry[]): void
     if (event.key === 'Escape') {
       open(false)
     } else if (event.key === 'Enter') {
-      list.children[chosen]?.querySelector('a')?.click()
+      ;(list.children[chosen] as HTMLElement | undefined)?.click()
       open(false)
     } else if (length > 0 && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
       event.preventDefault()
@@ -103,17 +103,16 @@ function attach(input: HTMLInputElement, find: (query: string) => Entry[]): void
 }
 
 function optionOf({ url, title, page }: Entry, n: number): HTMLElement {
-  const option = document.createElement('div')
+  const option = document.createElement('a')
   option.id = `result-${n}`
   option.role = 'option'
-  const link = document.createElement('a')
-  link.href = url
-  link.tabIndex = -1
+  option.href = url
+  // The arrow keys of the field reach it.
+  option.tabIndex = -1
   const name = document.createElement('span')
   name.textContent = title
   const place = document.createElement('small')
   place.textContent = page
-  link.append(name, place)
-  option.append(link)
+  option.append(name, place)
   return option
 }
