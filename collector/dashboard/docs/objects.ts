@@ -83,4 +83,6 @@ export function renderProperties(schema: Schema, objects: ReadonlySet<string>): 
 
 /** A description and what limits a value, as sentences. */
 export const sentences = (description: string | undefined, limits: readonly string[]): Html =>
-  inline([description, ...limits.map((limit) => `${limit}.`)].filter(Boolean).join(' '))
+  inline([description, ...limits.map(capitalized)].filter(Boolean).join(' '))
+
+const capitalized = (limit: string): string => `${limit[0]!.toUpperCase()}${limit.slice(1)}.`
