@@ -32,6 +32,7 @@ import { logRequests } from './billing/requests/requestLog.ts'
 import { requestsRoutes } from './billing/requests/requestsRoutes.ts'
 import { duties } from './config.ts'
 import { answerUnknownRoute, dashboardPages } from './dashboard/dashboardPages.ts'
+import { docsPages } from './dashboard/docs/docsPages.ts'
 import { contactRoutes } from './events/contact/contactRoutes.ts'
 import { eventsRoutes } from './events/eventsRoutes.ts'
 import { legacyRoutes } from './events/legacy/legacyRoutes.ts'
@@ -129,6 +130,7 @@ async function mountAccounts(app: FastifyInstance, services: Services) {
   await app.register(summariesRoutes({ postgres, sendsMail: sendMail !== null }))
   await app.register(operatorRoutes(services))
   await app.register(dashboardPages(services))
+  await app.register(docsPages(services.publicUrl, services.collectorUrl))
 }
 
 /** What data comes in from, and goes on to. */

@@ -1,6 +1,6 @@
 /**
- * Builds the dashboard's pages: a script and what it loads only where needed, one
- * stylesheet and an icon under hashed names, and the HTML shell.
+ * Builds the dashboard's pages and what pages of the documentation load: scripts, stylesheets and an icon under hashed
+ * names, and the HTML shell. docs.json has the addresses for the documentation.
  */
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -27,7 +27,13 @@ const encodings = { '': (bytes) => bytes, '.br': promisify(brotliCompress), '.gz
 /** Writes index.html and assets/ with their compressed forms to outDir. */
 export async function buildDashboard({ outDir }) {
   const { outputFiles, metafile } = await build({
-    entryPoints: ['web/main.tsx', 'web/style/style.css', 'web/icon.svg'].map(at),
+    entryPoints: [
+      'web/main.tsx',
+      'web/style/style.css',
+      'web/icon.svg',
+      'web/docs/docs.ts',
+      'web/docs/docs.css',
+    ].map(at),
     outdir: join(outDir, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -55,19 +61,28 @@ export async function buildDashboard({ outDir }) {
   }
   // Last, so that a service that runs meanwhile misses nothing that is still in use.
   for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
-  const nameOf = (entry) =>
-    outputFiles.map(({ path }) => basename(path)).find((name) => name.startsWith(`${entry}-`))
-  const main = nameOf('main')
+  const nameOf = (entry, extension) =>
+    outputFiles
+      .map(({ path }) => basename(path))
+      .find((name) => name.startsWith(`${entry}-`) && name.endsWith(extension))
+  const main = nameOf('main', '.js')
+  const style = nameOf('style', '.css')
+  const icon = nameOf('icon', '.svg')
   const preloads = staticImportsOf(metafile, main).map(
     (name) => `<link rel="modulepreload" href="/dashboard/assets/${name}">`,
   )
   const shell = (await readFile(at('web/index.html'), 'utf8'))
     .replace('{{script}}', main)
     .replace('{{preloads}}', preloads.join('\n  '))
-    .replace('{{style}}', nameOf('style'))
-    .replace('{{icon}}', nameOf('icon'))
+    .replace('{{style}}', style)
+    .replace('{{icon}}', icon)
   await copyFile(at('web/icon.svg'), join(outDir, 'favicon.svg'))
   await writeFile(join(outDir, 'index.html'), shell)
+  const docs = { script: nameOf('docs', '.js'), style: nameOf('docs', '.css'), icon }
+  await writeFile(
+    join(outDir, 'docs.json'),
+    JSON.stringify(docs, (key, value) => (key === '' ? value : `/dashboard/assets/${value}`)),
+  )
 }
 
 /** The chunks without which a script does not start, asked for with it rather than after it. */

@@ -17,7 +17,8 @@ interface Served {
   headers?: Record<string, string>
 }
 
-export function useSite() {
+/** With `hasSample` the demo has sample visitors. */
+export function useSite({ hasSample = false } = {}) {
   let service: Service
   let browser: Browser
   let site: Server
@@ -33,7 +34,10 @@ export function useSite() {
       response.writeHead(200, { 'content-type': type, ...headers }).end(body)
     }).listen(0, '127.0.0.1')
     ;[service, browser] = await Promise.all([
-      startService({ env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' } }),
+      startService({
+        env: { ...(await ownDatabases()), FOOTFALL_TRUSTED_PROXIES: '127.0.0.1' },
+        hasSample,
+      }),
       openChromium(),
     ])
     siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
@@ -58,7 +62,8 @@ export function useSite() {
     filledIn: (text: string) =>
       text
         .replaceAll('PIXEL_ID', service.demo.pixel_id)
-        .replaceAll('http://127.0.0.1:8787', service.url),
+        .replaceAll('http://127.0.0.1:8787', service.url)
+        .replaceAll('https://collector.example', service.url),
     read: (name: string) => readFileSync(join(packageRoot, 'examples', name), 'utf8'),
     /** Opens a page in a fresh profile, without an error that nobody caught. */
     async visit<T>(path: string, work: (page: Page) => Promise<T>): Promise<T> {

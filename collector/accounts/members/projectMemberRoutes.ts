@@ -22,7 +22,7 @@ import {
 } from './projectMembers.ts'
 
 const Answer = Type.Object({ project_member: ProjectMember })
-const tags = ['Administration']
+const tags = ['Projects']
 const asksAboutKeys =
   'Where they have made API keys of the project that then may more than they, say what becomes of these: without ' +
   '`api_keys` the answer is 409 `conflict` and lists them.'

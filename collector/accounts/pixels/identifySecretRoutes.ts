@@ -28,7 +28,7 @@ const Secrets = Type.Object({
 
 const Body = strictObject({ pixel_id: Id, project_id: Type.Optional(Id) })
 const columns = 'identify_secret_newest, identify_secret_oldest'
-const tags = ['Administration']
+const tags = ['Pixels']
 
 /** /api/v1/pixel/identify-secrets: what customers' servers sign `identify` with. */
 export const identifySecretRoutes =

@@ -57,7 +57,7 @@ export const pixelActivityRoutes =
       {
         config: { access: access.projectRead },
         schema: {
-          tags: ['Administration'],
+          tags: ['Pixels'],
           operationId: 'getPixelActivity',
           summary: 'Get the activity of a pixel',
           description: 'Its first and last event, and what was rejected or ignored. Never billed.',

@@ -18,7 +18,7 @@ import { pixelFor } from './pixelChecks.ts'
 import { Pixel, type PixelRow, pixelAt, readPixel, selectPixels } from './pixels.ts'
 
 const Answer = Type.Object({ pixel: Pixel })
-const tags = ['Administration']
+const tags = ['Pixels']
 
 /** /api/v1/pixel*: the pixels of a project. Every process of the collector learns of a change at once. */
 export const pixelRoutes =

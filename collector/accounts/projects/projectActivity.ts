@@ -39,7 +39,7 @@ export const projectActivityRoutes =
       {
         config: { access: access.organizationRead },
         schema: {
-          tags: ['Administration'],
+          tags: ['Projects'],
           operationId: 'listProjectActivity',
           summary: 'Get the activity of all projects',
           description: `Visitors of the last ${days} days, and whether events are accepted, of every project that the caller sees. Never billed.`,

@@ -17,7 +17,7 @@ import {
 import { Project, type ProjectRow, readProject, selectProjects, toProject } from './projects.ts'
 
 const Answer = Type.Object({ project: Project })
-const tags = ['Administration']
+const tags = ['Projects']
 
 /** /api/v1/project*: projects of the caller's organization. */
 export const projectRoutes =

@@ -3,12 +3,12 @@ import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { sessionCookie } from '../access/session.ts'
 import { describeAccess } from './describeAccess.ts'
-import { docsRoutes } from './docsRoutes.ts'
 import type { Document } from './document.ts'
+import { openapiRoute } from './openapiRoute.ts'
 
 /**
- * GET /openapi.json, the routes' own schemas as OpenAPI 3.1, and GET /docs, the same to read. What follows from who
- * may ask (security, the errors 401, 403 and 429, the rate limit) is written once, in describeAccess.ts.
+ * Describes all routes as OpenAPI 3.1 at GET /openapi.json. `describeAccess.ts` adds security, rate limits and the
+ * errors 401, 403 and 429 to each of them.
  */
 export async function describeRoutes(app: FastifyInstance, publicUrl: string): Promise<void> {
   await app.register(swagger, {
@@ -28,7 +28,7 @@ export async function describeRoutes(app: FastifyInstance, publicUrl: string): P
     transform: describeAccess,
     transformObject: nameStatuses,
   })
-  await app.register(docsRoutes(publicUrl))
+  await app.register(openapiRoute)
 }
 
 const description = `Web events captured by the Footfall pixel, and who they were.
@@ -47,6 +47,10 @@ A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys
 
 const tags = [
   { name: 'Events', description: 'Events, one row each, and their counts.' },
+  {
+    name: 'Events, versions 1 and 2',
+    description: 'Earlier versions of the events routes. Use version 3 for new programs.',
+  },
   {
     name: 'Analytics',
     description:
@@ -86,7 +90,9 @@ const tags = [
       'Where to be told when something has happened, signed as Standard Webhooks says; not billed.',
   },
   { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
-  { name: 'Administration', description: 'The organization, its members, projects and pixels.' },
+  { name: 'Administration', description: 'The organization and its members.' },
+  { name: 'Projects', description: 'Projects and their members.' },
+  { name: 'Pixels', description: 'Pixels, their settings and their identify secrets.' },
   { name: 'Ingest', description: 'What pages load and send to; not billed.' },
   {
     name: 'Dashboard',

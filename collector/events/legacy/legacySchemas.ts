@@ -15,7 +15,7 @@ import {
 } from './legacy.ts'
 import { Interval, V1CountsQuery, V1IndexQuery, v1 } from './v1.ts'
 
-const tags = ['Events']
+const tags = ['Events, versions 1 and 2']
 
 const scopeText =
   'One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, ' +

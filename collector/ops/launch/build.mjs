@@ -1,6 +1,6 @@
-/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, pixel, client and dashboard. */
+/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, pixel, client, dashboard and guides. */
 import { readFileSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, stop } from 'esbuild'
@@ -53,6 +53,9 @@ export async function buildAll() {
   await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
   await buildPixel({ outDir: join(draft, 'pixel') })
   await buildDashboard({ outDir: join(draft, 'dashboard') })
+  // What /docs shows: the guides, and the examples that they link.
+  for (const folder of ['collector/docs', 'examples'])
+    await cp(at(folder), join(draft, folder), { recursive: true })
   // Its helper process would otherwise live as long as ours, which may go on as the service.
   stop()
   publish(draft)

@@ -163,7 +163,7 @@ describe('a body that the route does not take', () => {
     const answer = await fetch(service.url + path, {
       method: 'POST',
       headers: { ...key, ...headers },
-      body,
+      body: body as NonNullable<RequestInit['body']>,
     })
     return {
       status: answer.status,

@@ -1,4 +1,4 @@
-import type { Schema } from './document.ts'
+import type { Schema } from '../../api/openapi/document.ts'
 
 /** A member of a JSON value, wherever in it. */
 export interface Property {
@@ -11,32 +11,38 @@ export interface Property {
   description: string | undefined
 }
 
-/** Every member that a schema names, depth first; `always` are those that the schemas around it require. */
+/**
+ * Every member of a schema, depth first, without the members of schemas that have one of the titles `omitted`. `always`
+ * are the members that the schemas around it require.
+ */
 export function propertiesOf(
   schema: Schema,
+  omitted: ReadonlySet<string> = new Set(),
   path = '',
   always: readonly string[] = [],
 ): Property[] {
   const { properties = {} } = schema
+  const inside = (part: Schema, path: string, required?: readonly string[]): Property[] =>
+    isNamed(part, omitted) ? [] : propertiesOf(part, omitted, path, required)
   const required = [...always, ...(schema.required ?? [])]
   const own = Object.entries(properties).flatMap(([name, member]) => {
     const memberPath = path ? `${path}.${name}` : name
     return [
       {
         path: memberPath,
-        type: typeOf(member),
+        type: typeOf(member, omitted),
         isRequired: required.includes(name),
         limits: limitsOf(member),
         description: member.description,
       },
-      ...propertiesOf(member, memberPath),
+      ...inside(member, memberPath),
     ]
   })
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
   return uniqueByPath([
     ...own,
-    ...inner.flatMap((part) => propertiesOf(part, path, required)),
-    ...(schema.items ? propertiesOf(schema.items, `${path}[]`) : []),
+    ...inner.flatMap((part) => inside(part, path, required)),
+    ...(schema.items ? inside(schema.items, `${path}[]`) : []),
   ])
 }
 
@@ -46,21 +52,18 @@ const uniqueByPath = (properties: Property[]): Property[] =>
     ...new Map(properties.toReversed().map((property) => [property.path, property])).values(),
   ].toReversed()
 
-/** "string (uuid) or null". */
-export function typeOf({
-  type,
-  format,
-  items,
-  anyOf,
-  oneOf,
-  const: value,
-  enum: values,
-}: Schema): string {
+const isNamed = ({ title }: Schema, names: ReadonlySet<string>): boolean =>
+  title !== undefined && names.has(title)
+
+/** "string (uuid) or null". A schema with one of the titles `named` has its title as type. */
+export function typeOf(schema: Schema, named: ReadonlySet<string> = new Set()): string {
+  if (isNamed(schema, named)) return schema.title!
+  const { type, format, items, anyOf, oneOf, const: value, enum: values } = schema
   const parts = anyOf ?? oneOf
-  if (parts) return [...new Set(parts.map(typeOf))].join(' or ')
+  if (parts) return [...new Set(parts.map((part) => typeOf(part, named)))].join(' or ')
   if (type === undefined) return value !== undefined || values ? 'one of' : 'any'
   const types = [type].flat().map((name) => {
-    if (name === 'array' && items) return `array of ${typeOf(items)}`
+    if (name === 'array' && items) return `array of ${typeOf(items, named)}`
     return format && name !== 'null' ? `${name} (${format})` : name
   })
   return types.join(' or ')

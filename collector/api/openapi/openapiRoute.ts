@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import type { Document } from './document.ts'
+import { addExamples, readExamples } from './examples.ts'
+import { shareSchemas } from './sharedSchemas.ts'
+
+const open = { schema: { hide: true }, config: { access: { to: 'anyone' } } } as const
+
+/** The OpenAPI document of all routes, with examples. Complete once the application is ready. */
+export function describedRoutes(app: FastifyInstance): Document {
+  const document = app.swagger() as unknown as Document
+  addExamples(document, readExamples())
+  return document
+}
+
+/** `GET /openapi.json`: the routes' own schemas as OpenAPI 3.1 with examples. */
+export async function openapiRoute(app: FastifyInstance): Promise<void> {
+  let written: string | undefined
+  app.get('/openapi.json', open, async (_request, reply) => {
+    written ??= JSON.stringify(shareSchemas(describedRoutes(app)))
+    return reply.type('application/json; charset=utf-8').send(written)
+  })
+}
