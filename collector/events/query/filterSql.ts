@@ -6,7 +6,7 @@ import {
   isProfileField,
 } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
-import { isHem } from '../../identity/store/hem.ts'
+import { isHem } from '../../platform/hem.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
 import type { Bind } from './bind.ts'
 import type { Filter, Value } from './filter.ts'

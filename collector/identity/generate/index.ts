@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { seededRandom } from '../../platform/seededRandom.ts'
-import { hemOf } from '../store/hem.ts'
+import { hemOf } from '../../platform/hem.ts'
 import { makeCompany } from './makeCompany.ts'
 import { makePerson } from './person.ts'
 import type { Values } from './values.ts'

@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
+import { segmentPaths } from '../segment/segmentPaths.ts'
 
 /** What pages of other sites load and send to. */
 const openPaths = ['/e', '/e.gif', '/p/:file']
+const openHeaders = 'Content-Type'
+/** analytics.js sends more headers. */
+const segmentHeaders = `${openHeaders}, Authorization, X-Retry-Count`
 const preflightSeconds = 86_400
 
 /** The headers that let a page of `origin` read an answer: names and values in turn. */
@@ -27,13 +31,14 @@ export function allowAnyOrigin(app: FastifyInstance): void {
     for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
     done()
   })
-  for (const path of openPaths) {
+  for (const path of [...openPaths, ...segmentPaths]) {
+    const headers = segmentPaths.includes(path) ? segmentHeaders : openHeaders
     app.options(path, { schema: { hide: true } }, async (_request, reply) =>
       reply
         .code(204)
         .headers({
           'access-control-allow-methods': 'GET, HEAD, POST',
-          'access-control-allow-headers': 'Content-Type',
+          'access-control-allow-headers': headers,
           'access-control-max-age': String(preflightSeconds),
           'cache-control': `public, max-age=${preflightSeconds}`,
         })

@@ -13,7 +13,7 @@ import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { fileQueues } from '../../../collector/audiences/files/audienceFileJobs.ts'
 import { openDirectoryStore } from '../../../collector/audiences/files/fileStore.ts'
 import { templates } from '../../../collector/audiences/templates.ts'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import {
   ensureSampleAudiences,
   sampleAudiences,

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'

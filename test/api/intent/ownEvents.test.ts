@@ -9,7 +9,7 @@ import {
   deleteOldCounts,
 } from '../../../collector/audiences/signals/ownEvents/countOwnEvents.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import { reloadIdentity } from '../../../collector/identity/store/refresh.ts'
 import { waitFor } from '../../harness/service.ts'
 import { eventOf, linkOf, organizationId, type Row } from '../events/harness.ts'

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countRows } from '../../../collector/audiences/lists/import/countRows.ts'
 import { runImport } from '../../../collector/audiences/lists/import/runImport.ts'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openLists } from './harness.ts'
 
