@@ -1,11 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { segmentPaths } from '../segment/segmentPaths.ts'
 
 /** What pages of other sites load and send to. */
 const openPaths = ['/e', '/e.gif', '/p/:file']
-const openHeaders = 'Content-Type'
-/** analytics.js sends more headers. */
-const segmentHeaders = `${openHeaders}, Authorization, X-Retry-Count`
 const preflightSeconds = 86_400
 
 /** The headers that let a page of `origin` read an answer: names and values in turn. */
@@ -31,8 +27,16 @@ export function allowAnyOrigin(app: FastifyInstance): void {
     for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
     done()
   })
-  for (const path of [...openPaths, ...segmentPaths]) {
-    const headers = segmentPaths.includes(path) ? segmentHeaders : openHeaders
+  answerPreflights(app, openPaths, 'Content-Type')
+}
+
+/** Answers what browsers ask before a page of another site sends one of these headers. */
+export function answerPreflights(
+  app: FastifyInstance,
+  paths: readonly string[],
+  headers: string,
+): void {
+  for (const path of paths) {
     app.options(path, { schema: { hide: true } }, async (_request, reply) =>
       reply
         .code(204)

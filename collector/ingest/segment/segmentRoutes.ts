@@ -4,9 +4,17 @@ import { ackSeconds } from '../../platform/metrics.ts'
 import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
 import { createNoteRefusal } from '../beacon/beaconRefusals.ts'
 import type { BeaconRequest } from '../beacon/beaconRequest.ts'
+import { answerPreflights } from '../beacon/cors.ts'
 import type { Pixel } from '../beacon/pixelRegistry.ts'
 import { beaconsOf, callBytesMax, readCall, unpack, type VisitorBeacon } from './readCall.ts'
-import { type CallName, calls, longPath, measurementsPath, shortPath } from './segmentPaths.ts'
+import {
+  type CallName,
+  calls,
+  longPath,
+  measurementsPath,
+  segmentPaths,
+  shortPath,
+} from './segmentPaths.ts'
 import { describeBatch, describeMessage, type SegmentReceipt } from './segmentSchemas.ts'
 import { readWriteKey, type WriteKey } from './writeKey.ts'
 
@@ -24,6 +32,8 @@ export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
     { parseAs: 'buffer', bodyLimit: callBytesMax },
     (_request, body, done) => done(null, body),
   )
+  // analytics.js sends the last two.
+  answerPreflights(app, segmentPaths, 'Content-Type, Authorization, X-Retry-Count')
   const noteRefusal = createNoteRefusal(deps.pixels, deps.recordRefusal)
 
   const answer = (call: CallName) => async (request: FastifyRequest) => {
@@ -70,12 +80,15 @@ async function accept(
   const verifies = apiKey === undefined ? undefined : verifiesKey(deps, request, apiKey, apiSecret)
   const uncounted: BeaconDeps = { ...deps, limits: () => undefined }
   const rejected: NonNullable<SegmentReceipt['rejected']> = []
-  for (const [index, { envelope, locale, places }] of beacons.entries()) {
-    const from = index === 0 ? deps : uncounted
-    const { receipt } = await acceptBeacon(from, senderOf(request, locale), envelope, verifies)
-    for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
-      rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
-  }
+  // At once, so that they share durable writes.
+  await Promise.all(
+    beacons.map(async ({ envelope, locale, places }, index) => {
+      const from = index === 0 ? deps : uncounted
+      const { receipt } = await acceptBeacon(from, senderOf(request, locale), envelope, verifies)
+      for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
+        rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
+    }),
+  )
   if (rejected.length === 0) return { success: true }
   return { success: true, rejected: rejected.sort((a, b) => a.index - b.index) }
 }

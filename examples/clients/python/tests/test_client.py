@@ -38,12 +38,9 @@ def test_pages_and_items_follow_the_cursor(client: Client) -> None:
 
 def test_sends_bodies_query_and_path(client: Client) -> None:
     project_id = given["project_id"]
-    goals = client.get_analytics_goals(project_id=project_id)
     goal = {"name": "Bought", "filter": "event_data.name:eq:bought"}
-    saved = client.set_analytics_goals(
-        project_id=project_id, goals=[goal], version=goals["version"]
-    )
-    assert saved["goals"] == [goal]
+    assert client.set_analytics_goals(project_id=project_id, goals=[goal])["goals"] == [goal]
+    assert client.get_analytics_goals(project_id=project_id)["goals"] == [goal]
     assert client.get_project(project_id=project_id)["project"]["project_id"] == project_id
 
 
