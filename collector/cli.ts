@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import type { Addresses } from './accounts/setup.ts'
-import { readConfig } from './config.ts'
+import { readApiLogin, readConfig } from './config.ts'
 import type { ClickHouse } from './platform/clickhouse/client.ts'
 import { packageVersion } from './platform/paths.ts'
 import type { Postgres } from './platform/postgres/pool.ts'
@@ -295,6 +295,13 @@ async function buildProgram(): Promise<Command> {
     .showHelpAfterError('footfall --help lists the commands')
 
   program.command('serve').description('the service, as it was built last')
+  program
+    .command('mcp')
+    .description('serve the API to AI assistants by the Model Context Protocol, on standard input')
+    .action(async () => {
+      const { serveMcp } = await import('./api/mcp/mcpCommand.ts')
+      await serveMcp(readApiLogin(process.env))
+    })
   addAccounts(program)
   addMaintenance(program)
   addIngest(program)

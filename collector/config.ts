@@ -303,6 +303,30 @@ function identifier(env: Environment, name: string, fallback: string): string {
 }
 
 /** Like connection addresses, never repeated in an error. */
+/** The service and the API key that a command on another machine uses. */
+export interface ApiLogin {
+  /** FOOTFALL_URL, default http://127.0.0.1:8787: address of the service. */
+  url: string
+  /** FOOTFALL_API_KEY. */
+  key: string
+  /** FOOTFALL_API_SECRET. */
+  secret: string
+}
+
+/** Reads and checks it. Throws StartError, naming the variable. */
+export function readApiLogin(env: Environment): ApiLogin {
+  const [key, secret] = [env.FOOTFALL_API_KEY, env.FOOTFALL_API_SECRET]
+  if (!key || !secret)
+    throw new StartError(
+      'Set FOOTFALL_API_KEY and FOOTFALL_API_SECRET to an API key and its secret',
+    )
+  return {
+    url: url(env, 'FOOTFALL_URL', ['http:', 'https:']) ?? 'http://127.0.0.1:8787',
+    key,
+    secret,
+  }
+}
+
 function secret(env: Environment, name: string, charsMin: number): string | null {
   const given = env[name]
   if (!given) return null

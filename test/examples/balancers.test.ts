@@ -54,8 +54,12 @@ test('the world reaches what pages load and send to, and nothing else; insiders 
     ]
     for (const path of open)
       expect([name, path, await statusOf(world + path)]).toEqual([name, path, 200])
+    // A GET that the collector refuses has reached it.
+    for (const path of ['/v1/track', '/v1/b'])
+      expect([name, path, await statusOf(world + path)]).toEqual([name, path, 405])
     for (const path of [
       '/',
+      '/v1/whoami',
       '/metrics',
       '/readyz',
       '/docs',

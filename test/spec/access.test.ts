@@ -2,12 +2,14 @@
  * Who may ask what: every route that the service mounts, asked by everyone who should not be let in, and by those who
  * should. A route without a line in samples.ts fails the test.
  */
+
 import { randomUUID } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newApiCredentials } from '../../collector/accounts/keys/apiKeys.ts'
 import type { Access } from '../../collector/api/access/routeAccess.ts'
 import { sessionCookie } from '../../collector/api/access/session.ts'
+import { segmentPaths } from '../../collector/ingest/segment/segmentPaths.ts'
 import { samples } from './samples.ts'
 import { bearer, testShareLinks } from './shareLinks.ts'
 import type { Tenant } from './tenant.ts'
@@ -75,6 +77,7 @@ test('what is for anyone is listed here', () => {
       'OPTIONS /e.gif',
       'GET /p/:file',
       'OPTIONS /p/:file',
+      ...segmentPaths.flatMap((path) => [`POST ${path}`, `OPTIONS ${path}`]),
       'POST /auth/v1/login',
       // By a signed token in a mail.
       'POST /unsubscribe/:token',

@@ -3,23 +3,45 @@ import { createHash } from 'node:crypto'
 
 export interface Document {
   paths: Record<string, Record<string, Operation>>
-  components?: { schemas?: Record<string, Schema> }
+  components?: { schemas?: Schemas }
 }
 
-interface Operation {
+export interface Operation {
   operationId?: string
-  parameters?: { name: string; in: string }[]
+  summary?: string | undefined
+  description?: string
+  parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema?: Schema }> }
-  responses: Record<string, unknown>
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>
 }
 
-interface Schema {
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema?: Schema
+}
+
+export interface Schema {
   $ref?: string
-  properties?: object
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  enum?: unknown[]
+  const?: unknown
   anyOf?: Schema[]
   oneOf?: Schema[]
   allOf?: Schema[]
+  minimum?: number
+  maximum?: number
+  $defs?: Schemas
 }
+
+export type Schemas = Readonly<Record<string, Schema>>
 
 /**
  * Every operation by its `operationId`: "METHOD path", of others than GET with what belongs into the query, though not
@@ -35,9 +57,9 @@ export function operationsOf({
       const name = `${method.toUpperCase()} ${path}`
       if (operationId === undefined) throw new Error(`${name} has no operationId`)
       if (operationId in operations) throw new Error(`two operations are named ${operationId}`)
-      const inBody = membersOf(requestBody?.content['application/json']?.schema ?? {}, schemas)
+      const { properties } = membersOf(requestBody?.content['application/json']?.schema, schemas)
       const inQuery = parameters
-        .filter((parameter) => parameter.in === 'query' && !inBody.includes(parameter.name))
+        .filter((parameter) => parameter.in === 'query' && !(parameter.name in properties))
         .map((parameter) => parameter.name)
       const query = method !== 'get' && inQuery.length > 0 ? `?${inQuery.join('&')}` : ''
       const isCharged = parameters.some((parameter) => parameter.name === 'Idempotency-Key')
@@ -47,17 +69,28 @@ export function operationsOf({
   return operations
 }
 
-/** The names of all members that objects of a schema may have. */
-function membersOf(
-  { $ref, properties = {}, anyOf = [], oneOf = [], allOf = [] }: Schema,
-  schemas: Record<string, Schema>,
-): string[] {
-  const named = $ref === undefined ? [] : [schemas[$ref.split('/').at(-1)!]!]
-  return [
-    ...Object.keys(properties),
-    ...[...named, ...anyOf, ...oneOf, ...allOf].flatMap((schema) => membersOf(schema, schemas)),
-  ]
+/** The members that objects of a schema may have, and those that every alternative requires. */
+export function membersOf(schema: Schema = {}, schemas: Schemas): Members {
+  const { $ref, properties = {}, required = [], anyOf = [], oneOf = [], allOf = [] } = schema
+  const named = $ref === undefined ? [] : [schemas[nameIn($ref)]!]
+  const members: Members = { properties: { ...properties }, required: [...required] }
+  for (const part of [...named, ...allOf]) {
+    const own = membersOf(part, schemas)
+    Object.assign(members.properties, own.properties)
+    members.required.push(...own.required)
+  }
+  for (const part of [...anyOf, ...oneOf])
+    Object.assign(members.properties, membersOf(part, schemas).properties)
+  return members
 }
+
+export interface Members {
+  properties: Record<string, Schema>
+  required: string[]
+}
+
+/** The name of the shared schema that a `$ref` names. */
+export const nameIn = ($ref: string): string => $ref.split('/').at(-1)!
 
 /** A hash of all that types come from, however it is worded and in whatever order members stand. */
 export function fingerprintOf({ paths, components }: Document): string {

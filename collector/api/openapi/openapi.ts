@@ -124,6 +124,11 @@ const securitySchemes = (publicUrl: string) =>
   ({
     key: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
     secret: { type: 'apiKey', in: 'header', name: 'X-Api-Secret' },
+    basic: {
+      type: 'http',
+      scheme: 'basic',
+      description: 'Segment’s API only: the write key as the user name, without a password.',
+    },
     token: {
       type: 'http',
       scheme: 'bearer',

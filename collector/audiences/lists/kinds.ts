@@ -1,5 +1,5 @@
 import { isUuid } from '../../../schemas/uuid.ts'
-import { isEmail, isHem } from '../../identity/store/hem.ts'
+import { isEmail, isHem } from '../../platform/hem.ts'
 
 /** What the items of a list are. */
 export const kinds = ['emails', 'hems', 'domains', 'cookies'] as const

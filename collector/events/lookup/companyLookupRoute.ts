@@ -5,7 +5,7 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import { chargedMeta } from '../../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../../billing/chargedRequest.ts'
 import { type CompanyKey, companyQuery } from '../../identity/store/companySql.ts'
-import { isEmail } from '../../identity/store/hem.ts'
+import { isEmail } from '../../platform/hem.ts'
 import type { ReadDeps } from '../query/readDeps.ts'
 import { type CompanyQuery, describeCompany } from './lookupSchemas.ts'
 

@@ -1,5 +1,5 @@
 import { type ApiError, invalidParameter } from '../../api/http/errors.ts'
-import { hemOf, isEmail, isHem } from '../../identity/store/hem.ts'
+import { hemOf, isEmail, isHem } from '../../platform/hem.ts'
 
 /** How a request names a person; exactly one of the two is right. */
 export interface NamedPerson {

@@ -6,8 +6,8 @@ import {
   isProfileField,
 } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
-import { isHem } from '../../identity/store/hem.ts'
 import { cookiesOf, profileMeets, profileMeetsNone } from '../../identity/store/profileSql.ts'
+import { isHem } from '../../platform/hem.ts'
 import type { Bind } from './bind.ts'
 import type { Filter, Value } from './filter.ts'
 import { type Order, timeColumn, timeOf } from './order.ts'

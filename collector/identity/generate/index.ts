@@ -3,8 +3,8 @@
  * same whenever and wherever it is asked for, so any slice of a graph of any size can be made by itself.
  */
 import { createHash } from 'node:crypto'
+import { hemOf } from '../../platform/hem.ts'
 import { seededRandom } from '../../platform/seededRandom.ts'
-import { hemOf } from '../store/hem.ts'
 import { makeCompany } from './makeCompany.ts'
 import { makePerson } from './person.ts'
 import type { Values } from './values.ts'

@@ -63,7 +63,7 @@ const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').repla
 /** A text without white space at its ends, as browsers trim it. */
 export const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
 
-/** The bytes of an address's hem, by the rules of identity/store/hem.ts, and whether a trimmed text is an address or a hem. */
+/** The bytes of an address's hem, by the rules of platform/hem.ts, and whether a trimmed text is an address or a hem. */
 const hashOfAddress = (address: string): string => `SHA256(lowerUTF8(${trimmed(address)}))`
 /** The number that stands for an address's hem, as columns of hems keep it. */
 export const hemNumberOfAddress = (address: string): string =>

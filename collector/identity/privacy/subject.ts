@@ -1,6 +1,6 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
-import { hemOf } from '../store/hem.ts'
+import { hemOf } from '../../platform/hem.ts'
 
 /** The cookie of events that have none. */
 const nobody = '00000000-0000-0000-0000-000000000000'

@@ -110,7 +110,7 @@ export async function acceptBeacon(
     if (typeof made !== 'string') return made
     linkRows.push(made)
   }
-  const { person, events, exactEvents } = envelope
+  const { person, events, exactEvents, faults } = envelope
   const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
   const ignored = rules && findIgnored(rules, request, clientInfo, envelope)
   const hemFault = person && !ignored?.hem && (await link(person))
@@ -120,8 +120,9 @@ export async function acceptBeacon(
     if (ignored?.events.has(index)) continue
     const event = events[index]
     // First with the digits of long integers kept, as texts. Where a schema asks for a number, that fails; then as it came.
-    const exact = exactEvents && acceptEvent(exactEvents[index], parts, true)
-    const made = exact && !('path' in exact) ? exact : acceptEvent(event, parts)
+    const exact = exactEvents && !faults?.has(index) && acceptEvent(exactEvents[index], parts, true)
+    const made =
+      faults?.get(index) ?? (exact && !('path' in exact) ? exact : acceptEvent(event, parts))
     const fault = 'path' in made ? made : made.person && (await link(made.person))
     if (fault) {
       rejected.push(rejectedEntry(index, event, fault))

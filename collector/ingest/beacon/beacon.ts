@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { malformed } from '../../api/http/errors.ts'
+import type { Data } from '../normalize/data.ts'
 import { markLongIntegers } from '../normalize/exactNumbers.ts'
 import { type Person, personOf } from '../normalize/normalize.ts'
-import { isObject } from '../normalize/validateEvent.ts'
+import { type Fault, isObject } from '../normalize/validateEvent.ts'
 
 /** Most events one beacon may carry. */
 export const beaconEventsMax = 500
@@ -19,6 +20,8 @@ export interface Envelope {
   events: unknown[]
   /** The same where some have integers beyond 2^53, with their digits kept (exactNumbers.ts). */
   exactEvents?: unknown[] | undefined
+  /** Events that the reader of the body already found faulty, by their places. */
+  faults?: ReadonlyMap<number, Fault> | undefined
   /** Of the visitor, as a back end says; not checked yet, as without a key nobody reads them (clientInfo.ts). */
   client_ip?: unknown
   user_agent?: unknown
@@ -28,10 +31,7 @@ export interface Envelope {
 
 /** Reads the body of `POST /e`. Throws 400 "malformed", naming what is wrong. */
 export function parseBeacon(body: Buffer): Envelope {
-  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
-  const text = body.toString()
-  const beacon = parseJson(text)
-  if (!isObject(beacon)) throw malformed('The body must be a JSON object.')
+  const { text, object: beacon } = readJsonObject(body)
   const { pixel_id, cookie_id, hem, consent, sent_at, events, client_ip, user_agent } = beacon
   if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
   if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
@@ -61,6 +61,15 @@ export function parseBeacon(body: Buffer): Envelope {
 function exactEventsIn(text: string): unknown[] | undefined {
   const marked = markLongIntegers(text)
   return marked === null ? undefined : (JSON.parse(marked) as { events: unknown[] }).events
+}
+
+/** Reads a body that must be a JSON object. Throws 400 "malformed". */
+export function readJsonObject(body: Buffer): { text: string; object: Data } {
+  if (!isUtf8(body)) throw malformed('The body is not valid UTF-8.')
+  const text = body.toString()
+  const object = parseJson(text)
+  if (!isObject(object)) throw malformed('The body must be a JSON object.')
+  return { text, object }
 }
 
 function parseJson(text: string): unknown {

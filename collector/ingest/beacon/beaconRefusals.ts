@@ -3,6 +3,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { isIgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
+import { refusedBeacons } from '../../platform/metrics.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 
@@ -36,11 +37,12 @@ export function createRecordRefusal(rejectedEvents: Spool): RecordRefusal {
   }
 }
 
-/** Records each beacon that was refused with an error and names a pixel. */
-export function createRefusals(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
-  return async (request: FastifyRequest, error: unknown): Promise<void> => {
+/** Counts each refused request, and records it for the pixel that it names. */
+export function createNoteRefusal(pixels: PixelRegistry, recordRefusal: RecordRefusal) {
+  return async (error: unknown, pixelId: string | undefined): Promise<void> => {
+    refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
     if (!(error instanceof ApiError) || !recorded.includes(error.error)) return
-    const pixel = pixels.get(pixelIdIn(request) ?? '')
+    const pixel = pixels.get(pixelId ?? '')
     if (pixel) await recordRefusal(pixel, error.error, error.message)
   }
 }
@@ -48,7 +50,7 @@ export function createRefusals(pixels: PixelRegistry, recordRefusal: RecordRefus
 const pixelIdMember = /"pixel_id"\s*:\s*"([\da-f-]{36})"/i
 
 /** The pixel that a request names, of whose body perhaps nothing else can be read. */
-function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
+export function pixelIdIn({ body, query }: FastifyRequest): string | undefined {
   const named = Buffer.isBuffer(body)
     ? pixelIdMember.exec(body.toString('latin1'))?.[1]
     : (query as { pixel_id?: unknown }).pixel_id

@@ -7,7 +7,7 @@ import { ApiError, malformed } from '../../api/http/errors.ts'
 import { ackSeconds, refusedBeacons } from '../../platform/metrics.ts'
 import { acceptBeacon, type BeaconDeps } from './acceptBeacon.ts'
 import { type Envelope, parseBeacon } from './beacon.ts'
-import { createRefusals } from './beaconRefusals.ts'
+import { createNoteRefusal, pixelIdIn } from './beaconRefusals.ts'
 import { describeBeacon, describeGif } from './beaconSchemas.ts'
 
 /** The smallest GIF: one transparent pixel. */
@@ -43,11 +43,9 @@ export function beaconRoutes(app: FastifyInstance, deps: BeaconDeps): void {
     )
   // Present before the first fault: an alert on a rate does not see a counter's first value.
   for (const error of ['busy', 'internal_error']) refusedBeacons.inc({ error }, 0)
-  const recordRefusal = createRefusals(deps.pixels, deps.recordRefusal)
-  const noteRefusal = async (request: FastifyRequest, _reply: FastifyReply, error: Error) => {
-    refusedBeacons.inc({ error: error instanceof ApiError ? error.error : 'internal_error' })
-    await recordRefusal(request, error)
-  }
+  const noteRefusalOf = createNoteRefusal(deps.pixels, deps.recordRefusal)
+  const noteRefusal = (request: FastifyRequest, _reply: FastifyReply, error: Error) =>
+    noteRefusalOf(error, pixelIdIn(request))
 
   // text/plain spares browsers the preflight; both are read as bytes and parsed once, in parseBeacon.
   app.removeAllContentTypeParsers()

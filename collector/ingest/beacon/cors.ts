@@ -27,13 +27,22 @@ export function allowAnyOrigin(app: FastifyInstance): void {
     for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1])
     done()
   })
-  for (const path of openPaths) {
+  answerPreflights(app, openPaths, 'Content-Type')
+}
+
+/** Answers what browsers ask before a page of another site sends one of these headers. */
+export function answerPreflights(
+  app: FastifyInstance,
+  paths: readonly string[],
+  headers: string,
+): void {
+  for (const path of paths) {
     app.options(path, { schema: { hide: true } }, async (_request, reply) =>
       reply
         .code(204)
         .headers({
           'access-control-allow-methods': 'GET, HEAD, POST',
-          'access-control-allow-headers': 'Content-Type',
+          'access-control-allow-headers': headers,
           'access-control-max-age': String(preflightSeconds),
           'cache-control': `public, max-age=${preflightSeconds}`,
         })

@@ -3,6 +3,7 @@ import { parse } from 'cookie'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { openDiskCache } from '../../platform/diskCache.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
+import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
 import type { BeaconRequest } from './beaconRequest.ts'
 import type { ClientInfo } from './clientInfo.ts'
 import type { Pixel } from './pixelRegistry.ts'
@@ -59,12 +60,7 @@ function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: st
   const digest = createHash('sha256')
     .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)
     .digest()
-  // RFC 9562 version 8: a uuid whose bits are the maker's own.
-  digest[6] = (digest[6]! & 0x0f) | 0x80
-  digest[8] = (digest[8]! & 0x3f) | 0x80
-  return digest
-    .toString('hex', 0, 16)
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return uuidOfDigest(digest)
 }
 
 /**

@@ -13,11 +13,11 @@ import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { fileQueues } from '../../../collector/audiences/files/audienceFileJobs.ts'
 import { openDirectoryStore } from '../../../collector/audiences/files/fileStore.ts'
 import { templates } from '../../../collector/audiences/templates.ts'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
 import {
   ensureSampleAudiences,
   sampleAudiences,
 } from '../../../collector/ops/sandbox/sampleAudiences.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import type { Tenant } from '../../spec/tenant.ts'
 import { openTenants, withKey } from '../../spec/tenants.ts'
 

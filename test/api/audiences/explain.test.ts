@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy/optOuts.ts'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import { eventOf, linkOf, organizationId, projectId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
 

@@ -5,7 +5,7 @@
  */
 
 import { dayMs } from '../../../collector/events/query/window.ts'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 
 export const everywhere = '00000000-0000-0000-0000-000000000000'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { hemOf } from '../../../collector/identity/store/hem.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
+import { hemOf } from '../../../collector/platform/hem.ts'
 import type { BeaconReceipt } from '../../../schemas/beacon.ts'
 import type { IgnoredTraffic } from '../../../schemas/ignored.ts'
 import { beaconOf, chrome, customEvent, postBeacon, receiptOf } from '../../harness/api.ts'

@@ -15,6 +15,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fingerprintOf, operationsOf } from '../../../../collector/api/client/document.ts'
 import { operations } from '../../../../collector/api/client/operations.ts'
+import { pythonModule } from '../../../../collector/api/client/pythonModule.ts'
 import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { beaconOf, customEvent, postBeacon, readEvent } from '../../../harness/api.ts'
 import type { Answering } from '../../../harness/service.ts'
@@ -97,4 +98,6 @@ test('its types are those of the document that the service serves; when not: npm
     const [header] = readFileSync(join(packageRoot, file), 'utf8').split('\n')
     expect(header).toContain(` ${fingerprintOf(document)}`)
   }
+  const python = 'examples/clients/python/footfall/operations.py'
+  expect(readFileSync(join(packageRoot, python), 'utf8')).toBe(pythonModule(document))
 })

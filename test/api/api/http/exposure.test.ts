@@ -30,7 +30,7 @@ const corsOf = ({ headers }: Response) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'))
 
 describe('pages of other sites', () => {
-  test.each(['/e', '/e.gif', '/p/x.js'])(
+  test.each(['/e', '/e.gif', '/p/x.js', '/v1/track', '/v1/b'])(
     '%s is open to them, with the visitor’s cookie',
     async (path) => {
       const preflight = await fetch(service.url + path, {
@@ -39,7 +39,7 @@ describe('pages of other sites', () => {
       })
       expect(preflight.status).toBe(204)
       const answer = await fetch(service.url + path, {
-        method: path === '/e' ? 'POST' : 'GET',
+        method: path === '/e' || path.startsWith('/v1/') ? 'POST' : 'GET',
         headers: { origin: elsewhere },
       })
       for (const { headers } of [preflight, answer]) {

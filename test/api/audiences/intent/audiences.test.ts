@@ -1,6 +1,6 @@
 /** Intent leaves of audiences: who meets them, by which window, and what that costs. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { projectId } from '../../events/harness.ts'
 import { makeWorld, openIntent, topics } from './harness.ts'
 import { companiesWith, interested, interestOf, peopleWith } from './naive.ts'

@@ -1,6 +1,6 @@
 /** POST /api/v1/intent/batch: people by their addresses. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { projectId } from '../../events/harness.ts'
 import { dateAgo, makeWorld, openIntent, topics } from './harness.ts'
 import { interestOf, peopleWith } from './naive.ts'

@@ -1,7 +1,7 @@
 /** Previews and figures by day: free, and never what is sold. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rateLimits } from '../../../../collector/api/access/rateLimits.ts'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { companyFields, profileFields } from '../../../../schemas/fields.ts'
 import { dateAgo, makeWorld, openIntent, topics } from './harness.ts'

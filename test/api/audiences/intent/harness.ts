@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { dayMs } from '../../../../collector/events/query/window.ts'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { hemAsNumber } from '../../../../schemas/fields.ts'
 import { openAudiences } from '../harness.ts'

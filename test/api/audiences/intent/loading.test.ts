@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
 import { syncTopics } from '../../../../collector/platform/clickhouse/topics.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { csv, type IdentityStore, ndjson, openIdentityStore } from '../../identity/harness.ts'
 import { dateAgo } from './harness.ts'
 

@@ -1,5 +1,5 @@
 /** Interest, said once more and as plainly as can be: everything in arrays. The routes are checked against it. */
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 
 export interface Person {
   /** Addresses; each has a profile with the same pte_person_id. The first stands for the person. */

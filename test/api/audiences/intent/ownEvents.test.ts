@@ -12,8 +12,8 @@ import {
   carryOutErasures,
   requestErasure,
 } from '../../../../collector/identity/privacy/erasures.ts'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
 import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { eventOf, linkOf, organizationId, type Row } from '../../events/harness.ts'
 import { openIntent } from './harness.ts'

@@ -3,7 +3,7 @@
  * (`INTENT_QUERIES` sets how many), and what is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { seededRandom } from '../../../../collector/platform/seededRandom.ts'
 import { organizationId, projectId } from '../../events/harness.ts'
 import { dateAgo, makeWorld, openIntent, topics } from './harness.ts'

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countRows } from '../../../../collector/audiences/lists/import/countRows.ts'
 import { runImport } from '../../../../collector/audiences/lists/import/runImport.ts'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
 import type { ClickHouse } from '../../../../collector/platform/clickhouse/client.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { openLists } from './harness.ts'
 
 let lists: Awaited<ReturnType<typeof openLists>>

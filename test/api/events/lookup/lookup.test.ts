@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Graph, profileAt } from '../../../../collector/identity/generate/index.ts'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { profileFields } from '../../../../schemas/fields.ts'
 import { openEvents, type Row } from '../harness.ts'
 

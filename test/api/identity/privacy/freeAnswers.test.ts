@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { waitFor } from '../../../harness/service.ts'
 import type { Json } from '../../accounts/harness.ts'
 import { openPrivacy, type Privacy } from './harness.ts'

@@ -6,7 +6,7 @@ import {
   type Graph,
   profileAt,
 } from '../../../../collector/identity/generate/index.ts'
-import { hemOf } from '../../../../collector/identity/store/hem.ts'
+import { hemOf } from '../../../../collector/platform/hem.ts'
 import { companyFields, type Field, fields, profileFields } from '../../../../schemas/fields.ts'
 import { isUuid } from '../../../../schemas/uuid.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { normalizedEmail } from '../../platform/normalizedEmail.ts'
+import { normalizedEmail } from './normalizedEmail.ts'
 
 /** SHA-256, hex, of the trimmed, lower-cased address: what a hem is. */
 export const hemOf = (email: string): string =>

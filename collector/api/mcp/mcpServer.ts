@@ -1,0 +1,71 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { packageVersion } from '../../platform/paths.ts'
+import { ApiError } from '../client/apiError.ts'
+import type { Client } from '../client/client.d.ts'
+import type { Document } from '../client/document.ts'
+import { type Tool, toolsOf } from './tools.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+const instructions = `Reads events, figures, audiences and settings of Footfall. Start with whoAmI, which lists the projects.
+Free tools cost nothing. Charged tools cost money for each record and need max_records. Ask the user before you choose
+a number, and prefer counts, figures, previews and dry_run. Answers of charged tools say in meta.charged what they cost.`
+
+/** Makes an MCP server whose tools are operations of the API, called through the client. */
+export function createMcpServer(client: Client, document: Document): Server {
+  const tools = new Map(toolsOf(document).map((tool) => [tool.name as string, tool]))
+  const server = new Server(
+    { name: 'footfall', version: packageVersion },
+    { capabilities: { tools: {} }, instructions },
+  )
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({
+    tools: [...tools.values()].map(({ name, title, description, inputSchema, annotations }) => ({
+      ...{ name, title, description, inputSchema, annotations },
+    })),
+  }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const tool = tools.get(params.name)
+    if (!tool) return failure(`There is no tool ${params.name}. tools/list names all tools.`)
+    const request = withinBudget(tool, params.arguments ?? {})
+    if (typeof request === 'string') return failure(request)
+    try {
+      return success((await client[tool.name](request as never, { signal })) as unknown)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const { code, message, status, details } = error
+      return failure(JSON.stringify({ ...details, error: code, status, message }))
+    }
+  })
+  return server
+}
+
+/** The parameters of the request, limited to the records that may be charged; or why nothing is requested. */
+function withinBudget(tool: Tool, given: Given): Given | string {
+  const { max_records, ...params } = given
+  if (tool.bound === null) return given
+  if (tool.hasDryRun && params.dry_run === true) return params
+  if (!(Number.isInteger(max_records) && (max_records as number) >= 1))
+    return `${tool.name} is charged for each record, so max_records must be an integer of at least 1 (got ${JSON.stringify(max_records) ?? 'nothing'}). Nothing was requested or charged.`
+  const budget = max_records as number
+  if (tool.bound === 'one') return params
+  if (tool.bound !== 'items') return { ...params, [tool.bound]: Math.min(budget, tool.recordsMax) }
+  const count = Array.isArray(params.items) ? params.items.length : 0
+  return count <= budget
+    ? params
+    : `items must have at most max_records entries (got ${count}, max_records is ${budget}). Nothing was requested or charged.`
+}
+
+const success = (answer: unknown): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(answer) }],
+  structuredContent: answer as Record<string, unknown>,
+})
+
+const failure = (text: string): CallToolResult => ({
+  content: [{ type: 'text', text }],
+  isError: true,
+})

@@ -1,0 +1,13 @@
+import type { Data } from '../normalize/data.ts'
+import { isText } from '../normalize/text.ts'
+import { isObject } from '../normalize/validateEvent.ts'
+
+/** The members of a value that should be an object; none if it is not. */
+export const objectOf = (value: unknown): Data => (isObject(value) ? value : {})
+
+/** A text that is not empty. */
+export const textOf = (value: unknown): string | undefined =>
+  isText(value) && value !== '' ? value : undefined
+
+/** What the context of a message tells about its page. */
+export const pageOf = ({ context }: Data): Data => objectOf(objectOf(context).page)

@@ -1,0 +1,199 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { textLengthMax } from '../../../schemas/events/common.ts'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { hemOf, isEmail } from '../../platform/hem.ts'
+import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import type { Data } from '../normalize/data.ts'
+import { cut, isText, numberOf } from '../normalize/text.ts'
+import { type Fault, findBadShape, isObject } from '../normalize/validateEvent.ts'
+import { objectOf, pageOf, textOf } from './members.ts'
+import { pageUrlOf } from './pageUrl.ts'
+
+/** The calls of Segment's API that send one message. */
+export const messageTypes = ['track', 'page', 'screen', 'identify', 'group', 'alias'] as const
+export type MessageType = (typeof messageTypes)[number]
+
+/** Segment's limit of one message. */
+export const messageBytesMax = 32 * 1024
+const eventNameCharsMax = 100
+const timeCharsMax = 40
+const idCharsMax = 1_000
+
+/** A message that passed, as a member of a beacon's `events`. */
+export interface MappedMessage {
+  event: Data
+  /** The same with the digits of long integers kept (normalize/exactNumbers.ts). */
+  exactEvent: Data
+}
+
+/** What is read of a message. */
+interface Reading {
+  pixelId: string
+  message: Data
+  /** The message with its long integers as marked texts; the message itself if it has none. */
+  exact: Data
+  /** Time of an event without one. */
+  sentAtMillis: number
+}
+
+/**
+ * Maps a message of Segment's API to an event: `track` and `group` to custom events, `page` to a page view, `screen` to
+ * the custom event `screen`, `identify` and `alias` to the link between visitor and hem.
+ */
+export function mapMessage(reading: Reading): MappedMessage | Fault {
+  const { pixelId, message, exact } = reading
+  const badShape = findBadShape(message)
+  if (badShape) return badShape
+  const { type, anonymousId, userId, messageId } = message
+  if (!isMessageType(type))
+    return { path: '/type', message: `must be one of ${messageTypes.join(', ')}` }
+  if (Buffer.byteLength(JSON.stringify(message)) > messageBytesMax)
+    return { path: '', message: `must take at most ${messageBytesMax} bytes of JSON` }
+  if (idTextOf(anonymousId) === undefined && idTextOf(userId) === undefined)
+    return { path: '/anonymousId', message: 'must be given, unless userId is' }
+  const timestamp = timestampOf(reading)
+  if (timestamp === undefined) return { path: '/timestamp', message: 'must be an ISO 8601 time' }
+  if (type === 'identify' || type === 'alias') {
+    const event = identifyEvent(message)
+    return { event, exactEvent: event }
+  }
+  const fault = faultOf(type, message)
+  if (fault) return fault
+  const id = idTextOf(messageId)
+  const event_id = id === undefined ? randomUUID() : idOf(pixelId, 'message', id)
+  const eventOf = (from: Data): Data => ({ event_id, ...makers[type](from, timestamp) })
+  return { event: eventOf(message), exactEvent: eventOf(exact) }
+}
+
+/** The cookie_id of a message: its anonymousId, or an id that its anonymousId or userId always has. */
+export function cookieIdOf(pixelId: string, { anonymousId, userId }: Data): string | undefined {
+  const anonymous = idTextOf(anonymousId)
+  if (anonymous !== undefined) return idOf(pixelId, 'anonymous', anonymous)
+  const user = idTextOf(userId)
+  return user === undefined ? undefined : idOf(pixelId, 'user', user)
+}
+
+/** A uuid for a text: the text itself if it is one, otherwise always the same for this pixel and kind. */
+const idOf = (pixelId: string, kind: 'message' | 'anonymous' | 'user', text: string): string =>
+  isUuid(text) && kind !== 'user'
+    ? text.toLowerCase()
+    : uuidOfDigest(createHash('sha256').update(`${pixelId}\n${kind}\n${text}`).digest())
+
+function idTextOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return isText(value) && value !== '' ? value.slice(0, idCharsMax) : undefined
+}
+
+const isMessageType = (type: unknown): type is MessageType =>
+  messageTypes.includes(type as MessageType)
+
+/** When it happened, by the sender's clock. `timestamp` is what Segment itself computes of `originalTimestamp`. */
+function timestampOf({
+  message: { originalTimestamp, timestamp = null },
+  sentAtMillis,
+}: Reading): string | undefined {
+  const given = originalTimestamp ?? timestamp ?? new Date(sentAtMillis).toISOString()
+  const millis = isText(given) && given.length <= timeCharsMax ? Date.parse(given) : Number.NaN
+  return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
+}
+
+function faultOf(type: MessageType, { event, properties, traits }: Data): Fault | undefined {
+  if (type === 'track' && !(isText(event) && event !== '' && event.length <= eventNameCharsMax))
+    return { path: '/event', message: `must be a text of 1 to ${eventNameCharsMax} characters` }
+  if (type === 'group')
+    return isAbsentOrObject(traits) ? undefined : { path: '/traits', message: 'must be an object' }
+  if (!isAbsentOrObject(properties)) return { path: '/properties', message: 'must be an object' }
+}
+
+const isAbsentOrObject = (value: unknown): boolean => value == null || isObject(value)
+
+type Make = (message: Data, timestamp: string) => { event_type: string; event_data: Data }
+
+const makers: Record<Exclude<MessageType, 'identify' | 'alias'>, Make> = {
+  track: (message, timestamp) =>
+    custom(message, timestamp, message.event, objectOf(message.properties)),
+
+  group: (message, timestamp) => {
+    const { groupId, traits } = message
+    return custom(message, timestamp, 'group', { ...objectOf(traits), group_id: groupId })
+  },
+
+  // A screen has no URL, so figures of pages would not show it.
+  screen: (message, timestamp) => {
+    const { name, category, properties } = message
+    const named = withoutAbsent({ name, category })
+    return custom(message, timestamp, 'screen', { ...objectOf(properties), ...named })
+  },
+
+  page: (message, timestamp) => {
+    const { context, name, category } = message
+    const { screen } = objectOf(context)
+    const {
+      url: _,
+      title,
+      referrer,
+      path: _path,
+      search: _search,
+      ...more
+    } = objectOf(message.properties)
+    const page = pageOf(message)
+    const { width, height, innerWidth, innerHeight } = objectOf(screen)
+    const properties = withoutAbsent({ name, category, ...more })
+    return {
+      event_type: 'page_view',
+      event_data: {
+        url: pageUrlOf(message),
+        title: cut(title ?? page.title ?? '', textLengthMax) ?? '',
+        referrer: textOf(referrer) ?? textOf(page.referrer) ?? null,
+        screen: sizeOf(width, height),
+        viewport: sizeOf(innerWidth, innerHeight),
+        ...(Object.keys(properties).length > 0 && { properties }),
+        ...library(message),
+        timestamp,
+      },
+    }
+  },
+}
+
+function custom(message: Data, timestamp: string, name: unknown, properties: Data) {
+  const referrer = textOf(pageOf(message).referrer)
+  return {
+    event_type: 'custom',
+    event_data: {
+      url: pageUrlOf(message),
+      name,
+      properties,
+      ...(referrer !== undefined && { referrer }),
+      ...library(message),
+      timestamp,
+    },
+  }
+}
+
+/** The captured identify (schemas/captured.ts); without an e-mail address or a hem it links nobody. */
+function identifyEvent(message: Data): Data {
+  const { hem, hem_signature, email } = {
+    ...objectOf(objectOf(message.context).traits),
+    ...objectOf(message.traits),
+  } as Data
+  const address = isText(email) && isEmail(email.trim()) ? hemOf(email) : undefined
+  return withoutAbsent({
+    type: 'identify',
+    url: pageUrlOf(message),
+    hem: hem ?? address,
+    hem_signature,
+  })
+}
+
+function library({ context }: Data): { library?: Data } {
+  const { name, version } = objectOf(objectOf(context).library)
+  return isText(name) ? { library: { name, version } } : {}
+}
+
+const sizeOf = (width: unknown, height: unknown) => ({
+  height: numberOf(height) || 0,
+  width: numberOf(width) || 0,
+})
+
+const withoutAbsent = (data: Data): Data =>
+  Object.fromEntries(Object.entries(data).filter(([, value]) => value != null))

@@ -1,0 +1,125 @@
+import { isIP } from 'node:net'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { ApiError, malformed } from '../../api/http/errors.ts'
+import { type Envelope, readJsonObject } from '../beacon/beacon.ts'
+import type { Data } from '../normalize/data.ts'
+import { markLongIntegers } from '../normalize/exactNumbers.ts'
+import { type Fault, isObject } from '../normalize/validateEvent.ts'
+import { objectOf, textOf } from './members.ts'
+import { cookieIdOf, type MessageType, mapMessage } from './message.ts'
+
+/** Segment's limits of a batch. */
+export const callBytesMax = 500 * 1024
+export const callMessagesMax = 2_500
+
+/** The messages of one visitor, as one beacon. */
+export interface VisitorBeacon {
+  envelope: Envelope
+  /** The language of the visitor, if the messages tell it. */
+  locale: string | undefined
+  /** The place in the call of each event. */
+  places: number[]
+}
+
+/** A body of Segment's API. */
+export interface Call {
+  /** As sent: not checked. */
+  writeKey: unknown
+  messages: unknown[]
+  /** The messages with long integers as marked texts, if there are any. */
+  exactMessages: unknown[] | undefined
+  sentAtMillis: number
+}
+
+const unzip = promisify(gunzip)
+
+/** Unpacks a body that was sent with gzip. Throws 413 "too_large", 400 "malformed" and 415. */
+export async function unpack(body: Buffer, encoding: string | undefined): Promise<Buffer> {
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return body
+  if (encoding.toLowerCase() !== 'gzip')
+    throw new ApiError(
+      415,
+      'unsupported_media_type',
+      'Content-Encoding must be gzip or identity.',
+      { headers: { 'accept-encoding': 'gzip, identity' } },
+    )
+  try {
+    return await unzip(body, { maxOutputLength: callBytesMax })
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new ApiError(413, 'too_large', `The body must have at most ${callBytesMax} bytes.`)
+    throw malformed('The body is not valid gzip.')
+  }
+}
+
+/** Reads the body of a call: of `batch`, or of a call that sends one message of this type. Throws 400 "malformed". */
+export function readCall(body: Buffer, type: MessageType | 'batch'): Call {
+  const { text, object } = readJsonObject(body)
+  const marked = markLongIntegers(text)
+  const exact = marked === null ? undefined : (JSON.parse(marked) as Data)
+  const messagesIn = (from: Data): unknown[] => {
+    if (type === 'batch') return from.batch as unknown[]
+    const { writeKey: _, ...message } = from
+    return [{ ...message, type }]
+  }
+  const { writeKey, batch, sentAt } = object
+  if (type === 'batch' && !Array.isArray(batch)) throw malformed('batch must be an array.')
+  const messages = messagesIn(object)
+  if (messages.length > callMessagesMax)
+    throw malformed(`batch must hold at most ${callMessagesMax} messages (got ${messages.length}).`)
+  return {
+    writeKey,
+    messages,
+    exactMessages: exact && messagesIn(exact),
+    sentAtMillis: Date.parse(textOf(sentAt) ?? '') || Date.now(),
+  }
+}
+
+/** Groups the messages of a call by visitor: a beacon has the events of one visitor only. */
+export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
+  const { messages, exactMessages, sentAtMillis } = call
+  const beacons = new Map<string, VisitorBeacon & { faults: Map<number, Fault> }>()
+  for (const [place, sent] of messages.entries()) {
+    const message = objectOf(sent)
+    const context = objectOf(message.context)
+    const visitor = {
+      cookie_id: cookieIdOf(pixelId, message),
+      client_ip: isIP(textOf(context.ip) ?? '') ? context.ip : undefined,
+      user_agent: textOf(context.userAgent),
+      consent: consentOf(context),
+    }
+    const locale = textOf(context.locale)
+    const key = JSON.stringify([visitor, locale])
+    let beacon = beacons.get(key)
+    if (!beacon) {
+      const faults = new Map<number, Fault>()
+      const events = { events: [], exactEvents: exactMessages && [], faults }
+      const envelope: Envelope = { pixel_id: pixelId, ...visitor, ...events, sentAtMillis }
+      beacon = { envelope, locale, places: [], faults }
+      beacons.set(key, beacon)
+    }
+    const { envelope, places, faults } = beacon
+    const exact = objectOf(exactMessages?.[place] ?? message)
+    const mapped = isObject(sent)
+      ? mapMessage({ pixelId, message, exact, sentAtMillis })
+      : { path: '', message: 'must be an object' }
+    if ('path' in mapped) faults.set(places.length, mapped)
+    envelope.events.push('path' in mapped ? withoutPerson(message) : mapped.event)
+    envelope.exactEvents?.push('path' in mapped ? null : mapped.exactEvent)
+    places.push(place)
+  }
+  return [...beacons.values()]
+}
+
+/** A message as rejected events show it: traits and context say who somebody is. */
+function withoutPerson({ traits: _, context: _context, ...message }: Data): Data {
+  return message
+}
+
+/** Consent by Segment's consent preferences: denied if any category is; undefined if the message does not say. */
+function consentOf({ consent }: Data): boolean | undefined {
+  const { categoryPreferences } = objectOf(consent)
+  const answers = Object.values(objectOf(categoryPreferences))
+  return answers.length === 0 ? undefined : answers.every((answer) => answer === true)
+}

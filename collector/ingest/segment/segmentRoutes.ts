@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { malformed, unauthorized } from '../../api/http/errors.ts'
+import { ackSeconds } from '../../platform/metrics.ts'
+import { acceptBeacon, type BeaconDeps } from '../beacon/acceptBeacon.ts'
+import { createNoteRefusal } from '../beacon/beaconRefusals.ts'
+import type { BeaconRequest } from '../beacon/beaconRequest.ts'
+import { answerPreflights } from '../beacon/cors.ts'
+import type { Pixel } from '../beacon/pixelRegistry.ts'
+import { beaconsOf, callBytesMax, readCall, unpack, type VisitorBeacon } from './readCall.ts'
+import {
+  type CallName,
+  calls,
+  longPath,
+  measurementsPath,
+  segmentPaths,
+  shortPath,
+} from './segmentPaths.ts'
+import { describeBatch, describeMessage, type SegmentReceipt } from './segmentSchemas.ts'
+import { readWriteKey, type WriteKey } from './writeKey.ts'
+
+const skipValidation = () => (value: unknown) => ({ value })
+
+/**
+ * POST /v1/track, /v1/page, … and /v1/batch: Segment's HTTP API, as its and RudderStack's libraries use it. Each message
+ * becomes an event that acceptBeacon takes like one of `POST /e`.
+ */
+export function segmentRoutes(app: FastifyInstance, deps: BeaconDeps): void {
+  app.removeAllContentTypeParsers()
+  // Of any type: RudderStack's library calls its packed JSON a form.
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: callBytesMax },
+    (_request, body, done) => done(null, body),
+  )
+  // analytics.js sends the last two.
+  answerPreflights(app, segmentPaths, 'Content-Type, Authorization, X-Retry-Count')
+  const noteRefusal = createNoteRefusal(deps.pixels, deps.recordRefusal)
+
+  const answer = (call: CallName) => async (request: FastifyRequest) => {
+    const arrivedAt = performance.now()
+    let pixelId: string | undefined
+    try {
+      if (!(request.body instanceof Buffer))
+        throw malformed('Send the message as JSON in the body.')
+      const read = readCall(await unpack(request.body, request.headers['content-encoding']), call)
+      const writeKey = readWriteKey(request.headers.authorization, read.writeKey)
+      pixelId = writeKey.pixelId
+      const receipt = await accept(deps, request, writeKey, beaconsOf(pixelId, read))
+      ackSeconds.observe((performance.now() - arrivedAt) / 1000)
+      return receipt
+    } catch (error) {
+      await noteRefusal(error, pixelId)
+      throw error
+    }
+  }
+  const options = { bodyLimit: callBytesMax, validatorCompiler: skipValidation }
+  const config = { unpacksBody: true } as const
+
+  for (const call of calls) {
+    const schema = call === 'batch' ? describeBatch : describeMessage(call)
+    const handler =
+      call === 'batch'
+        ? answer(call)
+        : async (request: FastifyRequest) => requireAccepted(await answer(call)(request))
+    app.post(longPath(call), { ...options, config, schema }, handler)
+    app.post(shortPath(call), { ...options, config, schema: { hide: true } }, handler)
+  }
+  app.post(measurementsPath, { ...options, config, schema: { hide: true } }, async () => ({
+    success: true,
+  }))
+}
+
+/** Accepts the messages of all visitors of a call. A call counts as one beacon for the rate limits. */
+async function accept(
+  deps: BeaconDeps,
+  request: FastifyRequest,
+  { apiKey, apiSecret }: WriteKey,
+  beacons: readonly VisitorBeacon[],
+): Promise<SegmentReceipt> {
+  const verifies = apiKey === undefined ? undefined : verifiesKey(deps, request, apiKey, apiSecret)
+  const uncounted: BeaconDeps = { ...deps, limits: () => undefined }
+  const rejected: NonNullable<SegmentReceipt['rejected']> = []
+  // At once, so that they share durable writes.
+  await Promise.all(
+    beacons.map(async ({ envelope, locale, places }, index) => {
+      const from = index === 0 ? deps : uncounted
+      const { receipt } = await acceptBeacon(from, senderOf(request, locale), envelope, verifies)
+      for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
+        rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
+    }),
+  )
+  if (rejected.length === 0) return { success: true }
+  return { success: true, rejected: rejected.sort((a, b) => a.index - b.index) }
+}
+
+/** Messages say who their visitor is, so the collector's cookie does not. */
+function senderOf(
+  { headers: { cookie: _, ...headers }, ip, protocol, log }: FastifyRequest,
+  locale: string | undefined,
+): BeaconRequest {
+  return {
+    headers: locale === undefined ? headers : { ...headers, 'accept-language': locale },
+    ip,
+    protocol,
+    log,
+  }
+}
+
+/** Checks the API key of a write key once for all messages of a call. Rejects with 401 if it is not valid for the pixel. */
+function verifiesKey(
+  deps: BeaconDeps,
+  request: FastifyRequest,
+  apiKey: string,
+  apiSecret: string | undefined,
+): (pixel: Pixel) => Promise<true> {
+  Object.assign(request.headers, { 'x-api-key': apiKey, 'x-api-secret': apiSecret ?? '' })
+  let verified: Promise<boolean> | undefined
+  return async (pixel) => {
+    verified ??= deps.verifiesBackend(request, pixel)
+    if (await verified) return true
+    throw unauthorized.key(
+      'The write key names an API key that is not valid here. Use a live key that may write in the project of the pixel, with its secret.',
+    )
+  }
+}
+
+/** Throws 400 "malformed" for a call whose only message is invalid. */
+function requireAccepted(receipt: SegmentReceipt): SegmentReceipt {
+  const fault = receipt.rejected?.find(({ code }) => code === 'invalid_event')
+  if (!fault) return receipt
+  throw malformed(`${fault.path.slice(1) || 'The message'} ${fault.message}.`)
+}

@@ -1,0 +1,8 @@
+/** The first 16 bytes of a digest as a uuid of version 8 (RFC 9562), whose bits are the maker's own. Changes the digest. */
+export function uuidOfDigest(digest: Buffer): string {
+  digest[6] = (digest[6]! & 0x0f) | 0x80
+  digest[8] = (digest[8]! & 0x3f) | 0x80
+  return digest
+    .toString('hex', 0, 16)
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
