@@ -87,7 +87,7 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   }
   if (demoPixel)
     await app.register(shopRoutes({ pixel: demoPixel, clickhouse: services.clickhouse.live }))
-  if (ingest) takeBeaconsInFront(app, ingest, config.trustedProxies)
+  if (ingest) takeBeaconsInFront(app, ingest, config)
   return app
 }
 

@@ -1,19 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { notFound } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { chargedMeta } from '../billing/chargedMeta.ts'
-import { admit, settle } from '../billing/chargedRequest.ts'
+import { admit } from '../billing/chargedRequest.ts'
 import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
-import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { meterOf } from './builds.ts'
 import { type Change, changedMembersQuery } from './changesQuery.ts'
 import { findMembersOf } from './findMembers.ts'
-import { type Member, readRows } from './memberRows.ts'
-import { pageOf, requirePeople } from './recordsRoute.ts'
+import type { Member } from './memberRows.ts'
+import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { changesRefusals, describeChanges, pageSize } from './recordsSchemas.ts'
 import { type ReadableBuild, readBuild } from './servedBuild.ts'
 
@@ -39,13 +36,7 @@ export const changesRoute =
       async (request, reply) => {
         const { principal, params, query } = request
         const { organizationId } = principal
-        const projectId = await audienceProjectOf(postgres, request, 'identity')
-        const audience = await readAudience(
-          postgres,
-          { organizationId, projectId },
-          params.audience_id,
-        )
-        requirePeople(audience)
+        const { audience, projectId } = await readPeopleAudience(postgres, request)
         const { build, previous } = await readBuilds(postgres, audience.id, params.build_id)
         const { change, after } =
           query.cursor === undefined
@@ -77,12 +68,7 @@ export const changesRoute =
             otherId: other?.buildId ?? null,
           }),
         )
-        const rows = await readRows(queryExecutor, organizationId, members)
-
-        const { charged } = await settle(charge, {
-          records: members.length,
-          hashes: () => members.map(({ key }) => String(key)),
-        })
+        const { rows, meta } = await readChargedRows(queryExecutor, charge, members)
 
         const next = placeAfter(change, members, {
           // The number of records may be billed, so a full page never says whether it is the last one.
@@ -99,7 +85,7 @@ export const changesRoute =
           rows.map((row) => Buffer.concat([begun[change], row.subarray(1)])),
           {
             ...(next && { next_cursor: cursors.write(build.buildId, next) }),
-            meta: chargedMeta(meter, members.length, charged),
+            meta,
           },
         )
       },

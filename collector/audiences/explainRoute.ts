@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { conflict } from '../api/http/errors.ts'
@@ -8,12 +7,12 @@ import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
 import { readSubject } from '../identity/privacy/subject.ts'
 import { ById, projectParameter, tags } from './audienceSchemas.ts'
-import { type Audience, readAudience } from './audiences.ts'
+import type { Audience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'
 import { parseDefinition } from './definition/parse.ts'
 import { type Explanation, explain } from './explain.ts'
-import { requirePeople } from './recordsRoute.ts'
+import { readPeopleAudience } from './peoplePage.ts'
 
 const refusals = {
   409: '`conflict`: an audience that the definition names is not built yet.',
@@ -82,16 +81,10 @@ export const explainRoute =
         schema: describeExplain,
       },
       async (request, reply) => {
-        const { principal, params, query } = request
+        const { principal, query } = request
         const { organizationId } = principal
         const hem = readSubject({ hem: query.hem, email: query.email }).hem!
-        const projectId = await audienceProjectOf(postgres, request, 'identity')
-        const audience = await readAudience(
-          postgres,
-          { organizationId, projectId },
-          params.audience_id,
-        )
-        requirePeople(audience)
+        const { audience, projectId } = await readPeopleAudience(postgres, request)
 
         const charge = await admit(billing, request, reply, {
           meter: 'lookup',

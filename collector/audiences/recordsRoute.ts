@@ -1,14 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { audienceProjectOf } from '../api/access/policy.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
-import { chargedMeta } from '../billing/chargedMeta.ts'
-import { admit, settle } from '../billing/chargedRequest.ts'
-import { type Audience, readAudience } from './audiences.ts'
+import { admit } from '../billing/chargedRequest.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { findMembersOf } from './findMembers.ts'
-import { readMembers, readRows } from './memberRows.ts'
+import { readMembers } from './memberRows.ts'
+import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 import { readServedBuild } from './servedBuild.ts'
 
@@ -32,16 +30,9 @@ export const recordsRoute =
         schema: describeRecords,
       },
       async (request, reply) => {
-        const { principal, params, query } = request
+        const { principal, query } = request
         const { organizationId } = principal
-        const projectId = await audienceProjectOf(postgres, request, 'identity')
-        const audience = await readAudience(
-          postgres,
-          { organizationId, projectId },
-          params.audience_id,
-        )
-        requirePeople(audience)
-        const { meter } = audience
+        const { audience, projectId } = await readPeopleAudience(postgres, request)
         const place = query.cursor === undefined ? null : cursors.read(audience.id, query.cursor)
         const { buildId, count } = await readServedBuild(postgres, audience)
         if (place && place.buildId !== buildId) throw cursorStale()
@@ -57,7 +48,7 @@ export const recordsRoute =
         })
 
         const charge = await admit(billing, request, reply, {
-          meter,
+          meter: audience.meter,
           projectId,
           recordsMax: isNumberFree ? upTo - after : limit,
           build: {
@@ -70,33 +61,17 @@ export const recordsRoute =
 
         const range = { organizationId, buildId, after, upTo }
         const members = await readMembers({ queryExecutor, postgres }, range)
-        // All rows are read before the charge: a page that fails half-way costs nothing.
-        const rows = await readRows(queryExecutor, organizationId, members)
-
-        const { charged } = await settle(charge, {
-          records: members.length,
-          hashes: () => members.map(({ key }) => String(key)),
-        })
+        const { rows, meta } = await readChargedRows(queryExecutor, charge, members)
 
         reply.type('application/json; charset=utf-8')
         const total = isNumberFree || isLast ? { count, total: count } : {}
         return pageOf({ audience_id: audience.id, ...total }, rows, {
           ...(!isLast && { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }),
-          meta: chargedMeta(meter, members.length, charged),
+          meta,
         })
       },
     )
   }
-
-/** 422 (spec: Errors and limits): rows of companies are in files alone. */
-export function requirePeople({ entity }: Audience): void {
-  if (entity === 'people') return
-  throw new ApiError(
-    422,
-    'use_download',
-    'An audience of companies has no records of people: use the download endpoint.',
-  )
-}
 
 /** 409 (spec: Errors and limits): the build that a cursor belongs to is not served any more. */
 export const cursorStale = () =>
@@ -105,16 +80,3 @@ export const cursorStale = () =>
     'cursor_stale',
     'The audience was built anew since: begin again without a cursor.',
   )
-
-/** A page as JSON: some members, `results`, and others. */
-export const pageOf = (before: object, results: readonly Buffer[], after: object): Buffer => {
-  const rows = results.flatMap((row, index) => (index === 0 ? [row] : [comma, row]))
-  const end = JSON.stringify(after).slice(1)
-  return Buffer.concat([
-    Buffer.from(`${JSON.stringify(before).slice(0, -1)},"results":[`),
-    ...rows,
-    Buffer.from(end === '}' ? ']}' : `],${end}`),
-  ])
-}
-
-const comma = Buffer.from(',')

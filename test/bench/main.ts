@@ -8,6 +8,7 @@ import { cursor } from './cursor.ts'
 import { dashboard } from './dashboard.ts'
 import { delivery } from './delivery.ts'
 import { exports } from './exports.ts'
+import { fastReader } from './fastReader.ts'
 import { formsOfPages } from './forms.ts'
 import { identity } from './identity.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
@@ -38,6 +39,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   'pixel-changes': pixelChanges,
   batch,
   latency,
+  'fast-reader': fastReader,
   ship,
   readable,
   read,

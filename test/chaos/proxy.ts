@@ -1,19 +1,14 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { listenInFrontOf, type ProxyServer } from '../harness/proxyServer.ts'
 
 /** Stands between the service and ClickHouse, and spoils what goes through it. */
-export interface ClickHouseProxy {
-  /** What the service takes for ClickHouse: the address of the proxy with the credentials of the target. */
-  url: string
+export interface ClickHouseProxy extends ProxyServer {
   /** Answers to inserts of events that ClickHouse gave and the service never saw. */
   readonly resets: number
   /** Impatient pages that were not taken. */
   readonly givenUp: number
-  /** Closes all connections and refuses new ones. */
-  refuse(): Promise<void>
-  /** Takes connections again, on the same port. */
-  accept(): Promise<void>
 }
 
 /**
@@ -40,7 +35,6 @@ export async function startProxy(
 ): Promise<ClickHouseProxy> {
   const target = new URL(targetUrl)
   const agent = new Agent({ keepAlive: true })
-  const sockets = new Set<Socket>()
   let resets = 0
   let givenUp = 0
 
@@ -88,37 +82,15 @@ export async function startProxy(
   const server = createServer({ maxHeaderSize: addressBytesMax }, (incoming, outgoing) => {
     pass(incoming, outgoing).catch(() => incoming.socket.destroy())
   })
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  const listen = (port: number) =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(port, '127.0.0.1', () => {
-        server.removeListener('error', reject)
-        resolve()
-      })
-    })
-
-  await listen(0)
-  const { port } = server.address() as AddressInfo
-  const url = new URL(targetUrl)
-  url.host = `127.0.0.1:${port}`
+  const listening = await listenInFrontOf(targetUrl, server, (socket) => socket.resetAndDestroy())
   return {
-    url: url.href,
+    ...listening,
     get resets() {
       return resets
     },
     get givenUp() {
       return givenUp
     },
-    refuse: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.resetAndDestroy()
-      }),
-    accept: () => listen(port),
   }
 }
 

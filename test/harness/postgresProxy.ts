@@ -1,17 +1,12 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { listenInFrontOf, type ProxyServer } from './proxyServer.ts'
 
 /** Stands between the service and PostgreSQL, and spoils what goes through it. */
-export interface PostgresProxy {
-  /** What the service takes for PostgreSQL. */
-  url: string
+export interface PostgresProxy extends ProxyServer {
   /** How many more answers to statements named `lostStatement` never arrive, although they were carried out. */
   toLose: number
-  /** Closes all connections and refuses new ones. */
-  refuse(): Promise<void>
   /** Keeps the connections that are open, and passes nothing on: as a firewall that has forgotten them. */
   goSilent(): void
-  /** Takes connections again, on the same port. */
-  accept(): Promise<void>
 }
 
 /** Starts a proxy to the PostgreSQL at `targetUrl`. Nothing is encrypted, so statements can be told by their names. */
@@ -20,7 +15,6 @@ export async function startPostgresProxy(
   lostStatement: string,
 ): Promise<PostgresProxy> {
   const target = new URL(targetUrl)
-  const sockets = new Set<Socket>()
   const silence = new Set<() => void>()
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname)
@@ -44,39 +38,18 @@ export async function startPostgresProxy(
       [client, upstream],
       [upstream, client],
     ] as const) {
-      sockets.add(one)
       one.on('error', () => {})
-      one.once('close', () => {
-        sockets.delete(one)
-        other.destroy()
-      })
+      one.once('close', () => other.destroy())
     }
   })
-  const listen = (port: number) =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(port, '127.0.0.1', () => {
-        server.removeListener('error', reject)
-        resolve()
-      })
-    })
-  await listen(0)
-  const { port } = server.address() as AddressInfo
-  const url = new URL(targetUrl)
-  url.host = `127.0.0.1:${port}`
+  const listening = await listenInFrontOf(targetUrl, server, (socket) => socket.destroy())
   const proxy: PostgresProxy = {
-    url: url.href,
+    ...listening,
     toLose: 0,
-    refuse: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
-      }),
     goSilent() {
       for (const one of silence) one()
       silence.clear()
     },
-    accept: () => listen(port),
   }
   return proxy
 }

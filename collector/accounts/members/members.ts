@@ -91,14 +91,9 @@ export async function readMember(
   return toMember(rows[0])
 }
 
-export const toMember = (row: MemberRow): Member => ({
-  member_id: row.member_id,
-  email: row.email,
-  name: row.name,
-  role: row.role,
-  status: row.accepted ? 'active' : 'invited',
-  projects: row.projects,
-  version: row.version,
+export const toMember = ({ accepted, ...row }: MemberRow): Member => ({
+  ...row,
+  status: accepted ? 'active' : 'invited',
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 })

@@ -41,10 +41,6 @@ export async function readProjectMember(
 }
 
 export const toProjectMember = (row: ProjectMemberRow): ProjectMember => ({
-  project_id: row.project_id,
-  member_id: row.member_id,
-  email: row.email,
-  name: row.name,
-  role: row.role,
+  ...row,
   created_at: row.created_at.toISOString(),
 })

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
-import { audit } from '../../api/access/audit.ts'
+import { type Static, Type } from 'typebox'
+import { type AuditObject, audit } from '../../api/access/audit.ts'
 import { personal } from '../../api/access/guard.ts'
 import { openIdentifySecrets, type SecretVersions } from '../../api/access/identifySecrets.ts'
+import type { Principal } from '../../api/access/principal.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict, notFound } from '../../api/http/errors.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
@@ -27,7 +28,6 @@ const Secrets = Type.Object({
 })
 
 const Body = strictObject({ pixel_id: Id, project_id: Type.Optional(Id) })
-const columns = 'identify_secret_newest, identify_secret_oldest'
 const tags = ['Pixels']
 
 /** /api/v1/pixel/identify-secrets: what customers' servers sign `identify` with. */
@@ -36,25 +36,42 @@ export const identifySecretRoutes =
   async (app) => {
     const config = { access: access.project }
 
-    const answerOf = async (pixelId: string, { rows: [valid] }: { rows: SecretVersions[] }) => {
-      if (!valid) throw notFound.pixel()
-      const secretsOf = await openIdentifySecrets(postgres)
-      return { pixel_id: pixelId, secrets: secretsOf(pixelId, valid) }
-    }
-    const lock = async (client: Queryable, pixelId: string): Promise<SecretVersions> => {
+    const readVersions = async (
+      client: Queryable,
+      pixelId: string,
+      lock: '' | 'FOR UPDATE' = '',
+    ): Promise<SecretVersions> => {
       const { rows } = await client.query<SecretVersions>(
-        `SELECT ${columns} FROM pixels WHERE pixel_id = $1 FOR UPDATE`,
+        `SELECT identify_secret_newest, identify_secret_oldest FROM pixels WHERE pixel_id = $1 ${lock}`,
         [pixelId],
       )
       if (!rows[0]) throw notFound.pixel()
       return rows[0]
     }
-    const setOldest = (client: Queryable, pixelId: string, newest: string) =>
-      client.query<SecretVersions>(
-        `UPDATE pixels SET identify_secret_oldest = identify_secret_newest, identify_secret_newest = ${newest}
-         WHERE pixel_id = $1 RETURNING ${columns}`,
-        [pixelId],
-      )
+    const answerOf = async (pixelId: string, valid: SecretVersions) => {
+      const secretsOf = await openIdentifySecrets(postgres)
+      return { pixel_id: pixelId, secrets: secretsOf(pixelId, valid) }
+    }
+    /** Makes the newest secret the oldest valid one. `change` returns the version of the newest secret from now on. */
+    const changeSecrets = async (
+      { principal, body }: { principal: Principal; body: Static<typeof Body> },
+      change: (client: Queryable, pixel: AuditObject, valid: SecretVersions) => Promise<number>,
+    ) => {
+      const { pixelId } = await pixelFor(postgres, principal, body, 'write')
+      return inTransaction(postgres, async (client) => {
+        const valid = await readVersions(client, pixelId, 'FOR UPDATE')
+        const changed: SecretVersions = {
+          identify_secret_oldest: valid.identify_secret_newest,
+          identify_secret_newest: await change(client, { kind: 'pixel', id: pixelId }, valid),
+        }
+        await client.query(
+          `UPDATE pixels SET identify_secret_oldest = $2, identify_secret_newest = $3
+           WHERE pixel_id = $1`,
+          [pixelId, changed.identify_secret_oldest, changed.identify_secret_newest],
+        )
+        return answerOf(pixelId, changed)
+      })
+    }
 
     app.get(
       '/api/v1/pixel/identify-secrets/:pixel_id',
@@ -73,13 +90,7 @@ export const identifySecretRoutes =
       async ({ principal, params, query }, reply) => {
         const { pixelId } = await pixelFor(postgres, principal, { ...params, ...query }, 'write')
         reply.header('cache-control', personal)
-        return answerOf(
-          pixelId,
-          await postgres.query<SecretVersions>(
-            `SELECT ${columns} FROM pixels WHERE pixel_id = $1`,
-            [pixelId],
-          ),
-        )
+        return answerOf(pixelId, await readVersions(postgres, pixelId))
       },
     )
 
@@ -97,27 +108,19 @@ export const identifySecretRoutes =
           response: { 200: Secrets },
         },
       },
-      async ({ principal, body }) => {
-        const { pixelId } = await pixelFor(postgres, principal, body, 'write')
-        return inTransaction(postgres, async (client) => {
-          const valid = await lock(client, pixelId)
-          if (valid.identify_secret_oldest < valid.identify_secret_newest) {
+      async (request) =>
+        changeSecrets(request, async (client, pixel, valid) => {
+          const { identify_secret_newest: newest, identify_secret_oldest: oldest } = valid
+          if (oldest < newest) {
             throw conflict(
               'invalid_state',
               'Two secrets are valid already: retire the old one before rotating again.',
             )
           }
-          const rotated = await setOldest(client, pixelId, 'identify_secret_newest + 1')
-          await audit(
-            client,
-            principal,
-            'pixel.identify_secret.rotate',
-            { kind: 'pixel', id: pixelId },
-            { version: valid.identify_secret_newest + 1 },
-          )
-          return answerOf(pixelId, rotated)
-        })
-      },
+          const details = { version: newest + 1 }
+          await audit(client, request.principal, 'pixel.identify_secret.rotate', pixel, details)
+          return newest + 1
+        }),
     )
 
     app.post(
@@ -134,23 +137,15 @@ export const identifySecretRoutes =
           response: { 200: Secrets },
         },
       },
-      async ({ principal, body }) => {
-        const { pixelId } = await pixelFor(postgres, principal, body, 'write')
-        return inTransaction(postgres, async (client) => {
-          const valid = await lock(client, pixelId)
-          const retired = await setOldest(client, pixelId, 'identify_secret_newest')
-          if (valid.identify_secret_oldest < valid.identify_secret_newest) {
-            await audit(
-              client,
-              principal,
-              'pixel.identify_secret.retire',
-              { kind: 'pixel', id: pixelId },
-              { version: valid.identify_secret_oldest },
-            )
+      async (request) =>
+        changeSecrets(request, async (client, pixel, valid) => {
+          const { identify_secret_newest: newest, identify_secret_oldest: oldest } = valid
+          if (oldest < newest) {
+            const details = { version: oldest }
+            await audit(client, request.principal, 'pixel.identify_secret.retire', pixel, details)
           }
-          return answerOf(pixelId, retired)
-        })
-      },
+          return newest
+        }),
     )
   }
 

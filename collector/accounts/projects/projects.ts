@@ -42,13 +42,7 @@ export async function readProject(
 }
 
 export const toProject = (row: ProjectRow): Project => ({
-  project_id: row.project_id,
-  organization_id: row.organization_id,
-  name: row.name,
-  ignored_networks: row.ignored_networks,
-  ignored_hosts: row.ignored_hosts,
-  ignored_paths: row.ignored_paths,
-  version: row.version,
+  ...row,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 })

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { changeRecord } from '../../api/access/changeRecord.ts'
 import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import {
   bearerAccess as access,
@@ -116,18 +117,20 @@ export const recordRoutes =
           response: { 200: One },
         },
       },
-      async ({ principal, params, query, body }) => {
-        const scope = await recordScopeOf(principal, query.project_id)
-        // Before the transaction: who holds a connection must not wait for another.
-        const { campaign_id, project_id } = await readCampaign(postgres, scope, params.campaign_id)
-        await projectFor(postgres, principal, 'records', project_id, 'write')
-        return inTransaction(postgres, async (client) => {
-          const campaign = await readCampaign(client, scope, campaign_id, true)
-          const changed = await changeCampaign(client, campaign, body)
-          const object = { kind: 'campaign', id: campaign_id } as const
-          await audit(client, principal, 'campaign.update', object, changesOf(campaign, changed))
-          return { campaign: changed }
-        })
+      async (request) => {
+        const { principal, params, body } = request
+        return changeRecord(
+          deps,
+          request,
+          readCampaign,
+          params.campaign_id,
+          async (client, before) => {
+            const campaign = await changeCampaign(client, before, body)
+            const object = { kind: 'campaign', id: campaign.campaign_id } as const
+            await audit(client, principal, 'campaign.update', object, changesOf(before, campaign))
+            return { campaign }
+          },
+        )
       },
     )
   }

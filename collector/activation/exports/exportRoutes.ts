@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
+import { changeRecord } from '../../api/access/changeRecord.ts'
+import { requireFiltersAllowed } from '../../api/access/policy.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { addExport, updateExport } from './exportChanges.ts'
 import {
   ById,
@@ -132,15 +132,18 @@ export const exportRoutes =
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },
-      async ({ principal, params, query }, reply) => {
-        const scope = await recordScopeOf(principal, query.project_id)
-        const { id, project_id, name } = await readExport(postgres, scope, params.export_id)
-        await projectFor(postgres, principal, 'records', project_id, 'write')
-        await inTransaction(postgres, async (client) => {
-          await readExport(client, scope, id, true)
-          await deleteExport(client, id)
-          await audit(client, principal, 'export.delete', { kind: 'export', id }, { name })
-        })
+      async (request, reply) => {
+        const { principal, params } = request
+        await changeRecord(
+          deps,
+          request,
+          readExport,
+          params.export_id,
+          async (client, { id, name }) => {
+            await deleteExport(client, id)
+            await audit(client, principal, 'export.delete', { kind: 'export', id }, { name })
+          },
+        )
         return reply.code(204).send(null)
       },
     )

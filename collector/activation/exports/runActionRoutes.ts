@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor } from '../../api/access/policy.ts'
+import { changeRecord } from '../../api/access/changeRecord.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { writeAccess } from '../../api/access/recordAccess.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import {
   cancelRun,
   type Requester,
@@ -23,20 +23,20 @@ const notNow =
   'A run is under way, nothing failed, or `not_ready`: the audience is not built, or its members are gone.'
 const testKeys = ' With a test key the sample run is answered: nothing is sent, nothing charged.'
 
+/** A request about an export, or a run of it. */
+interface RunRequest {
+  readonly principal: Principal
+  readonly params: { readonly export_id: string; readonly run_id?: string }
+  readonly query: { readonly project_id?: string }
+}
+
 /** What may be done with runs of an export: begin one, send again what failed, cancel. */
 export const runActionRoutes =
   (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres, recordScopeOf } = deps
-
     /** Does something to an export or a run of it in a transaction, with both locked; the run as it is then. */
     const change = async (
-      principal: Principal,
-      {
-        export_id,
-        run_id,
-        project_id: asked,
-      }: { export_id: string; run_id?: string; project_id?: string },
+      request: RunRequest,
       action: string,
       work: (
         client: Queryable,
@@ -45,12 +45,9 @@ export const runActionRoutes =
         requester: Requester,
       ) => Promise<string>,
     ): Promise<{ run: Run }> => {
-      const scope = await recordScopeOf(principal, asked)
-      const { project_id } = await readExport(postgres, scope, export_id)
-      // Before the transaction: who holds a connection must not wait for another.
-      await projectFor(postgres, principal, 'records', project_id, 'write')
-      return inTransaction(postgres, async (client) => {
-        const wanted = await readExport(client, scope, export_id, true)
+      const { principal, params } = request
+      const { export_id, run_id } = params
+      return changeRecord(deps, request, readExport, export_id, async (client, wanted) => {
         const run = run_id === undefined ? null : await readRun(client, export_id, run_id, true)
         const runId = await work(client, wanted, run, {
           callerId: callerId(principal),
@@ -80,17 +77,12 @@ export const runActionRoutes =
           response: { 201: OneRun },
         },
       },
-      async ({ principal, params, query }, reply) =>
-        reply
-          .code(201)
-          .send(
-            await change(
-              principal,
-              { ...params, ...query },
-              'export.run',
-              (client, wanted, _run, requester) => requestRun(client, wanted, requester),
-            ),
-          ),
+      async (request, reply) => {
+        const answer = await change(request, 'export.run', (client, wanted, _run, requester) =>
+          requestRun(client, wanted, requester),
+        )
+        return reply.code(201).send(answer)
+      },
     )
 
     app.post(
@@ -110,17 +102,12 @@ export const runActionRoutes =
           response: { 201: OneRun },
         },
       },
-      async ({ principal, params, query }, reply) =>
-        reply
-          .code(201)
-          .send(
-            await change(
-              principal,
-              { ...params, ...query },
-              'export.retry',
-              (client, wanted, run, requester) => requestRetry(client, wanted, run!, requester),
-            ),
-          ),
+      async (request, reply) => {
+        const answer = await change(request, 'export.retry', (client, wanted, run, requester) =>
+          requestRetry(client, wanted, run!, requester),
+        )
+        return reply.code(201).send(answer)
+      },
     )
 
     app.post(
@@ -137,15 +124,10 @@ export const runActionRoutes =
           response: { 200: OneRun },
         },
       },
-      async ({ principal, params, query }) =>
-        change(
-          principal,
-          { ...params, ...query },
-          'export.cancel',
-          async (client, _wanted, run) => {
-            await cancelRun(client, run!.run_id)
-            return run!.run_id
-          },
-        ),
+      async (request) =>
+        change(request, 'export.cancel', async (client, _wanted, run) => {
+          await cancelRun(client, run!.run_id)
+          return run!.run_id
+        }),
     )
   }

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { changeRecord } from '../../api/access/changeRecord.ts'
 import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { access, writeAccess } from '../../api/access/recordAccess.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { checkIntegration } from './check.ts'
 import { addIntegration, updateIntegration } from './integrationChanges.ts'
 import {
@@ -142,25 +142,24 @@ export const integrationsRoutes =
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },
-      async ({ principal, params, query }, reply) => {
-        const scope = await recordScopeOf(principal, query.project_id)
-        const { id, project_id, name } = await readIntegration(
-          postgres,
-          scope,
+      async (request, reply) => {
+        const { principal, params } = request
+        await changeRecord(
+          deps,
+          request,
+          readIntegration,
           params.integration_id,
+          async (client, { id, name }) => {
+            await deleteIntegration(client, id)
+            await audit(
+              client,
+              principal,
+              'integration.delete',
+              { kind: 'integration', id },
+              { name },
+            )
+          },
         )
-        await projectFor(postgres, principal, 'records', project_id, 'write')
-        await inTransaction(postgres, async (client) => {
-          await readIntegration(client, scope, id, true)
-          await deleteIntegration(client, id)
-          await audit(
-            client,
-            principal,
-            'integration.delete',
-            { kind: 'integration', id },
-            { name },
-          )
-        })
         return reply.code(204).send(null)
       },
     )

@@ -1,6 +1,6 @@
+import { changeRecord } from '../../api/access/changeRecord.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { requireWritable } from './webhookAccess.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Webhook } from './webhookSchemas.ts'
 import { readWebhook } from './webhooks.ts'
 import type { WebhooksDeps } from './webhooksDeps.ts'
@@ -13,16 +13,8 @@ interface WebhookRequest {
 }
 
 /** Runs `change` in a transaction that locks the webhook. Throws 403 and 404 for callers who may not change it. */
-export async function lockWebhook<T>(
-  { postgres, recordScopeOf }: WebhooksDeps,
-  { principal, params, query }: WebhookRequest,
+export const lockWebhook = <T>(
+  deps: WebhooksDeps,
+  request: WebhookRequest,
   change: (client: Queryable, webhook: Webhook) => Promise<T>,
-): Promise<T> {
-  const scope = await recordScopeOf(principal, query.project_id)
-  // Before the transaction: who holds a connection must not wait for another.
-  const { id, project_id } = await readWebhook(postgres, scope, params.webhook_id)
-  await requireWritable(postgres, principal, project_id)
-  return inTransaction(postgres, async (client) =>
-    change(client, await readWebhook(client, scope, id, true)),
-  )
-}
+): Promise<T> => changeRecord(deps, request, readWebhook, request.params.webhook_id, change)

@@ -1,6 +1,6 @@
+import { requireWholeOrganization } from '../../api/access/permissions.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { forbidden } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
@@ -16,19 +16,4 @@ export async function ownerOf(
     return (await projectFor(postgres, principal, 'records', asked, 'write')).projectId
   requireWholeOrganization(principal)
   return null
-}
-
-/** Throws 403 for who may not change a webhook of this project, or of the whole organization (null). */
-export async function requireWritable(
-  postgres: Postgres,
-  principal: Principal,
-  projectId: string | null,
-): Promise<void> {
-  if (projectId === null) requireWholeOrganization(principal)
-  else await projectFor(postgres, principal, 'records', projectId, 'write')
-}
-
-function requireWholeOrganization({ caller }: Principal): void {
-  if (caller.kind === 'member' && caller.role === 'member')
-    throw forbidden('This takes an owner or an admin of the organization.')
 }

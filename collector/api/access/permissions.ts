@@ -62,6 +62,12 @@ export function requireOrganizationAdmin(principal: Principal): void {
     throw forbidden('This takes an owner or an admin of the organization.')
 }
 
+/** Throws 403 "forbidden" for a plain member. */
+export function requireWholeOrganization({ caller }: Principal): void {
+  if (caller.kind === 'member' && caller.role === 'member')
+    throw forbidden('This takes an owner or an admin of the organization.')
+}
+
 /** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization that may what owners may. */
 export function requireOwner({ projectId, caller }: Principal): void {
   if (projectId !== null || caller.kind === 'share' || caller.role !== 'owner')

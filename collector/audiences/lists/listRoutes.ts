@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
-import { projectFor, requireFiltersAllowed } from '../../api/access/policy.ts'
+import { changeRecord } from '../../api/access/changeRecord.ts'
+import { requireFiltersAllowed } from '../../api/access/policy.ts'
 import {
   bearerAccess as access,
   bearerWriteAccess as writeAccess,
 } from '../../api/access/recordAccess.ts'
 import { changesOf } from '../../api/http/optimisticLock.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { ById, ListChange, ListQuery, One, Page, ProjectQuery, tags } from './listSchemas.ts'
 import { changeList, deleteList, readList, readLists } from './lists.ts'
 import type { ListsDeps } from './listsDeps.ts'
@@ -78,21 +78,12 @@ export const listRoutes =
           response: { 200: One },
         },
       },
-      async ({ principal, params, query, body }) => {
-        const scope = await recordScopeOf(principal, query.project_id)
-        // Before the transaction: who holds a connection must not wait for another.
-        const { id, project_id } = await readList(postgres, scope, params.list_id)
-        await projectFor(postgres, principal, 'records', project_id, 'write')
-        return inTransaction(postgres, async (client) => {
-          const before = await readList(client, scope, id, true)
+      async (request) => {
+        const { principal, params, body } = request
+        return changeRecord(deps, request, readList, params.list_id, async (client, before) => {
           const list = await changeList(client, before, body)
-          await audit(
-            client,
-            principal,
-            'list.update',
-            { kind: 'list', id },
-            changesOf(before, list),
-          )
+          const object = { kind: 'list', id: list.id } as const
+          await audit(client, principal, 'list.update', object, changesOf(before, list))
           return { list }
         })
       },
@@ -113,15 +104,18 @@ export const listRoutes =
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },
-      async ({ principal, params, query }, reply) => {
-        const scope = await recordScopeOf(principal, query.project_id)
-        const { id, project_id, name } = await readList(postgres, scope, params.list_id)
-        await projectFor(postgres, principal, 'records', project_id, 'write')
-        await inTransaction(postgres, async (client) => {
-          await readList(client, scope, id, true)
-          await deleteList(client, id)
-          await audit(client, principal, 'list.delete', { kind: 'list', id }, { name })
-        })
+      async (request, reply) => {
+        const { principal, params } = request
+        await changeRecord(
+          deps,
+          request,
+          readList,
+          params.list_id,
+          async (client, { id, name }) => {
+            await deleteList(client, id)
+            await audit(client, principal, 'list.delete', { kind: 'list', id }, { name })
+          },
+        )
         return reply.code(204).send(null)
       },
     )

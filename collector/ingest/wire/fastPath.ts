@@ -36,7 +36,7 @@ interface Answer extends Pick<WireAnswer, 'encoding'> {
  * Answers plain beacons before the router, whose hooks, request and reply objects cost more than the beacon itself. A
  * beacon takes one of three ways, and acceptBeacon handles it in all of them:
  *
- *   bytes ▶ betweenRequests.ts: a whole beacon of the strictest shape, not the first of its connection ▶ answerTo
+ *   bytes ▶ betweenRequests.ts, if `fastReader` is set: a whole beacon of the strictest shape, not the first of its connection ▶ answerTo
  *              └ all others ▶ Node's parser ▶ 'request' ▶ isPlainBeacon ▶ answerTo
  *                                                └ in chunks, compressed, with a key, … ▶ the route POST /e
  *
@@ -46,7 +46,7 @@ interface Answer extends Pick<WireAnswer, 'encoding'> {
 export function takeBeaconsInFront(
   app: FastifyInstance,
   deps: BeaconDeps,
-  trustedProxies: string[],
+  { trustedProxies, fastReader }: { trustedProxies: string[]; fastReader: boolean },
 ): void {
   const { server } = app
   const requestOf = createRequestOf(trustedProxies, app.log)
@@ -71,18 +71,20 @@ export function takeBeaconsInFront(
     return { headers, body, encoding: isAscii(receipt) ? 'latin1' : 'utf8' }
   }
 
-  const wire = readBetweenRequests(server, async (beacon) => {
-    const { headers, body, encoding } = await answerTo(beacon, beacon.body)
-    return { text: answerText(headers, body, server.keepAliveTimeout), encoding }
-  })
+  const wire = fastReader
+    ? readBetweenRequests(server, async (beacon) => {
+        const { headers, body, encoding } = await answerTo(beacon, beacon.body)
+        return { text: answerText(headers, body, server.keepAliveTimeout), encoding }
+      })
+    : null
   app.addHook('preClose', async () => {
     isClosing = true
-    await wire.close()
+    await wire?.close()
   })
 
   server.removeListener('request', route)
   server.on('request', (request, response) => {
-    const refused = wire.refusalOf(request)
+    const refused = wire?.refusalOf(request)
     if (refused) request.refused = refused
     // While the server closes, the router answers: it adds the header that ends the connection.
     if (refused || isClosing || !isPlainBeacon(request)) {

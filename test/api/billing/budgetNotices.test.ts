@@ -1,14 +1,11 @@
 /** Budgets tell when 50, 80 and 100 % of them are spent: each once a month, to webhooks and by mail. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { storeMember } from '../../../collector/accounts/members/newMember.ts'
 import { noteReachedBudgets } from '../../../collector/billing/budgetNotices.ts'
-import { type Accounts, type Organization, openAccounts, requestOf } from './harness.ts'
+import { type Organization, openAccounts, requestOf } from './harness.ts'
 
-let it: Accounts
-beforeAll(async () => {
-  it = await openAccounts()
-})
+const it = await openAccounts()
 afterAll(() => it.close())
 
 /** What was told since the last time: thresholds to webhooks, subjects by mail. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Organization } from './harness.ts'
 import {
-  type Accounts,
   differences,
   ledgerOf,
   openAccounts,
@@ -12,10 +11,7 @@ import {
   take,
 } from './harness.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts.close())
 
 /** An organization where a lookup costs a cent, with this budget and perhaps one of its project. */

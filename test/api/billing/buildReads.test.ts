@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Billing, Charge } from '../../../collector/billing/billing.ts'
+import { afterAll, expect, test } from 'vitest'
+import type { Charge } from '../../../collector/billing/billing.ts'
 import type { BuildPart, KeySpan } from '../../../collector/billing/buildPart.ts'
 import {
-  type Accounts,
   dayMs,
   differences,
   ledgerOf,
@@ -18,13 +17,9 @@ import {
  * processes, midnight.
  */
 
-let accounts: Accounts
-let billings: Billing[]
-beforeAll(async () => {
-  accounts = await openAccounts()
-  billings = accounts.billings(2)
-})
+const accounts = await openAccounts()
 afterAll(() => accounts.close())
+const billings = accounts.billings(2)
 
 const members = 60
 

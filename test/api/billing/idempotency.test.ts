@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import {
-  type Accounts,
   dayMs,
   differences,
   firstRecords,
@@ -13,12 +12,9 @@ import {
   take,
 } from './harness.ts'
 
-let accounts: Accounts
-let organization: Organization
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts.close())
+let organization: Organization
 
 const repeatOf = (key: string, more: Parameters<typeof requestOf>[1] = {}) =>
   requestOf(organization, { idempotencyKey: key, ...more })

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { ApiError } from '../../../collector/api/http/errors.ts'
 import { meters } from '../../../collector/billing/meters.ts'
 import { wholeOrganization } from '../../../collector/billing/usageQuery.ts'
 import {
-  type Accounts,
   dayMs,
   differences,
   ledgerOf,
@@ -16,10 +15,7 @@ import {
   take,
 } from './harness.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  accounts = await openAccounts()
-})
+const accounts = await openAccounts()
 afterAll(() => accounts.close())
 
 /** Where what each caller was charged for is not the sum of the ledger. */

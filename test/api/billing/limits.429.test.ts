@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import {
-  type Accounts,
   differences,
   ledgerOf,
   type Organization,
@@ -11,11 +10,8 @@ import {
   take,
 } from './harness.ts'
 
-let accounts: Accounts
-beforeAll(async () => {
-  // Noon of 15 January 2026.
-  accounts = await openAccounts()
-})
+// Noon of 15 January 2026.
+const accounts = await openAccounts()
 afterAll(() => accounts.close())
 
 async function withLimits(daily: number | null, monthly: number | null): Promise<Organization> {

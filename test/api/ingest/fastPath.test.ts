@@ -9,7 +9,7 @@ import { openTenant } from '../../harness/sharedApp.ts'
 
 let service: Answering
 beforeAll(async () => {
-  const env = { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
+  const env = { FOOTFALL_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8', FOOTFALL_FAST_READER: 'true' }
   service = (await openTenant({ env })).service
 })
 afterAll(() => service.stop())

@@ -13,6 +13,7 @@ import { toast } from '../components/toast.tsx'
 import { isOrganizationAdmin, session as signedIn, useSession } from '../session.ts'
 import { useListQuery } from '../useQuery.ts'
 import { InviteDialog, roleNames, rolesFor } from './inviteDialog.tsx'
+import { byName, nameOf, PersonButtons, personText } from './people.tsx'
 import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open =
@@ -56,14 +57,14 @@ export function Members() {
         )
       }
     >
-      <AsyncList
+      <AsyncList<Member>
         query={members}
         of="members"
         arrangement={{
-          text: ({ name, email, role }) => `${name ?? ''} ${email} ${role}`,
+          text: personText,
           sorts: {
             since: { label: 'Oldest first' },
-            name: { label: 'By name', compare: byText(({ name, email }) => name ?? email) },
+            name: { label: 'By name', compare: byName },
             role: {
               label: 'By role',
               compare: byText(({ role }) => String(Object.keys(roleNames).indexOf(role))),
@@ -75,7 +76,7 @@ export function Members() {
         {(member) => (
           <li key={member.member_id}>
             <div>
-              <span class="name">{member.name ?? member.email}</span>
+              <span class="name">{nameOf(member)}</span>
               <span class="badge">{roleNames[member.role]}</span>
               {member.status === 'invited' && <span class="badge quiet">Invited</span>}
               {member.member_id === session.member.member_id && (
@@ -106,20 +107,7 @@ export function Members() {
                     New link
                   </button>
                 )}
-                <button
-                  type="button"
-                  aria-label={`Change role of ${member.email}`}
-                  onClick={() => setOpen({ kind: 'role', member })}
-                >
-                  Change role
-                </button>
-                <button
-                  type="button"
-                  aria-label={`Remove ${member.email}`}
-                  onClick={() => setOpen({ kind: 'remove', member })}
-                >
-                  Remove
-                </button>
+                <PersonButtons email={member.email} choose={(kind) => setOpen({ kind, member })} />
               </div>
             )}
           </li>
@@ -159,7 +147,7 @@ export function Members() {
       )}
       {open?.kind === 'remove' && (
         <RemoveMemberDialog
-          title={`Remove ${open.member.name ?? open.member.email}?`}
+          title={`Remove ${nameOf(open.member)}?`}
           consequence="They lose every project of this organization at once."
           remove={async (fate) => {
             await api.removeMember({ member_id: open.member.member_id, ...fate })
@@ -186,7 +174,7 @@ function RoleDialog({
   const session = useSession()
   const { asking, question } = useKeysQuestion()
   return (
-    <Dialog title={`Role of ${member.name ?? member.email}`} close={close}>
+    <Dialog title={`Role of ${nameOf(member)}`} close={close}>
       <EditForm
         object={member}
         kind="member"

@@ -9,6 +9,7 @@ import { byText } from '../components/listTools.tsx'
 import { Section } from '../components/page.tsx'
 import { toast } from '../components/toast.tsx'
 import { useListQuery } from '../useQuery.ts'
+import { byName, nameOf, PersonButtons, personText } from './people.tsx'
 import { RemoveMemberDialog } from './removeMemberDialog.tsx'
 
 type Open = { kind: 'add' } | { kind: 'role' | 'remove'; member: ProjectMember } | null
@@ -43,15 +44,15 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
       lead="Owners and admins of the organization have access anyway. Others have it when they are listed here."
       actions={mayEdit && members.value?.length !== 0 && add}
     >
-      <AsyncList
+      <AsyncList<ProjectMember>
         query={members}
         of="people"
         prefix="people_"
         arrangement={{
-          text: ({ name, email, role }) => `${name ?? ''} ${email} ${role}`,
+          text: personText,
           sorts: {
             added: { label: 'Oldest first' },
-            name: { label: 'By name', compare: byText(({ name, email }) => name ?? email) },
+            name: { label: 'By name', compare: byName },
             role: { label: 'By role', compare: byText(({ role }) => role) },
           },
         }}
@@ -65,26 +66,13 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
         {(member) => (
           <li key={member.member_id}>
             <div>
-              <span class="name">{member.name ?? member.email}</span>
+              <span class="name">{nameOf(member)}</span>
               <span class="badge">{member.role === 'admin' ? 'Admin' : 'Member'}</span>
               {member.name && <p class="meta">{member.email}</p>}
             </div>
             {mayEdit && (
               <div class="actions">
-                <button
-                  type="button"
-                  aria-label={`Change role of ${member.email}`}
-                  onClick={() => setOpen({ kind: 'role', member })}
-                >
-                  Change role
-                </button>
-                <button
-                  type="button"
-                  aria-label={`Remove ${member.email}`}
-                  onClick={() => setOpen({ kind: 'remove', member })}
-                >
-                  Remove
-                </button>
+                <PersonButtons email={member.email} choose={(kind) => setOpen({ kind, member })} />
               </div>
             )}
           </li>
@@ -118,7 +106,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
       )}
       {open?.kind === 'remove' && (
         <RemoveMemberDialog
-          title={`Remove ${open.member.name ?? open.member.email} from ${project.name}?`}
+          title={`Remove ${nameOf(open.member)} from ${project.name}?`}
           consequence="They no longer see the project. They stay a member of the organization."
           remove={async (fate) => {
             await api.removeProjectMember({ project_id, member_id: open.member.member_id, ...fate })
@@ -143,7 +131,7 @@ function RoleDialog({
   const { asking, question } = useKeysQuestion()
   const { project_id, member_id } = member
   return (
-    <Dialog title={`Role of ${member.name ?? member.email}`} close={close}>
+    <Dialog title={`Role of ${nameOf(member)}`} close={close}>
       <Form
         values={{ role: member.role }}
         submit={async (values) => {

@@ -134,8 +134,12 @@ export function Projects() {
         </Dialog>
       )}
       {open?.kind === 'rename' && (
-        <RenameProject
-          project={open.project}
+        <RenameDialog
+          what="project"
+          object={open.project}
+          save={(name, version) =>
+            api.updateProject({ project_id: open.project.project_id, name, version })
+          }
           renamed={async () => {
             close()
             await projects.reload()
@@ -157,25 +161,5 @@ export function Projects() {
         />
       )}
     </Page>
-  )
-}
-
-export function RenameProject({
-  project,
-  renamed,
-  close,
-}: {
-  project: Project
-  renamed(project: Project): void
-  close(): void
-}) {
-  return (
-    <RenameDialog
-      what="project"
-      object={project}
-      save={(name, version) => api.updateProject({ project_id: project.project_id, name, version })}
-      renamed={renamed}
-      close={close}
-    />
   )
 }

@@ -1,13 +1,10 @@
-import { useState } from 'preact/hooks'
 import { api, type Pixel } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
-import { DeleteDialog } from '../../components/deleteDialog.tsx'
 import { Page } from '../../components/page.tsx'
-import { RenameDialog } from '../../components/renameDialog.tsx'
+import { RenameAndDelete } from '../../components/renameAndDelete.tsx'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
-import { toast } from '../../components/toast.tsx'
 import { projectRole } from '../../projectRole.ts'
-import { go, Link } from '../../router.tsx'
+import { Link } from '../../router.tsx'
 import { useSession } from '../../session.ts'
 import { urlChoice } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
@@ -29,8 +26,6 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
     return { pixel, project, mayEdit: role === 'admin' }
   })
   const [tab, chooseTab] = urlChoice('tab', Object.keys(tabs) as PixelTab[])
-  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
-  const close = () => setOpen(null)
 
   return (
     <AsyncView query={loaded}>
@@ -49,14 +44,16 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
             }
             actions={
               mayEdit && (
-                <>
-                  <button type="button" onClick={() => setOpen('rename')}>
-                    Rename
-                  </button>
-                  <button type="button" onClick={() => setOpen('delete')}>
-                    Delete
-                  </button>
-                </>
+                <RenameAndDelete
+                  what="pixel"
+                  object={pixel}
+                  rename={(name, version) =>
+                    api.updatePixel({ pixel_id: pixel.pixel_id, name, version })
+                  }
+                  renamed={changed}
+                  remove={(events) => api.deletePixel({ pixel_id: pixel.pixel_id, events })}
+                  parent={projectPath}
+                />
               )
             }
           >
@@ -73,33 +70,6 @@ export function PixelPage({ pixelId }: { pixelId: string }) {
               chooseTab={chooseTab}
               saved={changed}
             />
-
-            {open === 'rename' && (
-              <RenameDialog
-                what="pixel"
-                object={pixel}
-                save={(name, version) =>
-                  api.updatePixel({ pixel_id: pixel.pixel_id, name, version })
-                }
-                renamed={(pixel) => {
-                  close()
-                  changed(pixel)
-                }}
-                close={close}
-              />
-            )}
-            {open === 'delete' && (
-              <DeleteDialog
-                what="pixel"
-                name={pixel.name}
-                remove={async (events) => {
-                  await api.deletePixel({ pixel_id: pixel.pixel_id, events })
-                  toast('Pixel deleted')
-                  go(projectPath)
-                }}
-                close={close}
-              />
-            )}
           </Page>
         )
       }}
