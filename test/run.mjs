@@ -22,6 +22,8 @@ const programs = {
   pgbouncer: '/usr/sbin/pgbouncer',
   // Brings promtool, which tests the alert rules.
   prometheus: '/usr/bin/promtool',
+  // Runs the tests of the Python client.
+  'python3-pytest': '/usr/bin/pytest-3',
 }
 
 const { tier, toVitest } = readArguments(process.argv.slice(2))
