@@ -12,6 +12,7 @@ import { NextCursor, pageQuery } from '../api/http/pagination.ts'
 import { depthMax, leavesMax } from './definition/definition.ts'
 
 export const tags = ['Audiences']
+export const recordTags = ['Audience records']
 
 const definitionText =
   'Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: ' +

@@ -5,7 +5,7 @@ import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../api/http/pagination.ts'
 import { isOfChosenPeopleSql } from '../events/query/freeAnswers.ts'
-import { ById, projectParameter, Status, tags } from './audienceSchemas.ts'
+import { ById, projectParameter, recordTags, Status } from './audienceSchemas.ts'
 import { readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 
@@ -41,7 +41,7 @@ export const buildRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: recordTags,
           operationId: 'listAudienceBuilds',
           summary: 'List the builds of an audience',
           description: 'The newest first.',

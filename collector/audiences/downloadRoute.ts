@@ -11,7 +11,7 @@ import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { callerOf } from '../billing/chargedRequest.ts'
 import { alikeMin } from '../events/query/freeAnswers.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
-import { ById, Meter, ProjectQuery, tags } from './audienceSchemas.ts'
+import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requestBuild } from './builds.ts'
@@ -75,7 +75,7 @@ export const downloadRoute =
       {
         config: { access, charged: true },
         schema: {
-          tags,
+          tags: recordTags,
           operationId: 'downloadAudience',
           summary: 'Download an audience as files',
           description:

@@ -6,7 +6,7 @@ import { conflict } from '../api/http/errors.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { admit, hashesOf, settle } from '../billing/chargedRequest.ts'
 import { readSubject } from '../identity/privacy/subject.ts'
-import { ById, projectParameter, tags } from './audienceSchemas.ts'
+import { ById, projectParameter, recordTags } from './audienceSchemas.ts'
 import type { Audience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { AudienceNotBuilt } from './builder/usedBuilds.ts'
@@ -57,7 +57,7 @@ const Answer = Type.Object(
 )
 
 const describeExplain = {
-  tags,
+  tags: recordTags,
   operationId: 'explainAudience',
   summary: 'Explain why a person is in an audience or not',
   description:

@@ -3,7 +3,7 @@ import { Bytes, Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { CursorParameter, NextCursor } from '../api/http/pagination.ts'
 import { ChargedMeta } from '../billing/chargedMeta.ts'
 import { Person } from '../identity/store/personSchemas.ts'
-import { ById, projectParameter, tags } from './audienceSchemas.ts'
+import { ById, projectParameter, recordTags } from './audienceSchemas.ts'
 
 /** Spec: Limits. */
 export const pageSize = { default: 1_000, max: 5_000 } as const
@@ -51,7 +51,7 @@ const RecordPage = Type.Object(
 
 /** GET /api/v1/audiences/{audience_id}/records. */
 export const describeRecords = {
-  tags,
+  tags: recordTags,
   operationId: 'listAudienceRecords',
   summary: 'List the records of an audience',
   description:
@@ -87,7 +87,7 @@ const ChangesPage = Type.Object(
 
 /** GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes. */
 export const describeChanges = {
-  tags,
+  tags: recordTags,
   operationId: 'listAudienceChanges',
   summary: 'List who entered and left an audience',
   description:

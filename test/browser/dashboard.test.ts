@@ -121,7 +121,8 @@ describe('from the first sign-in to a key that reads its first event', () => {
   test('a key of the project is shown once with its secret, and reads that event', async () => {
     const projectId = page.url().split('/').at(-3)!
     const pixelId = page.url().split('/').at(-1)!
-    await page.getByRole('navigation').getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('navigation', { name: 'Dashboard' }).locator('summary').click()
+    await page.getByRole('link', { name: 'API keys', exact: true }).click()
     await button(page, 'New key').click()
     await page.getByLabel('Name', { exact: true }).fill('Warehouse import')
     await page.getByLabel('Scope').selectOption('Only Example shop')

@@ -233,7 +233,7 @@ describe('keys that work everywhere', () => {
     await page.keyboard.press('?')
     await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
     expect(await violations(page)).toEqual([])
-    await page.getByLabel('Shortcuts of single keys').uncheck()
+    await page.getByLabel('Single-key shortcuts').uncheck()
     await page.keyboard.press('Escape')
     await page.locator('dialog').waitFor({ state: 'detached' })
     // Switched off, single keys do nothing; Ctrl-K is none.

@@ -117,6 +117,7 @@ describe('a pixel’s page', () => {
     await page.getByLabel('Drop what bots send').click()
     await page.getByText('1 unsaved change').waitFor()
 
+    await page.getByRole('navigation', { name: 'Dashboard' }).locator('summary').click()
     await page.getByRole('link', { name: 'Members', exact: true }).click()
     await heading(page, 'Leave without saving?').waitFor()
     expect(await violations(page)).toEqual([])

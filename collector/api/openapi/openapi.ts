@@ -62,7 +62,11 @@ const tags = [
   },
   {
     name: 'Audiences',
-    description: 'Who meets a definition: built, and then read page by page or as files.',
+    description: 'Definitions of people and companies, and their builds.',
+  },
+  {
+    name: 'Audience records',
+    description: 'The members of a built audience: pages, changes, explanations and files.',
   },
   {
     name: 'Lists',

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
-import { tags } from '../audienceSchemas.ts'
+import { recordTags } from '../audienceSchemas.ts'
 import { readFileById } from './audienceFiles.ts'
 import { partPath, type Ticket, ticketOwner, ticketsOf } from './fileStore.ts'
 import type { Files } from './open.ts'
@@ -22,7 +22,7 @@ export const filesRoute =
       {
         config: { access: { to: 'anyone' } },
         schema: {
-          tags,
+          tags: recordTags,
           operationId: 'getAudienceFile',
           summary: 'Get a file of an audience',
           description:

@@ -8,7 +8,6 @@ import {
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import type { Filter } from './filter.ts'
-import type { EventsPlan } from './selection.ts'
 
 /**
  * The rule of all answers that cost nothing: what they say must not change with the identity, the profile or the
@@ -95,7 +94,7 @@ export function isOfChosenPeopleSql(build: string): string {
  * Refuses filters that an unbilled count must not have, because its number reveals sold data. Event fields are free,
  * and so is `resolved`: it says that a browser's owner is known, not who it is. Throws 400 that names the field.
  */
-export function requireFreeFilters({ filters }: Pick<EventsPlan, 'filters'>): void {
+export function requireFreeFilters({ filters }: { readonly filters: readonly Filter[] }): void {
   const filtered = filters.flatMap(({ field }) => field ?? []).find(isIdentityField)
   if (filtered) {
     throw invalidParameter(
