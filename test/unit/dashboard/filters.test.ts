@@ -51,7 +51,7 @@ test('a click on a value is one filter, which the value meets, whatever visitors
 
 test('several filters read as sentences, and a value keeps its commas', () => {
   expect(textOf('event_type:eq:page_view,page_path:eq:/a,b')).toBe(
-    'event_type is page_view and page_path is /a,b',
+    'Event is Page view and Page is /a,b',
   )
   expect(filterFor('page_path', '/a,b')).toBe('page_path:eq:/a,b')
   expect(filterFor('page_path', '/100%,country:eq:GB')).toBe('page_path:like:/100\\%_country:eq:GB')
