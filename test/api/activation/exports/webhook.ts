@@ -203,6 +203,10 @@ export const webhookTests = (open: () => Exports) =>
           ),
         55_000,
       )
+      const isApplied = async () =>
+        (await open().postgres.query('SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse'))
+          .rowCount === 0
+      await waitFor('the opt-out in ClickHouse', isApplied)
       const { run } = await open().get('POST', `exports/${ids.exportId}/runs`)
       expect(await open().ended({ ...ids, runId: run.run_id })).toMatchObject({
         records_exported: 19,
@@ -342,7 +346,7 @@ export const webhookTests = (open: () => Exports) =>
     }, 120_000)
 
     test('while it runs, a run of such an audience tells what was paid for and not how many are left', async () => {
-      const audience_id = await open().chosenAudienceOf(people(600, 'q'))
+      const audience_id = await open().chosenAudienceOf(people(600, 'paid'))
       receiver.mishaps = [null, { answer: { status: 429, headers: { 'retry-after': '3600' } } }]
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       expect(await open().ended(ids, ({ status }) => status === 'parked')).toMatchObject({
