@@ -91,17 +91,13 @@ export function requirePeople({ entity }: Audience): void {
   throw new ApiError(
     422,
     'use_download',
-    'An audience of companies has no records of people: use the download endpoint.',
+    'Audiences of companies have no records of people. Use the download route.',
   )
 }
 
 /** 409 (spec: Errors and limits): the build that a cursor belongs to is not served any more. */
 export const cursorStale = () =>
-  new ApiError(
-    409,
-    'cursor_stale',
-    'The audience was built anew since: begin again without a cursor.',
-  )
+  new ApiError(409, 'cursor_stale', 'The audience was rebuilt. Start again without a cursor.')
 
 /** A page as JSON: some members, `results`, and others. */
 export const pageOf = (before: object, results: readonly Buffer[], after: object): Buffer => {

@@ -39,9 +39,10 @@ export const recordRoutes =
         schema: {
           tags,
           operationId: 'listCampaigns',
-          summary: 'List campaigns, newest first',
+          summary: 'List campaigns',
           querystring: ListQuery,
-          description: 'Of one project, else of the key’s, else of all that the caller may see.',
+          description:
+            'Returns the campaigns of `project_id`, or of every project that the caller can access. Sorted by creation time, newest first.',
           response: {
             200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: NextCursor }),
           },
@@ -62,7 +63,7 @@ export const recordRoutes =
         schema: {
           tags,
           operationId: 'getCampaign',
-          description: 'One that the caller may see.',
+          description: 'Returns a campaign that the caller can access.',
           summary: 'Get a campaign',
           params: ById,
           querystring: ProjectQuery,
@@ -84,7 +85,7 @@ export const recordRoutes =
           operationId: 'createCampaign',
           summary: 'Create a campaign',
           body: NewCampaign,
-          description: 'A project key may omit `project_id`. Requires the project admin role.',
+          description: 'Requires the project admin role. Project keys can omit `project_id`.',
           response: { 201: One },
         },
       },
@@ -112,7 +113,7 @@ export const recordRoutes =
           params: ById,
           querystring: ProjectQuery,
           body: CampaignChange,
-          description: 'Omitted fields keep their values. Requires the project admin role.',
+          description: 'Requires the project admin role. Omitted fields keep their values.',
           response: { 200: One },
         },
       },

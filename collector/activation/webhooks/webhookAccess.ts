@@ -30,5 +30,5 @@ export async function requireWritable(
 
 function requireWholeOrganization({ caller }: Principal): void {
   if (caller.kind === 'member' && caller.role === 'member')
-    throw forbidden('This takes an owner or an admin of the organization.')
+    throw forbidden('This requires the owner or admin role in the organization.')
 }

@@ -55,15 +55,18 @@ async function runNext(deps: SendDeps, task: Task, context: StepContext): Promis
     throw new MembersGone(task.buildId)
   if (task.stop) return refuse(deps, task)
   if (task.buildStatus === 'failed')
-    throw new DestinationError('mend', 'The list could not be read.')
+    throw new DestinationError('mend', 'The service could not read the list.')
   if (task.buildStatus !== 'completed') return { inSeconds: listSeconds }
   if (Date.now() - task.requestedAt.getTime() > daysMax * 86_400_000) {
-    throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
+    throw new DestinationError(
+      'mend',
+      `The destination did not accept all records within ${daysMax} days.`,
+    )
   }
   const destination = openDestination(deps, task.integration, sendingLog(postgres, task))
   if (!task.isStarted) {
     const fault = await findUnknownFields(deps, task.integration, task)
-    if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
+    if (fault !== null) throw new DestinationError('mend', `The mapping is invalid: ${fault}.`)
     await beginRun(postgres, task)
   }
   const limit = destinationTypes[task.integration.type].chunkRecords(task.outputFormat)
@@ -123,10 +126,10 @@ async function handleError({ postgres, log }: SendDeps, task: Task, error: unkno
     log.warn({ run_id: task.runId, error: (error as Error).message }, 'a run of an export failed')
   const reason = isTheirs
     ? error.message
-    : 'The run failed here; the operator of this service finds why.'
+    : 'The run failed because of an internal error. Contact the operator of this service.'
   if (task.stop || task.attempts + 1 < attemptsMax)
     return park(backoffSeconds(task.attempts), true, reason)
-  return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
+  return stop(`${reason} The service tried ${attemptsMax} times.`, 'retry')
 }
 
 /** Doubles with every try from a second on, less up to a half at random, so that runs do not come all at once. */

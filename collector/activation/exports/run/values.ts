@@ -63,7 +63,7 @@ async function readFields(
       if (missing === undefined) return [id, values]
       return [
         id,
-        `Its ${mapping![missing]} is not known, and ${task.integration.type} needs ${missing}.`,
+        `Its ${mapping![missing]} is unknown, but ${task.integration.type} needs ${missing}.`,
       ]
     }),
   )
