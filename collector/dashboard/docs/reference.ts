@@ -10,7 +10,7 @@ import { methodOf, renderOperation } from './operation.ts'
 import { type DocsPage, slug } from './page.ts'
 
 /** The address of a tag's page. */
-export const tagPath = (tag: string): string => `/reference/${slug(tag)}`
+const tagPath = (tag: string): string => `/reference/${slug(tag)}`
 
 /** The API reference: one page for each tag of the OpenAPI document, in its order, and one for each large object. */
 export function renderReference(
