@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type VisitorTier,
@@ -19,7 +19,7 @@ const ada = { ...profileAt(graph, 0), ...company }
 const ben = { ...profileAt(graph, 1), ...company }
 const cyd = { ...profileAt(graph, 2), company_domain: 'two.example' }
 const dot = { ...profileAt(graph, 3), company_domain: null }
-const eve = { hem: 'ee'.repeat(32) }
+const eve = { hem: randomBytes(32).toString('hex') }
 const people = [ada, ben, cyd, dot, eve]
 const cookies = people.map(() => randomUUID())
 const adasPhone = randomUUID()
