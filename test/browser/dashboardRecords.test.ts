@@ -183,7 +183,7 @@ test('requests are listed with their charges, filtered in the address, and lead 
   await page.keyboard.press('Escape')
 })
 
-test('people: how many are known is free, who they are is charged, of those with a profile alone, and why a browser is theirs is told', async () => {
+test('people: the match rate is free, profiles are charged, and the identity page explains each link', async () => {
   await show(inProject('people'), 'People')
   await page.getByText('Match rate', { exact: true }).last().waitFor()
   const asked = page.waitForRequest((request) =>
@@ -191,7 +191,7 @@ test('people: how many are known is free, who they are is charged, of those with
   )
   await button(page, 'Show people').click()
   await rows('People').first().waitFor()
-  // Whoever has no profile would be charged as one, and shown as a row of dashes.
+  // A visitor without a profile would be charged and show a row of dashes.
   const { searchParams } = new URL((await asked).url())
   expect(searchParams.get('filter')).toContain('has_profile:eq:true')
   await check('people')

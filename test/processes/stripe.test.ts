@@ -80,7 +80,7 @@ test('usage that is the sum of the ledger reaches Stripe after a restart, and no
   expect([...stripe.taken.values()]).toMatchObject([
     { event_name: 'footfall_events', customer: 'cus_1' },
   ])
-  // What is printed to welcome whoever started the demo is not a log.
+  // The demo's welcome text is not a log.
   const logged = output
     .flatMap((text) => text.split('\n'))
     .filter((line) => /^(\{|\d{4}-)/.test(line))

@@ -22,11 +22,11 @@ export const exportRuns = 'exports.runs'
 export const unfinished = `('pending', 'running', 'parked')`
 
 /**
- * Runs, and what may be told of their numbers. Where the number of members is sold (query/freeAnswers.ts), a run tells
- * only of records that were paid for: of those that failed or were skipped without a charge it does not say how many
- * there are. How many it was to send it tells once it has ended with all of them paid for.
+ * Runs with the counts that an answer may show. If the number of members is sold (query/freeAnswers.ts), the counts
+ * include only charged records, so that free failures reveal nothing. The number of records to send appears once a run
+ * has ended with all of them charged.
  */
-const toldRuns = `export_runs
+const visibleRuns = `export_runs
   CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM audience_builds AS sent
       WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}) AS is_sold
@@ -40,28 +40,28 @@ const toldRuns = `export_runs
   CROSS JOIN LATERAL (
     SELECT CASE WHEN is_sold THEN paid.failed ELSE records_failed END AS failed,
       CASE WHEN is_sold THEN paid.duplicated ELSE records_duplicated END AS duplicated
-  ) AS told`
+  ) AS visible`
 
-const toldTotal = '(records_exported + told.failed + told.duplicated)'
+const visibleTotal = '(records_exported + visible.failed + visible.duplicated)'
 
 /** The four counters of a run. */
-const counters = `${toldTotal}::float8 AS records_total, records_exported::float8 AS records_exported,
-  told.failed::float8 AS records_failed, told.duplicated::float8 AS records_duplicated`
+const counters = `${visibleTotal}::float8 AS records_total, records_exported::float8 AS records_exported,
+  visible.failed::float8 AS records_failed, visible.duplicated::float8 AS records_duplicated`
 
 const columns = `export_runs.run_id, export_id, status,
-  CASE WHEN NOT is_sold OR (ended_at IS NOT NULL AND records_total > 0 AND records_total = ${toldTotal})
+  CASE WHEN NOT is_sold OR (ended_at IS NOT NULL AND records_total > 0 AND records_total = ${visibleTotal})
     THEN records_expected::float8 END AS records_expected, ${counters},
   records_charged::float8 AS records_charged, build_id, retry_of,
   coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
   ended_at`
 
-/** What the message `export.run_ended` tells of a run. */
+/** The run in the message `export.run_ended`. */
 export async function readRunEnd(
   client: Queryable,
   runId: string,
 ): Promise<Record<string, unknown>> {
   const { rows } = await client.query<Record<string, unknown>>(
-    `SELECT status, ${counters}, stop_reason AS error FROM ${toldRuns} WHERE run_id = $1`,
+    `SELECT status, ${counters}, stop_reason AS error FROM ${visibleRuns} WHERE run_id = $1`,
     [runId],
   )
   return rows[0]!
@@ -76,7 +76,7 @@ export async function readRun(
 ): Promise<Run> {
   if (!isUuid(runId)) throw notFound.exportRun()
   const { rows } = await client.query<Row>(
-    `SELECT ${columns} FROM ${toldRuns}
+    `SELECT ${columns} FROM ${visibleRuns}
      WHERE export_id = $1 AND run_id = $2 ${lock ? 'FOR UPDATE OF export_runs' : ''}`,
     [exportId, runId],
   )
@@ -93,7 +93,7 @@ export async function listRuns(
   const { rows, next } = await readPage<Row>(deps, page, {
     list: 'export_runs',
     owner: exportId,
-    sql: `SELECT ${columns} FROM ${toldRuns} WHERE export_id = $1`,
+    sql: `SELECT ${columns} FROM ${visibleRuns} WHERE export_id = $1`,
     values: [exportId],
     key: { run_id: 'uuid' },
     order: 'desc',
@@ -120,7 +120,7 @@ export async function listFailures(
     // Who was not charged was not delivered to anybody, the caller included.
     sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
           WHERE run_id = $1 AND outcome = $2 AND (is_charged OR NOT (
-            SELECT is_sold FROM ${toldRuns} WHERE export_runs.run_id = $1))`,
+            SELECT is_sold FROM ${visibleRuns} WHERE export_runs.run_id = $1))`,
     values: [runId, outcome],
     key: { key: 'bigint' },
   })
@@ -198,10 +198,10 @@ export async function requestRetry(
   return insertRun(client, wanted, { retryOf: run.run_id, buildId, expected: failed }, requester)
 }
 
-/** How many records of a run failed. Whether some did must not be told where only some of their number is. */
+/** How many records of a run failed, and whether a retry may be refused without revealing uncharged failures. */
 async function readFailed(client: Queryable, { run_id, status, records_failed }: Run) {
   const { rows } = await client.query<{ failed: number; is_sold: boolean }>(
-    `SELECT records_failed::float8 AS failed, is_sold FROM ${toldRuns} WHERE run_id = $1`,
+    `SELECT records_failed::float8 AS failed, is_sold FROM ${visibleRuns} WHERE run_id = $1`,
     [run_id],
   )
   const { failed, is_sold } = rows[0]!

@@ -62,7 +62,7 @@ export function requireOrganizationAdmin(principal: Principal): void {
     throw forbidden('This takes an owner or an admin of the organization.')
 }
 
-/** Throws 403 "forbidden" for a plain member. */
+/** Throws 403 "forbidden" for a plain member. Keys pass: their scope decides which records they reach. */
 export function requireWholeOrganization({ caller }: Principal): void {
   if (caller.kind === 'member' && caller.role === 'member')
     throw forbidden('This takes an owner or an admin of the organization.')

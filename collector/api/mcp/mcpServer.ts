@@ -25,7 +25,11 @@ export function createMcpServer(client: Client, document: Document): Server {
   )
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
     tools: [...tools.values()].map(({ name, title, description, inputSchema, annotations }) => ({
-      ...{ name, title, description, inputSchema, annotations },
+      name,
+      title,
+      description,
+      inputSchema,
+      annotations,
     })),
   }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {

@@ -67,7 +67,7 @@ npx() {
     'identity '*|'intent '*|'dead-letters '*|'collectors list'|jobs) node '${launcher}' "$@" ;;
   esac
 }
-# Stands in for DuckDB, which reads the file that was downloaded.
+# Replaces DuckDB; checks the downloaded file.
 duckdb() { [ "$(head -c 4 audience.parquet)" = PAR1 ]; }
 `
 

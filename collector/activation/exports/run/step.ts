@@ -33,19 +33,19 @@ export interface StepContext {
   readonly readNext: ReadNext
   readonly signal: AbortSignal
   /** The run as the previous step left it; saves reading it again. */
-  task?: RunState | undefined
+  runState?: RunState | undefined
 }
 
 /** Does the next step of a run: begins it, sends one chunk, or ends it. A step is repeated after a crash. */
 export async function runStep(deps: SendDeps, runId: string, context: StepContext): Promise<Next> {
   const { postgres } = deps
-  const task = context.task ?? (await readRunState(postgres, runId))
-  context.task = undefined
-  if (!task) return null
+  const runState = context.runState ?? (await readRunState(postgres, runId))
+  context.runState = undefined
+  if (!runState) return null
   try {
-    return await runNext(deps, task, context)
+    return await runNext(deps, runState, context)
   } catch (error) {
-    return handleError(deps, task, error)
+    return handleError(deps, runState, error)
   }
 }
 
@@ -70,7 +70,7 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
   const chunk = await context.readNext(runState, limit)
   if (!chunk) return finish(deps, runState, destination)
   const done = await sendChunk(deps, runState, destination, chunk, context.signal)
-  context.task = await completeChunk(postgres, runState, done)
+  context.runState = await completeChunk(postgres, runState, done)
   return { inSeconds: 0 }
 }
 

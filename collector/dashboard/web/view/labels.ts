@@ -1,4 +1,4 @@
-/** What the dashboard calls fields, operators and events. The API's own names appear in titles and in the API. */
+/** The dashboard's labels of fields, operators and events. */
 
 /** Fields of events, by the API's name. */
 export const fieldLabels: Readonly<Record<string, string>> = {

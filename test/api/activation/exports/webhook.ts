@@ -171,7 +171,7 @@ export const webhookTests = (open: () => Exports) =>
       })
     })
 
-    test('the receiver is not told of people whom another organization hides', async () => {
+    test('the receiver gets no removal for opt-outs of another organization', async () => {
       const audience_id = await open().audienceOf(people(3, 'q'))
       await open().ended(await open().run({ audience_id, integration_id, output_format: 'hem' }))
       const elsewhere = randomUUID()

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type AnalyticsGoal, api } from '../../api.ts'
 import { Dialog } from '../../components/dialog.tsx'
@@ -12,6 +13,21 @@ import { type GoalKind, goalFilter, goalKinds, readGoalFilter } from './goalFilt
 const typingMs = 400
 /** How many pages are offered: those with the most visitors. */
 const pagesMax = 100
+
+/** The field that each kind of goal needs; a sent form and a download need none. */
+const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChildren }>> = {
+  page: { label: 'Page', hint: 'The path, such as /thanks.' },
+  event: { label: 'Event name', hint: "The name that the page gives to footfall('track', …)." },
+  condition: {
+    label: 'Filter',
+    hint: (
+      <>
+        Which events count, as <code>field:op:value</code>. Separate several with commas:{' '}
+        <code>event_type:eq:click,page_path:eq:/pricing</code>.
+      </>
+    ),
+  },
+}
 
 /** Asks for a goal, or changes one, and saves it among the project's other goals. */
 export function GoalDialog({
@@ -28,6 +44,7 @@ export function GoalDialog({
   const was = goal ? readGoalFilter(goal.filter) : { kind: 'page' as const, value: '' }
   const [kind, setKind] = useState<GoalKind>(was.kind)
   const [value, setValue] = useState(was.value)
+  const field = valueFields[kind]
   const window = { project_id: projectId, ...windowOf(daysOf('days30')) }
   const pages = useQuery(async () => {
     const found = await api.getAnalyticsBreakdown({
@@ -58,41 +75,15 @@ export function GoalDialog({
             setValue('')
           }}
         />
-        {kind === 'page' && (
+        {field && (
           <TextField
             key={kind}
             name="filter"
-            label="Page"
-            hint="The path, such as /thanks."
-            suggestions={pages.value ?? []}
+            label={field.label}
+            hint={field.hint}
+            suggestions={kind === 'page' ? (pages.value ?? []) : []}
             maxLength={2_000}
             autocomplete="off"
-            required
-          />
-        )}
-        {kind === 'event' && (
-          <TextField
-            key={kind}
-            name="filter"
-            label="Event name"
-            hint="The name that the page gives to footfall('track', …)."
-            maxLength={200}
-            autocomplete="off"
-            required
-          />
-        )}
-        {kind === 'condition' && (
-          <TextField
-            key={kind}
-            name="filter"
-            label="Filter"
-            hint={
-              <>
-                Which events count, as <code>field:op:value</code>. Separate several with commas:{' '}
-                <code>event_type:eq:click,page_path:eq:/pricing</code>.
-              </>
-            }
-            maxLength={2_000}
             required
           />
         )}
@@ -121,7 +112,7 @@ function Preview({
   value: string
 }) {
   const [filter, setFilter] = useState('')
-  const isComplete = value !== '' || kind === 'form' || kind === 'download'
+  const isComplete = value !== '' || !valueFields[kind]
   useEffect(() => {
     const timer = setTimeout(() => setFilter(isComplete ? goalFilter(kind, value) : ''), typingMs)
     return () => clearTimeout(timer)
