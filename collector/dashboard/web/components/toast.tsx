@@ -37,7 +37,9 @@ export function ToastRegion() {
               onClick={() => {
                 const undo = shown.value?.undo
                 shown.value = null
-                void undo?.()
+                undo?.().catch(() =>
+                  toast('This could not be undone. Reload the page and try again.'),
+                )
               }}
             >
               Undo

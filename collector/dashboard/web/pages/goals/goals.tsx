@@ -54,7 +54,12 @@ export function Goals({ projectId }: { projectId: string }) {
     })
     toast('Goal removed', async () => {
       const now = await api.getAnalyticsGoals({ project_id: projectId })
-      await api.setAnalyticsGoals({ project_id: projectId, version: now.version, goals })
+      await api.setAnalyticsGoals({
+        project_id: projectId,
+        version: now.version,
+        // Goals that somebody else changed meanwhile stay as they are.
+        goals: [...now.goals, ...goals.filter((goal) => goal.name === name)],
+      })
       await conversions.reload()
     })
     await conversions.reload()
