@@ -47,7 +47,7 @@ describe('a password', () => {
       '--organization',
       'Second Inc',
       '--email',
-      'olga@example.com',
+      'olga@second.example',
       '--project',
       'Shop',
     ]
@@ -58,7 +58,7 @@ describe('a password', () => {
     await page.getByLabel('New password').fill('a password of her own')
     await button(page, 'Set password').click()
     await heading(page, 'Sign in').waitFor()
-    await page.getByLabel('E-mail', { exact: true }).fill('olga@example.com')
+    await page.getByLabel('E-mail', { exact: true }).fill('olga@second.example')
     await page.getByLabel('Password', { exact: true }).fill('a password of her own')
     await button(page, 'Sign in').click()
     await entered(page)
@@ -73,10 +73,10 @@ test('a member of two organizations turns from one to the other, in the header a
   await signIn(page)
   await page.getByRole('link', { name: 'Members' }).click()
   await button(page, 'Invite').click()
-  await page.getByLabel('E-mail').fill('olga@example.com')
+  await page.getByLabel('E-mail').fill('olga@second.example')
   await page.getByLabel('Role', { exact: true }).selectOption('admin')
   await page.locator('dialog button[type=submit]').click()
-  await heading(page, 'Invitation for olga@example.com').waitFor()
+  await heading(page, 'Invitation for olga@second.example').waitFor()
   await button(page, 'Copy the invitation link').click()
   const link = await copied(page)
 
@@ -113,7 +113,7 @@ test('a member of two organizations turns from one to the other, in the header a
 test('a key may less than its maker; whoever removes the maker says what becomes of it', async () => {
   const page = await open()
   await page.goto(at('/'))
-  await page.getByLabel('E-mail', { exact: true }).fill('olga@example.com')
+  await page.getByLabel('E-mail', { exact: true }).fill('olga@second.example')
   await page.getByLabel('Password', { exact: true }).fill('a password of her own')
   await button(page, 'Sign in').click()
   await entered(page)
@@ -133,18 +133,18 @@ test('a key may less than its maker; whoever removes the maker says what becomes
   await owner.getByRole('link', { name: 'Members' }).click()
   const submit = owner.locator('dialog button[type=submit]')
   const question = owner.getByText('API keys they have made:')
-  await button(owner, 'Change role of olga@example.com').click()
+  await button(owner, 'Change role of olga@second.example').click()
   await owner.getByLabel('Role', { exact: true }).selectOption('member')
   await submit.click()
   await question.waitFor()
   await requireGood(owner, 'demote-member')
   await button(owner, 'Cancel').click()
 
-  await button(owner, 'Remove olga@example.com').click()
+  await button(owner, 'Remove olga@second.example').click()
   await submit.click()
   await question.waitFor()
   await requireGood(owner, 'remove-member')
   await owner.getByRole('radio', { name: /Take them over/ }).check()
   await submit.click()
-  await button(owner, 'Remove olga@example.com').waitFor({ state: 'detached' })
+  await button(owner, 'Remove olga@second.example').waitFor({ state: 'detached' })
 })

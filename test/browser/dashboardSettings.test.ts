@@ -169,7 +169,7 @@ describe('a project’s settings', () => {
     await page.getByText('3 unsaved changes').waitFor()
     await button(page, 'Save settings').click()
     await page.getByText('Must begin with "/" or "*"').waitFor()
-    expect(await page.evaluate('document.activeElement.name')).toBe('ignored_paths')
+    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('ignored_paths')
     expect(await violations(page)).toEqual([])
 
     await page.getByLabel('Ignored paths').fill('/preview')
