@@ -63,39 +63,41 @@ function addAccounts(program: Command): void {
   program
     .command('setup')
     .description(
-      'make an organization with its owner, project, pixel and key; what is left out is asked for',
+      'create an organization with its owner, project, pixel and key; asks for omitted values',
     )
     .option('--organization <name>')
-    .option('--email <address>', 'of the owner')
-    .option('--project <name>', 'the first project, and its pixel')
+    .option('--email <address>', 'e-mail address of the owner')
+    .option('--project <name>', 'name of the first project and pixel')
     .action(async (given) => {
       const { setup } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres, addresses) => setup(postgres, given, addresses))
     })
   program
     .command('reset-password <email>')
-    .description('a link by which this user chooses a new password')
+    .description('create a link to choose a new password')
     .action(async (email) => {
       const { resetPassword } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres, { publicUrl }) => resetPassword(postgres, email, publicUrl))
     })
   program
     .command('change-email <email> <new-email>')
-    .description('another e-mail address for this user to sign in with')
+    .description('change the e-mail address that a user signs in with')
     .action(async (email, newEmail) => {
       const { changeEmailOf } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres) => changeEmailOf(postgres, email, newEmail))
     })
   program
     .command('disable-two-factor <email>')
-    .description('for a user who has lost their app and their recovery codes')
+    .description(
+      'turn off two-factor authentication for a user who lost the app and the recovery codes',
+    )
     .action(async (email) => {
       const { disableTwoFactor } = await import('./accounts/accountCommands.ts')
       await withAccounts((postgres) => disableTwoFactor(postgres, email))
     })
   const operator = program
     .command('operator')
-    .description('who sees the operator’s page of the dashboard')
+    .description('manage access to the operator page of the dashboard')
   for (const [name, isOperator] of Object.entries({ add: true, remove: false })) {
     operator.command(`${name} <email>`).action(async (email) => {
       const { changeOperator } = await import('./accounts/operator/operatorCommands.ts')
@@ -108,10 +110,10 @@ function addAccounts(program: Command): void {
 function addMaintenance(program: Command): void {
   program
     .command('migrate')
-    .description('bring both stores to this version’s schema, which each start does too')
+    .description('migrate both stores to the schema of this version, as each start does')
     .option(
       '--accept-shards',
-      'take CLICKHOUSE_SHARDS for where events lie, whichever shards were there before',
+      'accept CLICKHOUSE_SHARDS as the location of events, regardless of the earlier shards',
     )
     .action(async (options) => {
       const { migrate } = await import('./ops/migrate.ts')
@@ -119,20 +121,18 @@ function addMaintenance(program: Command): void {
     })
   program
     .command('doctor')
-    .description('what is well and what is not: stores, schema, clocks, disks, spool, collectors')
+    .description('check stores, schema, clocks, disks, spool and collectors')
     .action(async () => {
       const { examine } = await import('./ops/doctor/doctorCommand.ts')
       if (!(await examine(readConfig(process.env)))) process.exitCode = 1
     })
   const clickhousePlace = [
     '--clickhouse <place>',
-    "where a ClickHouse of yours keeps its part, as its BACKUP has it: \"Disk('backups', 'monday')\"",
+    `where your own ClickHouse keeps its part, as in its BACKUP statement: "Disk('backups', 'monday')"`,
   ] as const
   program
     .command('backup <directory>')
-    .description(
-      'write all that is stored into a directory, beside the running service or without it',
-    )
+    .description('write all stored data to a directory, while the service runs or is stopped')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
       const { backUp } = await import('./ops/backup/backupCommands.ts')
@@ -140,7 +140,7 @@ function addMaintenance(program: Command): void {
     })
   program
     .command('restore <directory>')
-    .description('fill an empty data directory and empty stores with a backup')
+    .description('restore a backup into an empty data directory and empty stores')
     .option(...clickhousePlace)
     .action(async (directory, options) => {
       const { restore } = await import('./ops/backup/backupCommands.ts')
@@ -152,32 +152,34 @@ function addMaintenance(program: Command): void {
 function addIngest(program: Command): void {
   program
     .command('spool')
-    .description('what waits on a disk')
+    .description('inspect and ship spooled events')
     .command('ship <directory>')
-    .description('bring to ClickHouse what a collector that is gone for good had not shipped')
+    .description('ship the events of a collector that was removed')
     .action(async (directory) => {
       const { shipSpool } = await import('./ops/shipSpool.ts')
       await shipSpool(readConfig(process.env), directory)
     })
   program
     .command('check <url>')
-    .description('load a page in a headless browser and say whether the pixel works there')
+    .description('load a page in a headless browser and check the pixel on it')
     .action(async (url) => {
       const { check } = await import('./ops/check/checkCommand.ts')
       if (!(await check(url, readConfig(process.env).chromiumPath))) process.exitCode = 1
     })
 
-  const deadLetters = program.command('dead-letters').description('rows that ClickHouse refused')
+  const deadLetters = program
+    .command('dead-letters')
+    .description('manage rows that ClickHouse refused')
   deadLetters
     .command('list')
-    .description('which, and why')
+    .description('list the rows and the reasons')
     .action(async () => {
       const { listDeadLetters } = await import('./ingest/shipper/deadLetterCommands.ts')
       listDeadLetters(readConfig(process.env).dataDir)
     })
   deadLetters
     .command('replay')
-    .description('try them again, after they or the table were mended; what goes in is removed')
+    .description('insert them again after a fix; removes rows that ClickHouse accepts')
     .action(async () => {
       const { replayRefused } = await import('./ingest/shipper/deadLetterCommands.ts')
       await replayRefused(openStore, readConfig(process.env).dataDir)
@@ -185,12 +187,10 @@ function addIngest(program: Command): void {
 
   const collectors = program
     .command('collectors')
-    .description(
-      'the machines that receive events, and up to when what they received is in ClickHouse',
-    )
+    .description('show the machines that receive events, and their watermarks')
   collectors
     .command('list')
-    .description('which there are')
+    .description('list the collectors')
     .action(async () => {
       const { listCollectors } = await import('./ingest/spool/collectors.ts')
       await withAccounts(listCollectors)
@@ -198,7 +198,7 @@ function addIngest(program: Command): void {
   collectors
     .command('retire <id>')
     .description(
-      'give up what a collector that is gone for good had not shipped; complete_until waits for it else',
+      'give up the unshipped events of a removed collector, for which complete_until waits',
     )
     .action(async (id) => {
       const { retireCollector } = await import('./ingest/spool/collectors.ts')
@@ -210,23 +210,23 @@ function addIngest(program: Command): void {
 function addBackground(program: Command): void {
   program
     .command('audiences')
-    .description('who meets a definition')
+    .description('build audiences')
     .command('build <id>')
-    .description('build an audience anew, and show how far it is')
+    .description('rebuild an audience and show the progress')
     .action(async (id) => {
       const { buildAudience } = await import('./audiences/audienceCommands.ts')
       await withPostgres((postgres) => buildAudience(postgres, id))
     })
   const jobs = program
     .command('jobs')
-    .description('background work: the queues, and which jobs failed and why')
+    .description('inspect background jobs: queues, failed jobs and reasons')
     .action(async () => {
       const { listJobs } = await import('./platform/jobs/jobCommands.ts')
       await withPostgres(listJobs)
     })
   jobs
     .command('retry [id]')
-    .description('have a failed job, or all of a queue, run again')
+    .description('retry a failed job, or all failed jobs of a queue')
     .option('--queue <name>')
     .action(async (id, { queue }) => {
       const { retryJobs } = await import('./platform/jobs/jobCommands.ts')
@@ -266,25 +266,21 @@ async function addLoading(program: Command): Promise<void> {
       .allowUnknownOption()
       .addHelpText('after', `\n${usage}`)
 
-  const identity = program.command('identity').description('load who people are, or make it up')
+  const identity = program.command('identity').description('load or generate identity data')
   for (const [name, does, usage] of [
     ['load', 'load files into the identity store', loadUsage],
-    ['generate', 'make up an identity graph: files to load', generateUsage],
+    ['generate', 'generate files of an identity graph', generateUsage],
   ] as const) {
     add(identity, name, does, usage).action(async (args) => {
       const { runIdentityCommand } = await import('./identity/identityCommands.ts')
       await runIdentityCommand(openStore, name, args)
     })
   }
-  const intent = program
-    .command('intent')
-    .description('load what people and companies are interested in')
-  add(intent, 'load', 'load signals, or the topics that they are about', loadIntentUsage).action(
-    async (args) => {
-      const { loadIntent } = await import('./audiences/signals/intentCommands.ts')
-      await loadIntent(openStore, args)
-    },
-  )
+  const intent = program.command('intent').description('load intent data')
+  add(intent, 'load', 'load signals or topics', loadIntentUsage).action(async (args) => {
+    const { loadIntent } = await import('./audiences/signals/intentCommands.ts')
+    await loadIntent(openStore, args)
+  })
 }
 
 async function buildProgram(): Promise<Command> {
@@ -294,7 +290,7 @@ async function buildProgram(): Promise<Command> {
     .exitOverride()
     .showHelpAfterError('footfall --help lists the commands')
 
-  program.command('serve').description('the service, as it was built last')
+  program.command('serve').description('run the service from the last build')
   program
     .command('mcp')
     .description('serve the API to AI assistants by the Model Context Protocol, on standard input')
@@ -308,12 +304,14 @@ async function buildProgram(): Promise<Command> {
   addBackground(program)
   const { billingCommands } = await import('./billing/billingCommands.ts')
   addTable(
-    program.command('billing').description('accounts, prices, and what Stripe was told'),
+    program.command('billing').description('manage accounts and prices, and reports to Stripe'),
     billingCommands,
   )
   const { privacyCommands } = await import('./identity/privacy/privacyCommands.ts')
   addTable(
-    program.command('privacy').description('opt-outs and erasures, for one organization or all'),
+    program
+      .command('privacy')
+      .description('manage opt-outs and erasures, for one organization or all'),
     privacyCommands,
   )
   await addLoading(program)

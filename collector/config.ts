@@ -183,11 +183,11 @@ function clickhouseAddress(env: Environment): ClickHouseAddress | null {
   )
   const name = env.CLICKHOUSE_CLUSTER
   if (shards.length === 0) {
-    if (name) throw new StartError('CLICKHOUSE_SHARDS is missing beside CLICKHOUSE_CLUSTER')
+    if (name)
+      throw new StartError('CLICKHOUSE_CLUSTER needs CLICKHOUSE_SHARDS: set both or neither')
     return single
   }
-  if (single)
-    throw new StartError('CLICKHOUSE_URL and CLICKHOUSE_SHARDS are both set: leave one out')
+  if (single) throw new StartError('CLICKHOUSE_URL and CLICKHOUSE_SHARDS are both set: remove one')
   const servers = shards.flat()
   if (!servers.every((server) => isUrl(server, httpProtocols))) {
     throw new StartError(
@@ -195,11 +195,11 @@ function clickhouseAddress(env: Environment): ClickHouseAddress | null {
     )
   }
   if (new Set(servers.map((server) => new URL(server).host)).size < servers.length)
-    throw new StartError('CLICKHOUSE_SHARDS names a server twice')
+    throw new StartError('CLICKHOUSE_SHARDS names a server twice: name each server once')
   if (!name) {
     if (servers.length === 1) return servers[0]!
     throw new StartError(
-      'CLICKHOUSE_CLUSTER is missing beside CLICKHOUSE_SHARDS: what the servers call it in remote_servers',
+      'CLICKHOUSE_SHARDS needs CLICKHOUSE_CLUSTER, the name of the cluster in remote_servers',
     )
   }
   return { name: identifier(env, 'CLICKHOUSE_CLUSTER', ''), shards }
@@ -212,12 +212,13 @@ function s3(env: Environment): S3Settings | null {
   const endpoint = url(env, 'FOOTFALL_S3_ENDPOINT', ['http:', 'https:'])
   const bucket = env.FOOTFALL_S3_BUCKET
   if (!bucket) {
-    if (endpoint) throw new StartError('FOOTFALL_S3_BUCKET is missing beside FOOTFALL_S3_ENDPOINT')
+    if (endpoint)
+      throw new StartError('FOOTFALL_S3_ENDPOINT needs FOOTFALL_S3_BUCKET: set both or neither')
     return null
   }
   const needed = (name: string): string => {
     const given = env[name]
-    if (!given) throw new StartError(`${name} is missing beside FOOTFALL_S3_BUCKET`)
+    if (!given) throw new StartError(`${name} is required with FOOTFALL_S3_BUCKET`)
     return given
   }
   return {

@@ -19,8 +19,9 @@ export async function resetPassword(
   publicUrl: string,
 ): Promise<void> {
   const link = await newPasswordResetLink(postgres, email, linkMinutes.printed, publicUrl)
-  if (!link) throw new StartError(`nobody here has the e-mail address ${email}`)
-  console.log(`${email} chooses a new password here, once and within 24 hours:\n  ${link}`)
+  if (!link) throw new StartError(`no user has the e-mail address ${email}`)
+  console.log(`${email} can choose a new password here, once and within 24 hours:
+  ${link}`)
 }
 
 /** `footfall change-email EMAIL NEW_EMAIL`: for a service that sends no mail to show whose an address is. */
@@ -29,14 +30,14 @@ export async function changeEmailOf(
   email: string,
   newEmail: string,
 ): Promise<void> {
-  if (!Check(Email, newEmail)) throw new StartError(`${newEmail} is no e-mail address`)
+  if (!Check(Email, newEmail)) throw new StartError(`${newEmail} is not an e-mail address`)
   await inTransaction(postgres, async (client) => {
     const userId = await userOf(client, email)
     const after = newEmail.toLowerCase()
     await changeEmail(client, userId, after).catch((error: Error) => {
       throw error instanceof ApiError
         ? new StartError(
-            error.status === 404 ? `somebody signs in as ${after} already` : error.message,
+            error.status === 404 ? `another user already signs in as ${after}` : error.message,
           )
         : error
     })
@@ -49,11 +50,11 @@ export async function disableTwoFactor(postgres: Postgres, email: string): Promi
   await inTransaction(postgres, async (client) => {
     const userId = await userOf(client, email)
     if (!(await removeSecondFactor(client, userId)))
-      throw new StartError(`${email} has no two-factor authentication`)
+      throw new StartError(`${email} does not use two-factor authentication`)
     await auditOwn(client, userId, 'member.two_factor', { on: false, by: 'operator' })
   })
   console.log(
-    `${email} signs in with the password alone from now on. Be sure that it was they who asked.`,
+    `${email} now signs in with the password only. Make sure that the request came from this user.`,
   )
 }
 
@@ -62,7 +63,7 @@ async function userOf(client: Queryable, email: string): Promise<string> {
     'SELECT user_id FROM users WHERE email = $1',
     [email.toLowerCase()],
   )
-  if (!rows[0]) throw new StartError(`nobody here has the e-mail address ${email}`)
+  if (!rows[0]) throw new StartError(`no user has the e-mail address ${email}`)
   return rows[0].user_id
 }
 
@@ -127,7 +128,7 @@ async function ask(names: (keyof SetupRequest)[]): Promise<Partial<SetupRequest>
   } catch (error) {
     // Ctrl-C or Ctrl-D.
     if ((error as NodeJS.ErrnoException).code !== 'ABORT_ERR') throw error
-    throw new StartError('broken off; nothing was made')
+    throw new StartError('canceled; nothing was created')
   } finally {
     terminal.close()
   }

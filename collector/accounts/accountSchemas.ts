@@ -46,15 +46,15 @@ export const Password = Type.String({ minLength: 12, maxLength: 200 })
 export const CurrentPassword = Type.String({ minLength: 1, maxLength: 200 })
 /** What routes that ask for the password, or for a code, are refused with besides. */
 export const triesRefusals = {
-  401: '`unauthenticated`: nobody is signed in; or `second_factor_required` or `invalid_code`: `code` is.',
-  429: '`rate_limited`: too many tries; `Retry-After` says when the next may be made.',
+  401: '`unauthenticated`: no valid session. `second_factor_required` or `invalid_code`: a `code` is required, or the code is wrong.',
+  429: '`rate_limited`: too many attempts. Retry after the seconds in `Retry-After`.',
 } as const
 /** Of an authenticator app, or a recovery code, as people type them. */
 export const Code = Type.String({
   minLength: 1,
   maxLength: 40,
   description:
-    'The six digits that an authenticator app shows now, or a recovery code; each is good once.',
+    'The six digits that an authenticator app shows now, or a recovery code. Each works once.',
 })
 
 export const OrganizationRole = Type.Union([
@@ -67,7 +67,7 @@ export const ProjectRole = Type.Union([Type.Literal('admin'), Type.Literal('memb
 /** What becomes of the events of something that is deleted. */
 export const EventsChoice = Type.Union([Type.Literal('delete'), Type.Literal('keep')], {
   description:
-    'Collecting stops at once. `delete` removes the stored events within minutes; `keep` keeps them.',
+    'Collection stops immediately. `delete` removes the stored events within minutes; `keep` keeps them.',
 })
 export const Deleted = Type.Object({ deleted: Type.Literal(true) })
 export const DeletedWithEvents = Type.Object({ deleted: Type.Literal(true), events: EventsChoice })

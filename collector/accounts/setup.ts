@@ -39,7 +39,7 @@ export async function setUp(
     const { rows } = await client.query<{ id: string }>(find.sql, find.values)
     const id = rows[0]?.id ?? randomUUID()
     if (!rows[0]) await make(id)
-    said.push(`${what} “${name}” ${rows[0] ? 'is there already' : 'created'}: ${id}`)
+    said.push(`${what} “${name}” ${rows[0] ? 'already exists' : 'created'}: ${id}`)
     return id
   }
 
@@ -122,7 +122,7 @@ async function ownerLines(client: Queryable, email: string, publicUrl: string): 
   )
   if (rows[0]!.password_hash !== noPassword) return [`Owner ${email} signs in at ${publicUrl}/`]
   const link = await newPasswordResetLink(client, email, linkMinutes.printed, publicUrl)
-  return [`Owner ${email} chooses a password here, within 24 hours:`, `  ${link}`]
+  return [`Owner ${email} can choose a password here, within 24 hours:`, `  ${link}`]
 }
 
 async function keyLines(
@@ -136,14 +136,14 @@ async function keyLines(
   )
   if (rowCount !== 0) {
     return [
-      `API key “${keyName}” is there already; its secret was shown once. Make another in the dashboard:`,
+      `API key “${keyName}” already exists; its secret was shown once. Create another in the dashboard:`,
       `  ${publicUrl}/${organizationId}/settings/api-keys`,
     ]
   }
   const credentials = newApiCredentials('live')
   await storeApiKey(client, { organizationId, projectId: null }, 'live', keyName, credentials)
   return [
-    'Read the events back; the secret is shown this once:',
+    'Read the events. The secret is shown only once:',
     '',
     `curl -H 'X-Api-Key: ${credentials.apiKey}' \\`,
     `     -H 'X-Api-Secret: ${credentials.apiSecret}' \\`,

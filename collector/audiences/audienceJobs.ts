@@ -64,7 +64,7 @@ async function build(
       const reason =
         error instanceof AudienceNotBuilt
           ? error.message
-          : 'The build failed; its operator finds why.'
+          : 'The build failed because of an internal error. Contact the operator.'
       await failBuild(postgres, job.key!, reason)
       log.warn(
         { build_id: job.key, error: (error as Error).message },

@@ -40,7 +40,7 @@ export const audienceRoutes =
           operationId: 'listAudiences',
           summary: 'List audiences',
           querystring: ListQuery,
-          description: 'Of one project, oldest first.',
+          description: 'Returns the audiences of the project, oldest first.',
           response: { 200: Page },
         },
       },
@@ -64,7 +64,7 @@ export const audienceRoutes =
           summary: 'Get an audience',
           params: ById,
           querystring: ProjectQuery,
-          description: 'With its definition, and the counts of its last build.',
+          description: 'Returns the audience with its definition and the counts of its last build.',
           response: { 200: One },
         },
       },
@@ -89,8 +89,7 @@ export const audienceRoutes =
           querystring: ProjectQuery,
           body: AudienceChange,
           description:
-            'What is not named stays. Another definition or window has it built anew; until then the build before is ' +
-            'served.',
+            'Requires the project admin role. Omitted fields keep their values. A new definition or window starts a build; until it completes, the previous build is served.',
           response: { 200: One },
         },
       },
@@ -117,14 +116,15 @@ export const audienceRoutes =
     app.delete(
       onePath,
       {
-        config: { access: writeAccess, refusals: { 409: 'Something uses it.' } },
+        config: { access: writeAccess, refusals: { 409: 'Another object uses it.' } },
         schema: {
           tags,
           operationId: 'deleteAudience',
           summary: 'Delete an audience',
           params: ById,
           querystring: ProjectQuery,
-          description: '409 while another audience, a campaign or an export uses it, naming which.',
+          description:
+            'Requires the project admin role. Returns 409 with the name of an audience, campaign or export that uses it.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },

@@ -14,11 +14,7 @@ import { depthMax, leavesMax } from './definition/definition.ts'
 export const tags = ['Audiences']
 export const recordTags = ['Audience records']
 
-const definitionText =
-  'Whom the audience is of. A node is `{ "all": [Node] }`, `{ "any": [Node] }`, `{ "not": Node }` or a leaf: ' +
-  '`{ "profile": { field, op, value } }`, `{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }`, ' +
-  `\`{ "intent": { topics, match?, min_score? } }\`, \`{ "list": { list_id } }\` (whose items it names, their people or their companies), \`{ "audience": { audience_id } }\`. At most ${depthMax} deep and ${leavesMax} leaves; what is wrong is answered ` +
-  '400 with its `pointer`. `GET /api/v1/audiences/schema` has all of it as JSON Schema.'
+const definitionText = `The definition. A node is \`{ "all": [Node] }\`, \`{ "any": [Node] }\`, \`{ "not": Node }\` or a leaf. Leaves: \`{ "profile": { field, op, value } }\`, \`{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }\`, \`{ "intent": { topics, match?, min_score? } }\`, \`{ "list": { list_id } }\` (its people or companies), \`{ "audience": { audience_id } }\`. At most ${depthMax} levels and ${leavesMax} leaves. Errors are 400 with a \`pointer\` into the definition. \`GET /api/v1/audiences/schema\` returns the JSON Schema.`
 
 /** A definition as it is sent: checked by parse.ts, which says where what is wrong stands. */
 const GivenDefinition = Type.Unsafe<unknown>({
@@ -43,15 +39,14 @@ const WindowDays = Type.Integer({
   minimum: 1,
   maximum: 365,
   default: 30,
-  description: 'Days of intent history that count.',
+  description: 'Days of intent history to use.',
 })
 
 const Refresh = Type.Union(
   [Type.Literal('manual'), Type.Literal('hourly'), Type.Literal('daily')],
   {
     default: 'manual',
-    description:
-      'When it is built anew: when it is changed or asked for, or on a schedule besides.',
+    description: 'When it is rebuilt: only after changes and on request, or also on a schedule.',
   },
 )
 
@@ -63,12 +58,11 @@ export const Status = Type.Union(
     Type.Literal('completed'),
     Type.Literal('failed'),
   ],
-  { description: 'Of the newest build: queued, under way, ready, or failed.' },
+  { description: 'Status of the newest build.' },
 )
 
 export const Meter = Type.Union([Type.Literal('audience'), Type.Literal('audience_predictive')], {
-  description:
-    'What its records are charged on: `audience_predictive` where a leaf asks for intent.',
+  description: 'The meter of its records: `audience_predictive` if a leaf uses intent.',
 })
 
 /** Spec: Audience intent window. */
@@ -80,8 +74,7 @@ const BucketCounts = Type.Object(
   },
   {
     description:
-      'Members by the greatest score, within the window, of the topics of intent leaves: low below 50, medium below 75, ' +
-      'high. None where no leaf asks for intent; null where `count` is null after a build.',
+      'Members by their highest score in the topics of the intent leaves: low below 50, medium below 75, high above. Absent without intent leaves; null if `count` is null after a build.',
   },
 )
 
@@ -99,13 +92,11 @@ export const Audience = Type.Object(
     count: Nullable(
       Type.Integer({
         description:
-          'Members of the build that is served. Null before the first build, and for a definition that may be of people ' +
-          'whom you chose: one with a leaf `event`, `list` or `audience`, with a name, or with `intent` once your ' +
-          'organization has intent rules. Charged reads return the number.',
+          'Members of the served build. Null before the first build. Also null if the count is billed: for definitions with `event`, `list` or `audience` leaves, with a name, or with `intent` if the organization has intent rules. Billed reads return the count.',
       }),
     ),
     meter: Meter,
-    build_id: Nullable(Type.String({ format: 'uuid', description: 'The build that is served.' })),
+    build_id: Nullable(Type.String({ format: 'uuid', description: 'The served build.' })),
     built_at: Nullable(Timestamp),
     version: Version,
     created_at: Timestamp,
@@ -157,20 +148,20 @@ export const SampleOf = strictObject({
 export const SampleAnswer = Type.Object({
   sample: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
     description:
-      'Some members, drawn at random from at least 1,000. Coarse fields have values; others are `***` where there is one.',
+      'A random sample of at least 1,000 members. Coarse fields have values; other known fields are `***`.',
   }),
   estimate: Nullable(
     Type.Object(
       { count: Type.Integer(), low: Type.Integer(), high: Type.Integer() },
       {
         description:
-          'How many members a build would have, and the 95 % interval; null where the `count` of such an audience would be.',
+          'Estimated members of a build with the 95 % interval. Null if `count` would be null.',
       },
     ),
   ),
   records_to_charge: Nullable(
     Type.Integer({
-      description: 'What reading all of the estimate would be charged; null like it.',
+      description: 'Estimated charge for reading all members. Null if the estimate is null.',
     }),
   ),
   meter: Meter,

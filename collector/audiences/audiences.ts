@@ -156,9 +156,13 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `Another audience uses it: ${names}. Change or delete that first.`, {
-      used_by: rows,
-    })
+    throw conflict(
+      'in_use',
+      `The audience ${names} uses it. Change or delete that audience first.`,
+      {
+        used_by: rows,
+      },
+    )
   }
   const { rows: campaigns } = await client.query<{ campaign_id: string; name: string }>(
     'SELECT campaign_id, name FROM campaigns WHERE audience_id = $1 ORDER BY created_at',
@@ -166,7 +170,7 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   )
   if (campaigns.length > 0) {
     const names = campaigns.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `A campaign is shown to it: ${names}. Change that first.`, {
+    throw conflict('in_use', `The campaign ${names} uses it. Change that campaign first.`, {
       used_by: campaigns,
     })
   }
@@ -176,7 +180,7 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   )
   if (exports.length > 0) {
     const names = exports.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `An export sends it: ${names}. Change or delete that first.`, {
+    throw conflict('in_use', `The export ${names} sends it. Change or delete that export first.`, {
       used_by: exports,
     })
   }

@@ -16,10 +16,10 @@ const Build = Type.Object(
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     count: Nullable(
       Type.Integer({
-        description: 'Members; null until it is completed, and where an audience’s is not told.',
+        description: 'Members. Null until the build completes, or if the count is billed.',
       }),
     ),
-    is_served: Type.Boolean({ description: 'Whether records and files are of this one.' }),
+    is_served: Type.Boolean({ description: 'Whether records and files come from this build.' }),
     error: Nullable(Type.String({ description: 'Why it failed.' })),
     requested_at: Timestamp,
     completed_at: Nullable(Timestamp),
@@ -44,7 +44,7 @@ export const buildRoutes =
           tags: recordTags,
           operationId: 'listAudienceBuilds',
           summary: 'List the builds of an audience',
-          description: 'The newest first.',
+          description: 'Returns the builds, newest first.',
           params: ById,
           querystring: strictObject({ ...projectParameter, ...pageQuery }),
           response: { 200: Type.Object({ builds: Type.Array(Build), next_cursor: NextCursor }) },

@@ -24,8 +24,7 @@ export const catalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         operationId: 'getAudienceSchema',
         summary: 'Get the JSON Schema of audience definitions',
-        description:
-          'JSON Schema (2020-12), with the fields that leaves may ask for and their operators.',
+        description: 'Returns JSON Schema (2020-12) with all fields and operators of leaves.',
         response: { 200: Type.Object({ schema: Type.Record(Type.String(), Type.Unknown()) }) },
       },
     },
@@ -40,7 +39,7 @@ export const catalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags,
         operationId: 'listAudienceTemplates',
         summary: 'List audience templates',
-        description: 'Definitions to begin with; each finds somebody in the sample data.',
+        description: 'Returns example definitions. Each matches people in the sample data.',
         response: { 200: Type.Object({ templates: Type.Array(Template) }) },
       },
     },

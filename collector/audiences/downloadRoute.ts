@@ -41,7 +41,7 @@ const Download = Type.Object(
     files: Type.Array(
       Type.Object({
         name: Type.String(),
-        url: Type.String({ description: 'Good for 15 minutes, signed anew at each call.' }),
+        url: Type.String({ description: 'Valid for 15 minutes; each call signs it again.' }),
         rows: Type.Integer(),
         bytes: Type.Integer(),
         sha256: Type.String(),
@@ -53,7 +53,8 @@ const Download = Type.Object(
     }),
     meter: Meter,
     charged: Type.Integer({
-      description: 'Records that this call was charged: once for a build, in whatever format.',
+      description:
+        'Records charged by this call. Each build is charged once, regardless of the format.',
     }),
     meta: ChargedMeta,
   },
@@ -77,10 +78,9 @@ export const downloadRoute =
         schema: {
           tags: recordTags,
           operationId: 'downloadAudience',
-          summary: 'Download an audience as files',
+          summary: 'Download an audience',
           description:
-            'Starts what is not there; what is `expired` or `failed` is written anew by the call that says so. Call it again ' +
-            'until it is `ready`. Files have at most 50,000 rows each. A build is charged once, when it is ready first.',
+            'Starts the files of the served build; files that are `expired` or `failed` are written again. Repeat the call until the status is `ready`. A build is charged once, when its files are first ready. Each file has at most 50,000 rows.',
           params: ById,
           querystring: strictObject({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
           response: { 200: Download },

@@ -15,7 +15,7 @@ import { type Explanation, explain } from './explain.ts'
 import { readPeopleAudience } from './peoplePage.ts'
 
 const refusals = {
-  409: '`conflict`: an audience that the definition names is not built yet.',
+  409: '`conflict`: an audience in the definition is not built yet.',
   422: '`use_download`: the audience is of companies.',
 }
 
@@ -24,7 +24,7 @@ const Query = strictObject({
   hem: Type.Optional(
     Type.String({
       pattern: '^[0-9a-fA-F]{64}$',
-      description: 'SHA-256, hex, of the trimmed, lower-cased address.',
+      description: 'SHA-256 in hex of the trimmed, lowercase address.',
     }),
   ),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
@@ -33,21 +33,21 @@ const Query = strictObject({
 const Answer = Type.Object(
   {
     audience_id: Id,
-    build_id: Nullable(Type.String({ format: 'uuid', description: 'The build that is served.' })),
+    build_id: Nullable(Type.String({ format: 'uuid', description: 'The served build.' })),
     known: Type.Boolean({
-      description: 'Whether anything is known of the person; if not, nothing was charged.',
+      description: 'Whether the person has a profile. If not, nothing is charged.',
     }),
-    in_build: Nullable(Type.Boolean({ description: 'Whether they are in that build.' })),
-    matches: Type.Boolean({ description: 'Whether they meet the definition as of now.' }),
-    reason: Type.String({ description: 'The two together, for people.' }),
+    in_build: Nullable(Type.Boolean({ description: 'Whether the person is in the served build.' })),
+    matches: Type.Boolean({ description: 'Whether the person meets the definition now.' }),
+    reason: Type.String({ description: 'The result in plain words.' }),
     leaves: Type.Array(
       Type.Object({
         pointer: Type.String({
-          description: 'Where the leaf stands in the definition, as a JSON pointer.',
+          description: 'JSON pointer to the leaf in the definition.',
         }),
         met: Type.Boolean(),
         events: Type.Optional(
-          Type.Integer({ description: 'Of an event leaf: how many events of theirs it counts.' }),
+          Type.Integer({ description: 'For event leaves: how many events of the person count.' }),
         ),
       }),
     ),
@@ -59,10 +59,9 @@ const Answer = Type.Object(
 const describeExplain = {
   tags: recordTags,
   operationId: 'explainAudience',
-  summary: 'Explain why a person is in an audience or not',
+  summary: 'Explain a membership',
   description:
-    'Give hem or email. Evaluated as of now, beside the build that is served. Charged as one lookup; nothing ' +
-    'for somebody of whom nothing is known.',
+    'Requires `hem` or `email`. Returns the result of each leaf now, and whether the served build contains the person. Charged as one lookup; free if the person has no profile.',
   params: ById,
   querystring: Query,
   response: { 200: Answer },
@@ -124,18 +123,18 @@ const answerOf = (audience: Audience, found: Explanation): Omit<Static<typeof An
 
 function reasonOf({ definition }: Audience, { isKnown, isInBuild, matches }: Explanation): string {
   // Which of the two it is would tell of other organizations.
-  if (!isKnown) return 'Nothing is known of this person, or they may not be shown.'
+  if (!isKnown) return 'This person has no profile, or is hidden.'
   if (isInBuild === null)
     return matches
-      ? 'They meet the definition; nothing is built yet.'
-      : 'They do not meet the definition.'
+      ? 'The person meets the definition; no build exists yet.'
+      : 'The person does not meet the definition.'
   if (isInBuild) {
     return matches
-      ? 'They are in the build and meet the definition.'
-      : 'They were in when it was built and do not meet the definition any more: the next build leaves them out.'
+      ? 'The person is in the build and meets the definition.'
+      : 'The person is in the build but no longer meets the definition. The next build excludes them.'
   }
-  if (!matches) return 'They do not meet the definition.'
+  if (!matches) return 'The person does not meet the definition.'
   return definition.limit === undefined
-    ? 'They meet the definition now and did not when it was built: the next build has them.'
-    : 'They meet the definition now: they did not when it was built, or its limit left them out.'
+    ? 'The person now meets the definition. The next build includes them.'
+    : 'The person now meets the definition, but did not at the time of the build, or its limit excluded them.'
 }

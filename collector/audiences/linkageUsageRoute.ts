@@ -14,7 +14,7 @@ const audienceMeters = ['audience', 'audience_predictive'] as const satisfies re
 const ProjectUsage = Type.Object({
   project_id: Id,
   records: Type.Integer({
-    description: 'Records of its audiences that were charged, less those refunded.',
+    description: 'Records charged for its audiences, minus refunds.',
   }),
   by_meter: Type.Object(
     { audience: Type.Integer(), audience_predictive: Type.Integer() },
@@ -33,9 +33,9 @@ export const linkageUsageRoute =
         schema: {
           tags,
           operationId: 'getAudienceUsage',
-          summary: 'Get the usage of audiences by project',
+          summary: 'List the usage of audiences by project',
           description:
-            'Of every project that has any, or of one. A key of a project gets its own only.',
+            'Returns the usage of one project or of all projects with usage. Project keys get their own project only.',
           querystring: UsageParameters,
           response: { 200: Type.Object({ projects: Type.Array(ProjectUsage) }) },
         },

@@ -26,7 +26,7 @@ export const newAudienceRoutes =
           body: NewAudience,
           querystring: ProjectQuery,
           description:
-            'Its first build starts at once; `GET …/{audience_id}/status` says how far it is.',
+            'Requires the project admin role. Starts the first build; `GET …/{audience_id}/status` shows its progress.',
           response: { 201: One },
         },
       },
@@ -62,8 +62,7 @@ export const newAudienceRoutes =
           querystring: ProjectQuery,
           body: Clone,
           description:
-            'Into `project_id`, by default its own project. A key of one project gets 403 for another. What the ' +
-            'definition names has to be in that project.',
+            'Creates a copy in `project_id`; default: the same project. Project keys get 403 for another project. Objects in the definition must belong to the target project.',
           response: { 201: One },
         },
       },

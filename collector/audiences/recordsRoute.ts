@@ -75,8 +75,4 @@ export const recordsRoute =
 
 /** 409 (spec: Errors and limits): the build that a cursor belongs to is not served any more. */
 export const cursorStale = () =>
-  new ApiError(
-    409,
-    'cursor_stale',
-    'The audience was built anew since: begin again without a cursor.',
-  )
+  new ApiError(409, 'cursor_stale', 'The audience was rebuilt. Start again without a cursor.')

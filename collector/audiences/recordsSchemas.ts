@@ -15,15 +15,18 @@ const PageQuery = strictObject({
       minimum: 1,
       maximum: pageSize.max,
       default: pageSize.default,
-      description: 'Most records of the page: it may hold fewer and still not be the last.',
+      description:
+        'Maximum records per page. A page can have fewer records and still not be the last.',
     }),
   ),
   cursor: Type.Optional(CursorParameter),
 })
 
 /** Spec: Errors, of the routes that read builds. */
-const notReady = '`not_ready`: the audience is not built yet, or the build’s members are gone.'
-const useDownload = '`use_download`: the audience is of companies, whose rows are in files alone.'
+const notReady =
+  '`not_ready`: the audience is not built yet, or the members of the build were deleted.'
+const useDownload =
+  '`use_download`: the audience is of companies, which only the download route returns.'
 export const recordsRefusals = {
   409: `${notReady} \`cursor_stale\`: the audience was rebuilt after the cursor was issued. Start again without a cursor.`,
   422: useDownload,
@@ -37,8 +40,7 @@ const RecordPage = Type.Object(
     count: Type.Optional(
       Type.Integer({
         description:
-          'Records of the build. Where their number is sold (an audience of events, lists or other audiences), only ' +
-          'the last page has it.',
+          'Records of the build. If the count is billed (audiences of events, lists or other audiences), only the last page has it.',
       }),
     ),
     total: Type.Optional(Type.Integer({ description: 'The same as `count`.' })),
@@ -55,15 +57,14 @@ export const describeRecords = {
   operationId: 'listAudienceRecords',
   summary: 'List the records of an audience',
   description:
-    'One row for each person of the build that is served, in its order; follow next_cursor until there is none. A ' +
-    'record is charged once on a UTC day, however often it is read, and not at all after the build was downloaded.',
+    'Returns one row for each person of the served build, in the order of the build. Follow `next_cursor` until it is null. A record is charged once per UTC day, and is free after a download of the build.',
   params: ById,
   querystring: PageQuery,
   response: { 200: Bytes(RecordPage) },
 }
 
 const change = Type.Union([Type.Literal('entered'), Type.Literal('left')], {
-  description: 'Between the two builds.',
+  description: 'Changes between the two builds.',
 })
 
 const ChangesPage = Type.Object(
@@ -73,11 +74,11 @@ const ChangesPage = Type.Object(
     previous_build_id: Nullable(
       Type.String({
         format: 'uuid',
-        description: 'The build before it; null when there is none: all entered.',
+        description: 'The previous build. Null if there is none: all members entered.',
       }),
     ),
     results: Type.Array(Type.Intersect([Type.Object({ change }), Person]), {
-      description: 'Those who entered first, then those who left.',
+      description: 'Members who entered first, then those who left.',
     }),
     next_cursor: NextCursor,
     meta: ChargedMeta,
@@ -89,7 +90,7 @@ const ChangesPage = Type.Object(
 export const describeChanges = {
   tags: recordTags,
   operationId: 'listAudienceChanges',
-  summary: 'List who entered and left an audience',
+  summary: 'List the changes of an audience',
   description:
     'Between a completed build and the one before it. Charged like records: who entered as records of this build, who ' +
     'left as records of the one before, on the meter audience_predictive where intent decided who is in either.',

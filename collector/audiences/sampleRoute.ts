@@ -27,10 +27,7 @@ export const sampleRoute =
           body: SampleOf,
           querystring: ProjectQuery,
           description:
-            'An estimate of how many members a build would have, and at most 25 of them, drawn at random from at least ' +
-            '1,000: only coarse fields such as job_seniority and company_industry have values. Free, so a definition ' +
-            'that may be of people whom you chose (a leaf `event`, `list` or `audience`, a name, or `intent` once your ' +
-            'organization has intent rules) has neither: charged reads return them. Requires the project admin role.',
+            'Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free, so both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, with a name, or with `intent` if the organization has intent rules. A sample needs at least 1,000 members.',
           response: { 200: SampleAnswer },
         },
       },

@@ -21,7 +21,7 @@ export async function readServedBuild(
 ): Promise<ReadableBuild> {
   if (build_id === null) {
     throw notReady(
-      `This audience is not built yet: GET /api/v1/audiences/${id}/status says how far it is.`,
+      `This audience is not built yet. GET /api/v1/audiences/${id}/status shows the progress.`,
     )
   }
   return readBuild(client, id, build_id)
@@ -40,7 +40,7 @@ export async function readBuild(
   )
   if (!rows[0]) {
     throw notReady(
-      `The members of this build are gone: GET /api/v1/audiences/${audienceId}/download builds anew.`,
+      `The members of this build were deleted. GET /api/v1/audiences/${audienceId}/download starts a new build.`,
     )
   }
   return { buildId, ...rows[0] }

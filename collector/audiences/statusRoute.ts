@@ -34,10 +34,10 @@ export const statusRoute =
         schema: {
           tags,
           operationId: 'getAudienceStatus',
-          summary: 'Get the status of an audience’s build',
+          summary: 'Get the build status of an audience',
           params: ById,
           querystring: ProjectQuery,
-          description: 'Not billed, and safe to poll.',
+          description: 'Returns the status of the newest build. Not billed. You can poll it.',
           response: { 200: TaskStatus },
         },
       },

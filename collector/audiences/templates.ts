@@ -46,7 +46,7 @@ export const templates: readonly Template[] = [
     template_id: 'abandoned_basket',
     name: 'Abandoned baskets',
     description:
-      'Put something into the basket in the last 7 days, and did not get to the thank-you page.',
+      'Put a product into the basket in the last 7 days, and did not reach the thank-you page.',
     definition: people(basket(7), pageView('/thanks', 7)),
   },
   {

@@ -19,7 +19,7 @@ export const migrate = (config: Config, { acceptShards = false } = {}): Promise<
       console.log('PostgreSQL has this version’s schema')
       if (acceptShards) await forgetShardSet(postgres, config.clickhouseDatabase)
       await migrateDatabases(clickhouse, config.clickhouseDatabase, postgres, (servers) =>
-        console.warn(`${servers.join(', ')} of ClickHouse cannot be reached: not migrated`),
+        console.warn(`${servers.join(', ')} of ClickHouse cannot be reached and is not migrated`),
       )
       console.log('ClickHouse has this version’s schema')
     } finally {

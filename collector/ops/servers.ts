@@ -16,7 +16,7 @@ export async function withServers<T>(
   if (config.clickhouse && config.databaseUrl) return run(await openServers(config, console))
   if (!existsSync(config.dataDir))
     throw new StartError(
-      `${config.dataDir} is not there: set FOOTFALL_DATA_DIR, or start the service first`,
+      `${config.dataDir} does not exist: set FOOTFALL_DATA_DIR, or start the service first`,
     )
   let lock: DirectoryLock
   try {
@@ -39,7 +39,7 @@ function serversOfService(dataDir: string): Servers {
   const notes = readStoreNotes(dataDir)
   if (!notes)
     throw new StartError(
-      `${storeNotesPath(dataDir)} is not there yet: the service is still starting`,
+      `${storeNotesPath(dataDir)} does not exist yet: the service is still starting`,
     )
   return { clickhouse: notes.clickhouse_url, postgresUrl: notes.postgres_url, stop: async () => {} }
 }

@@ -23,7 +23,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   const inside = join(directory, 'spool')
   const spool = existsSync(inside) ? inside : directory
   const parts = spoolParts(spool).filter((part) => tableDirectories(part).length > 0)
-  if (parts.length === 0) throw new StartError(`${directory} holds no spool`)
+  if (parts.length === 0) throw new StartError(`${directory} contains no spool`)
   const lock = await lockDirectory(directory, 0)
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
     const clickhouse = openForShipping(address, config.clickhouseDatabase)
@@ -43,7 +43,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
       retry(error, segment) {
         if (Date.now() - told.troubleAt < tellMs) return
         told.troubleAt = Date.now()
-        console.error(`${segment} is tried again: ${error.message}`)
+        console.error(`retrying ${segment}: ${error.message}`)
       },
     }))
     for (const part of parts) recoverSpool(part, shippers, true)
@@ -52,13 +52,13 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
     await Promise.all(all.map((shipper) => shipper.stop(0)))
     await clickhouse.close()
     console.log(
-      `${told.rows} rows are in ClickHouse now; ${told.duplicates} events were there already; ${told.deadLetters} rows were refused`,
+      `${told.rows} rows are now in ClickHouse; ${told.duplicates} events were already there; ${told.deadLetters} rows were refused`,
     )
   })
   await lock.release()
   const id = join(directory, 'collector_id')
   if (existsSync(id))
     console.log(
-      `Nothing waits for it any more: npx footfall collectors retire ${readFileSync(id, 'utf8')}`,
+      `You can retire this collector now: npx footfall collectors retire ${readFileSync(id, 'utf8')}`,
     )
 }

@@ -52,7 +52,7 @@ export const httpSeconds = new Histogram({
 })
 export const chargedRecords = new Counter({
   name: 'footfall_records_charged_total',
-  help: 'Records charged when the answer began, by route and status; refunds are not taken off.',
+  help: 'Records charged at the start of the answer, by route and status; refunds are not subtracted.',
   labelNames: ['method', 'route', 'status'],
   registers,
 })
@@ -82,7 +82,7 @@ export const spoolOldestSeconds = new Gauge({
 })
 export const shardUp = new Gauge({
   name: 'footfall_clickhouse_shard_up',
-  help: 'Whether a shard of ClickHouse answers, 1 or 0: a segment of the spool waits for every shard that has rows of it.',
+  help: 'Whether a shard of ClickHouse answers, 1 or 0. A segment of the spool waits for all shards of its rows.',
   labelNames: ['shard'],
   registers,
 })
@@ -101,7 +101,7 @@ export const shipLagSeconds = new Histogram({
 })
 export const readableLagSeconds = new Gauge({
   name: 'footfall_readable_lag_seconds',
-  help: 'Age of the time up to which all that this machine accepted can be read.',
+  help: 'Age of the watermark: all earlier events that this machine accepted can be read.',
   registers,
 })
 export const clockAheadSeconds = new Gauge({
@@ -111,37 +111,37 @@ export const clockAheadSeconds = new Gauge({
 })
 export const shipTurnSeconds = new Histogram({
   name: 'footfall_ship_turn_wait_seconds',
-  help: 'How long a segment of events waited for this machine’s turn to ship.',
+  help: 'How long a segment waited for the shipping lease.',
   buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30],
   registers,
 })
 export const duplicateEvents = new Counter({
   name: 'footfall_events_duplicate_total',
-  help: 'Events taken out because they were stored already.',
+  help: 'Events removed because they were already stored.',
   registers,
 })
 export const shipRetries = new Counter({
   name: 'footfall_ship_retries_total',
-  help: 'Inserts tried again.',
+  help: 'Inserts that were retried.',
   labelNames: ['table'],
   registers,
 })
 export const deadLetters = new Counter({
   name: 'footfall_dead_letters_total',
-  help: 'Rows that ClickHouse refuses, or that the disk has changed.',
+  help: 'Rows that ClickHouse refused or the disk corrupted.',
   labelNames: ['table'],
   registers,
 })
 
 export const unsentReports = new Gauge({
   name: 'footfall_usage_reports_unsent',
-  help: 'Reports of usage that Stripe has not taken yet.',
+  help: 'Usage reports that Stripe has not accepted yet.',
   registers,
 })
 
 export const jobsByState = new Gauge({
   name: 'footfall_jobs',
-  help: 'Background jobs that wait, run, or failed for good, by queue; as of the last quarter of a minute.',
+  help: 'Background jobs that wait, run or failed permanently, by queue; updated every 15 seconds.',
   labelNames: ['queue', 'state'],
   registers,
 })

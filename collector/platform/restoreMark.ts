@@ -15,6 +15,6 @@ export const endRestore = (dataDir: string): void => rmSync(pathOf(dataDir))
 export function refuseHalfRestored(dataDir: string): void {
   if (!existsSync(pathOf(dataDir))) return
   throw new StartError(
-    `a restore into ${dataDir} did not finish, so the stores lack data: empty the data directory and both stores, and restore again`,
+    `a restore into ${dataDir} did not finish, so the stores are incomplete: empty the data directory and both stores, then restore again`,
   )
 }

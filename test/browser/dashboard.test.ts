@@ -35,7 +35,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await page.getByLabel('Password', { exact: true }).fill('not the password')
     await button(page, 'Sign in').click()
     expect(await page.getByRole('alert').textContent()).toBe(
-      'The e-mail address or the password is not right.',
+      'The e-mail address or the password is wrong.',
     )
     expect(await violations(page)).toEqual([])
     const { organization_id, project_id, admin_password } = dashboard.service.demo

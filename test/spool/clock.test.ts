@@ -89,7 +89,7 @@ test('a watermark that is ahead is named by doctor, set back at the next start, 
   })
   expect(told).toMatch(/the watermark of collector .+ is .+ ahead of PostgreSQL's clock/)
   service = await startService({ env, dataDir: service.dataDir })
-  expect(service.output()).toContain('a watermark was ahead of PostgreSQL’s clock and is set back')
+  expect(service.output()).toContain('a watermark was ahead of PostgreSQL’s clock and was set back')
   const sentAt = Date.now()
   expect(await aheadOf(await send(), sentAt)).toBeLessThan(aheadMsMax + 30_000)
 })

@@ -161,7 +161,11 @@ test('a job that throws is retried; one that goes on throwing fails with its err
   await waitFor('its end', async () => (await statesOf('test.broken')).includes('failed'), 60_000)
   expect(tries).toBe(2)
   expect(warnings).toEqual([
-    { queue: 'test.broken', error: 'the disk is full', message: 'a job failed and is retried' },
+    {
+      queue: 'test.broken',
+      error: 'the disk is full',
+      message: 'a job failed and will be retried',
+    },
   ])
   const { rows } = await postgres.query(
     `SELECT output ->> 'message' AS error FROM pgboss.job WHERE name = 'test.broken'`,

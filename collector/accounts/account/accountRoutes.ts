@@ -17,10 +17,11 @@ const Account = Type.Object(
         since: Timestamp,
         recovery_codes_left: Type.Integer(),
       }),
-      { description: 'Null: sign-in asks for the password alone.' },
+      { description: 'Null: the user signs in with the password only.' },
     ),
     by_mail: Type.Boolean({
-      description: 'Whether this service sends mail, and so can change the address.',
+      description:
+        'Whether this service sends mail. Users can change their address only if it does.',
     }),
   },
   { title: 'Account' },
@@ -53,8 +54,9 @@ export const accountRoutes =
         schema: {
           tags,
           operationId: 'getAccount',
-          summary: 'Get one’s own account',
-          description: 'The same in all organizations of a user.',
+          summary: 'Get your account',
+          description:
+            'Requires a session. Returns the account, which is the same in all organizations of the user.',
           response: { 200: Account },
         },
       },
@@ -68,8 +70,8 @@ export const accountRoutes =
         schema: {
           tags,
           operationId: 'updateAccount',
-          summary: 'Change one’s own name',
-          description: 'In all organizations of the user.',
+          summary: 'Update your name',
+          description: 'Requires a session. Changes the name in all organizations of the user.',
           body: strictObject({ name: Name }),
           response: { 200: Account },
         },

@@ -79,7 +79,7 @@ export async function changeEmail(client: Queryable, userId: string, email: stri
   if (invited[0])
     throw conflict(
       'already_exists',
-      `This address is invited to ${invited[0].name} already: have the invitation withdrawn.`,
+      `This address has a pending invitation to ${invited[0].name}. Ask the organization to withdraw it first.`,
     )
   const { rowCount } = await client.query(
     `UPDATE users SET email = $2, email_proven_at = coalesce(email_proven_at, now())

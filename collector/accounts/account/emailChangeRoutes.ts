@@ -29,12 +29,9 @@ export const emailChangeRoutes =
         schema: {
           tags,
           operationId: 'requestEmailChange',
-          summary: 'Change one’s own e-mail address',
+          summary: 'Request a change of your e-mail address',
           description:
-            'Mails a link to the new address, good for an hour; until it is followed nothing changes. The answer is ' +
-            'the same whether or not somebody signs in with that address. Takes the password, and a code where ' +
-            'two-factor authentication is on. 503 `not_configured` where the service sends no mail: then whoever ' +
-            'runs it changes addresses with `npx footfall change-email`.',
+            'Requires a session, the password and, with two-factor authentication, a code. Mails a link to the new address that is valid for an hour. The address changes when the user opens the link. The answer does not reveal whether an account has that address. Returns 503 `not_configured` if the service sends no mail; the operator then runs `npx footfall change-email`.',
           body: strictObject({
             email: Email,
             current_password: CurrentPassword,
@@ -56,7 +53,7 @@ export const emailChangeRoutes =
         mailLink(sendMail, user, email).catch((error: Error) =>
           request.log.warn(
             { error: error.message },
-            'the mail that confirms a new e-mail address is not sent',
+            'cannot send the mail that confirms a new e-mail address',
           ),
         )
         return reply.code(202).send({ email })
@@ -72,7 +69,7 @@ export const emailChangeRoutes =
           operationId: 'getEmailChange',
           summary: 'Get a change of e-mail address',
           params,
-          description: 'The address that the link is for.',
+          description: 'The new address.',
           response: { 200: Type.Object({ email: Type.String() }) },
         },
       },
@@ -111,7 +108,7 @@ const sendsNoMail = () =>
   new ApiError(
     503,
     'not_configured',
-    'This service sends no mail: whoever runs it changes your address with `npx footfall change-email`.',
+    'This service sends no mail. Ask its operator to run `npx footfall change-email`.',
   )
 
 const linkMail = (before: string, after: string, link: string) => ({

@@ -24,10 +24,9 @@ export const ownPasswordRoutes =
         schema: {
           tags: ['Dashboard'],
           operationId: 'changePassword',
-          summary: 'Change one’s own password',
+          summary: 'Change your password',
           description:
-            'Ends every other session, every link for a new password and a pending change of the e-mail address, ' +
-            'and mails a notice. Tries are limited like those to sign in.',
+            'Requires a session and the password. Ends every other session, every password reset and a pending change of the e-mail address, and mails a notice. Attempts share the rate limit of sign-in.',
           body: strictObject({
             current_password: CurrentPassword,
             new_password: Password,

@@ -15,12 +15,12 @@ import { ownUser } from './ownUser.ts'
 const OwnSession = Type.Object(
   {
     session_id: Id,
-    is_current: Type.Boolean({ description: 'The one that asks.' }),
+    is_current: Type.Boolean({ description: 'The session of this request.' }),
     created_at: Timestamp,
     last_used_at: Timestamp,
     expires_at: Timestamp,
-    browser: Nullable(Type.String(), { description: 'Such as Firefox.' }),
-    os: Nullable(Type.String(), { description: 'Such as Windows.' }),
+    browser: Nullable(Type.String(), { description: 'For example Firefox.' }),
+    os: Nullable(Type.String(), { description: 'For example Windows.' }),
     address: Nullable(Type.String(), { description: 'The network address of the sign-in.' }),
   },
   { title: 'OwnSession' },
@@ -41,8 +41,8 @@ export const ownSessionRoutes =
         schema: {
           tags,
           operationId: 'listSessions',
-          summary: 'List one’s own sessions',
-          description: 'The one used last comes first.',
+          summary: 'List your sessions',
+          description: 'Requires a session. Returns the sessions of the user, last used first.',
           response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) },
         },
       },
@@ -73,9 +73,9 @@ export const ownSessionRoutes =
         schema: {
           tags,
           operationId: 'endOtherSessions',
-          summary: 'End all other sessions of one’s own',
+          summary: 'End all your other sessions',
           description:
-            'Also ends legacy tokens, links for a new password and a pending change of the e-mail address.',
+            'Requires a session. Also ends legacy tokens, password resets and a pending change of the e-mail address.',
           response: { 200: Type.Object({ ended: Type.Integer() }) },
         },
       },
@@ -96,8 +96,9 @@ export const ownSessionRoutes =
         schema: {
           tags,
           operationId: 'endSession',
-          summary: 'End a session of one’s own',
-          description: 'It serves nowhere any more within a second.',
+          summary: 'End one of your sessions',
+          description:
+            'Requires a session. The ended session is refused everywhere within a second.',
           params: strictObject({ session_id: Id }),
           response: { 204: Type.Null() },
         },

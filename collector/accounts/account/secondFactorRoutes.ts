@@ -21,7 +21,8 @@ import { ownUser, ownUserWithPassword } from './ownUser.ts'
 
 const RecoveryCodes = Type.Object({
   recovery_codes: Type.Array(Type.String(), {
-    description: 'Each is good once, where a code is asked for. They are not shown again.',
+    description:
+      'Each code works once, wherever a code is required. The service does not show them again.',
   }),
 })
 const tags = ['Dashboard']
@@ -43,13 +44,12 @@ export const secondFactorRoutes =
           operationId: 'beginTwoFactor',
           summary: 'Begin two-factor authentication',
           description:
-            'Makes a secret for an authenticator app (TOTP, RFC 6238). Nothing is asked for until ' +
-            '`confirmTwoFactor` has had a first code.',
+            'Requires a session and the password. Returns a new secret for an authenticator app (TOTP, RFC 6238). Sign-in requires no code until `confirmTwoFactor` receives a valid one.',
           body: strictObject({ current_password: CurrentPassword }),
           response: {
             200: Type.Object({
-              secret: Type.String({ description: 'In base 32, to type in.' }),
-              uri: Type.String({ description: '`otpauth://totp/…`, as a QR code holds it.' }),
+              secret: Type.String({ description: 'In Base32, for typing into the app.' }),
+              uri: Type.String({ description: '`otpauth://totp/…`, for a QR code.' }),
             }),
           },
         },
@@ -66,7 +66,7 @@ export const secondFactorRoutes =
         if (!secret)
           throw conflict(
             'invalid_state',
-            'Two-factor authentication is on already: turn it off first.',
+            'Two-factor authentication is already on. Turn it off first.',
           )
         return { secret: base32(secret), uri: otpauthUri(secret, email) }
       },
@@ -81,7 +81,7 @@ export const secondFactorRoutes =
           operationId: 'confirmTwoFactor',
           summary: 'Turn on two-factor authentication',
           description:
-            'With a first code of the secret that was begun. From now on sign-in asks for one.',
+            'Requires a session and a code from the new secret. Sign-in then requires a code.',
           body: strictObject({ code: Code }),
           response: { 200: RecoveryCodes },
         },
@@ -91,7 +91,7 @@ export const secondFactorRoutes =
         await takeCodeTry(postgres, userId, null)
         const recovery_codes = await inTransaction(postgres, async (client) => {
           if (!(await confirmSecondFactor(client, secretBox, userId, request.body.code))) {
-            throw invalidParameter('code', 'is not the code that the app shows now')
+            throw invalidParameter('code', 'must be the code that the app shows now')
           }
           await auditOwn(client, userId, 'member.two_factor', { on: true })
           return newRecoveryCodes(client, userId)
@@ -108,8 +108,9 @@ export const secondFactorRoutes =
         schema: {
           tags,
           operationId: 'renewRecoveryCodes',
-          summary: 'Make new recovery codes',
-          description: 'Instead of all there were.',
+          summary: 'Replace your recovery codes',
+          description:
+            'Requires a session, the password and a code. Returns new recovery codes; the previous ones no longer work.',
           body: strictObject({ current_password: CurrentPassword, code: Code }),
           response: { 200: RecoveryCodes },
         },
@@ -137,7 +138,7 @@ export const secondFactorRoutes =
           tags,
           operationId: 'endTwoFactor',
           summary: 'Turn off two-factor authentication',
-          description: 'Takes the password and a code, or a recovery code.',
+          description: 'Requires a session, the password, and a code or a recovery code.',
           body: strictObject({ current_password: CurrentPassword, code: Code }),
           response: { 204: Type.Null() },
         },
@@ -157,6 +158,6 @@ export const secondFactorRoutes =
     )
   }
 
-const isOffOrOn = '`conflict`: two-factor authentication is on already, or off.'
+const isOffOrOn = '`conflict`: two-factor authentication is already on, or already off.'
 
 const isOff = () => conflict('invalid_state', 'Two-factor authentication is off.')

@@ -13,15 +13,15 @@ const AuditEntry = Type.Object(
     actor: Type.Object({
       kind: Type.Union([Type.Literal('key'), Type.Literal('member')]),
       id: Id,
-      name: Type.String({ description: 'As it was then.' }),
+      name: Type.String({ description: 'The name at the time of the entry.' }),
     }),
     action: Type.String({
-      description: 'The kind of object and what was done to it: `pixel.update`.',
+      description: 'The type of the object and the action: `pixel.update`.',
     }),
     object_kind: Type.String(),
     object_id: Type.String(),
     details: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Of updates, `{ field: { from, to } }`.',
+      description: 'For updates: `{ field: { from, to } }`.',
     }),
   },
   { title: 'AuditEntry' },
@@ -48,8 +48,8 @@ export const auditRoutes =
         schema: {
           tags: ['Dashboard'],
           operationId: 'listAuditLog',
-          summary: 'List the audit log, newest first',
-          description: 'For owners and admins.',
+          summary: 'List audit log entries',
+          description: 'Requires the owner or admin role. Returns the entries, newest first.',
           querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ entries: Type.Array(AuditEntry), next_cursor: NextCursor }),

@@ -1,14 +1,16 @@
 /** Mails that report a change of an account to its owner. */
 
-const ifNotYou = 'If you did not do this, tell the operator of the service at once.\n'
+const ifNotYou = `If you did not do this, contact the operator of the service immediately.
+`
 
 export const passwordResetNotice = (isFactorRemoved: boolean) => ({
   subject: 'Your password for Footfall was reset',
   text:
     'Your password was reset. All sessions and pending changes of your account ended.\n\n' +
     (isFactorRemoved
-      ? 'Your two-factor authentication was turned off: it was set up before this address was proven. ' +
-        'You can turn it on again in your account.\n\n'
+      ? `Your two-factor authentication was turned off because it was set up before you confirmed this address. You can turn it on again in your account.
+
+`
       : '') +
     ifNotYou,
 })

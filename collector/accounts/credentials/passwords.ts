@@ -12,7 +12,8 @@ let last: Promise<unknown> = Promise.resolve()
 let waiting = 0
 
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (waiting >= waitingMax) throw busy('Too many people sign in now.', 5)
+  if (waiting >= waitingMax)
+    throw busy('Too many people are signing in right now. Try again in a few seconds.', 5)
   waiting++
   const mine = last.then(work).finally(() => waiting--)
   last = mine.catch(() => {})

@@ -57,7 +57,7 @@ export async function requireToken(postgres: Queryable, buckets: readonly Bucket
   )
   const { refused, wait_seconds } = rows[0]!
   if (refused === 0) return
-  throw new ApiError(429, 'rate_limited', 'Too many tries: wait, then try again.', {
+  throw new ApiError(429, 'rate_limited', 'Too many attempts. Wait, then try again.', {
     headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) },
   })
 }

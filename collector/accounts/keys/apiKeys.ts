@@ -88,25 +88,28 @@ const Role = Type.Union(
   [Type.Literal('read'), Type.Literal('write'), Type.Literal('admin'), Type.Literal('owner')],
   {
     description:
-      '`read`: data, projects and pixels. `write`: campaigns and what they did, too. `admin` and `owner`: also what ' +
-      'these members may administer; of one project `admin` is the most there is.',
+      '`read`: data, projects and pixels. `write`: also campaigns and their metrics. `admin` and `owner`: also the administration that members with this role can do. A project key can have at most `admin`.',
   },
 )
 export const Key = Type.Object(
   {
     key_id: Id,
     name: Type.String(),
-    key_prefix: Type.String({ description: 'All of the key that is ever shown again.' }),
+    key_prefix: Type.String({
+      description: 'The prefix of the key, which identifies it in lists.',
+    }),
     scope: Type.Union([Type.Literal('organization'), Type.Literal('project')]),
     project_id: Nullable(Id),
     mode: Mode,
     role: Role,
     created_at: Timestamp,
-    created_by: Nullable(Type.String({ description: 'The e-mail address of who made it.' })),
+    created_by: Nullable(
+      Type.String({ description: 'The e-mail address of the member who created it.' }),
+    ),
     created_by_member_id: Nullable(Id),
     last_used_at: Nullable(Timestamp),
     expires_at: Nullable(Timestamp, {
-      description: 'From then on it is refused. Null: it serves until it is revoked.',
+      description: 'When the key expires. Null: it works until it is revoked.',
     }),
   },
   { title: 'Key' },
@@ -128,8 +131,9 @@ export const keyRoutes =
         schema: {
           tags,
           operationId: 'listApiKeys',
-          summary: 'List the API keys that are not revoked',
-          description: 'A plain member gets those of the projects they belong to.',
+          summary: 'List API keys',
+          description:
+            'Returns the keys that are not revoked. Plain members see the keys of their own projects.',
           querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Type.Object({ keys: Type.Array(Key) }) },
         },
@@ -155,15 +159,16 @@ export const keyRoutes =
           operationId: 'createApiKey',
           summary: 'Create an API key',
           description:
-            'Of one project, also by its admins, or of the whole organization. It may no more than who makes it; say a ' +
-            '`role` for less. The secret is shown in this answer and never again.',
+            'Requires an organization admin for an organization key, or a project admin for a project key. The key gets at most the role of its creator; `role` can lower it. The answer shows the secret, which is never shown again.',
           body: strictObject({
             name: Name,
             mode: Mode,
             project_id: Type.Optional(Nullable(Id)),
             role: Type.Optional(Role),
             expires_at: Type.Optional(
-              Nullable(Timestamp, { description: 'In the future. Default: never.' }),
+              Nullable(Timestamp, {
+                description: 'A future time. Default: the key does not expire.',
+              }),
             ),
           }),
           response: {
@@ -180,7 +185,7 @@ export const keyRoutes =
         const most = highestKeyRole(principal, projectId)
         const role = asked ?? most
         if (!coversRole(most, role))
-          throw forbidden(`A key that you make here may be ${most} at most.`)
+          throw forbidden(`You can create keys with the role ${most} or lower.`)
         const expiresAt = readExpiry(expires_at)
         const credentials = newApiCredentials(mode)
         const keyId = randomUUID()
@@ -217,7 +222,7 @@ export const keyRoutes =
           tags,
           operationId: 'revokeApiKey',
           summary: 'Revoke an API key',
-          description: 'It serves nowhere any more within a second.',
+          description: 'The key is refused everywhere within a second.',
           params: strictObject({ key_id: Id }),
           response: { 204: Type.Null() },
         },

@@ -10,8 +10,7 @@ import { type KeyRow, revokeKey, selectKeys, toKey } from './apiKeys.ts'
 /** What becomes of the keys that a member has made when the member may no longer what these may. */
 export const KeysChoice = Type.Union([Type.Literal('revoke'), Type.Literal('hand_over')], {
   description:
-    'Of the keys they made that would have more than they: `revoke` ends them, `hand_over` makes the caller answer ' +
-    'for them; such a key then may no more than its new holder.',
+    'For the member’s keys that would exceed their new role. `revoke` ends these keys. `hand_over` makes the caller their holder; such a key has at most the role of its holder.',
 })
 type KeysChoice = Static<typeof KeysChoice>
 
@@ -44,19 +43,15 @@ export async function settleKeys(
   })
   if (rows.length === 0) return
   if (choice === undefined) {
-    throw conflict(
-      'in_use',
-      'They have made API keys: say with api_keys whether to revoke or to hand_over these.',
-      {
-        api_keys: rows.map(toKey),
-      },
-    )
+    throw conflict('in_use', 'This member created API keys. Set api_keys to revoke or hand_over.', {
+      api_keys: rows.map(toKey),
+    })
   }
   const holder = choice === 'hand_over' ? await holderOf(client, principal) : null
   if (holder?.member_id === memberId) {
     throw invalidParameter(
       'api_keys',
-      'these keys are yours already: revoke them, or let somebody else take them over',
+      'you already hold these keys: revoke them, or let another admin take them over',
     )
   }
   for (const key of rows) {

@@ -69,7 +69,8 @@ export const invitationRoutes =
           tags,
           operationId: 'getInvitation',
           summary: 'Get an invitation',
-          description: 'Whether they have an account here already is not told.',
+          description:
+            'Requires the token of the invitation. Does not reveal whether the invited person has an account.',
           params,
           response: {
             200: Type.Object({
@@ -94,10 +95,7 @@ export const invitationRoutes =
           operationId: 'acceptInvitation',
           summary: 'Accept an invitation and sign in',
           description:
-            'Whoever is signed in with the invited e-mail address needs nothing more. Else `password` is the one ' +
-            'that they have here already, or the one that they choose, with a `name`. A try with another password than ' +
-            'they have is refused with 401, counted as one to sign in; so a holder of the link can tell that the address ' +
-            'has an account, at the price of the invitation where it has none.',
+            'Requires the token of the invitation. A user who is signed in with the invited address sends no password. Otherwise, `password` is that of the existing account, or the one for a new account, together with `name`. A wrong password returns 401 and counts as an attempt to sign in.',
           params,
           body: strictObject({
             name: Type.Optional(Name),
@@ -161,7 +159,7 @@ export const invitationRoutes =
       { email, by_mail }: Invitation,
       { password, code }: { password?: string; code?: string },
     ): Promise<Proof> {
-      if (password === undefined) throw invalidParameter('password', 'is missing')
+      if (password === undefined) throw invalidParameter('password', 'is required')
       const user = await readUser(postgres, email)
       if (!user) {
         if (deps.sendMail && !by_mail) throw notMailed()
@@ -211,8 +209,7 @@ const proveAddress = (client: Queryable, userId: string) =>
 const notMailed = () =>
   conflict(
     'invalid_state',
-    'This link was not mailed, so it does not prove the e-mail address. Ask the organization to renew the ' +
-      'invitation: the service mails the new link.',
+    'This link was not mailed, so it does not confirm the e-mail address. Ask the organization to renew the invitation: the service then mails the new link.',
   )
 
 interface Invitation {

@@ -65,7 +65,7 @@ export async function inviteMember(
     if (added.rowCount === 0)
       throw conflict(
         'already_exists',
-        'Somebody with this e-mail address is a member of this organization already.',
+        'A user with this e-mail address is already a member of this organization.',
       )
     await addToProjects(client, principal.organizationId, id, projects)
     await audit(
@@ -106,7 +106,7 @@ export async function updateMember(
     requireVersion('member', before, body.version)
     if (body.role !== undefined && body.role !== 'owner') await requireAnotherOwner(client, before)
     if (body.renew_invitation && before.status === 'active') {
-      throw conflict('invalid_state', 'They have accepted their invitation already.', {
+      throw conflict('invalid_state', 'This member has already accepted the invitation.', {
         member: before,
       })
     }

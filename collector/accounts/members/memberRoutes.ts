@@ -41,7 +41,8 @@ export const memberRoutes =
           tags,
           operationId: 'inviteMember',
           summary: 'Invite a member',
-          description: 'For owners, admins and organization keys; only owners make owners.',
+          description:
+            'Requires the owner or admin role, or an organization key. Only owners can invite owners.',
           body: NewMember,
           response: {
             201: Type.Object({ member: Member, invitation_url: InvitationUrl, by_mail: ByMail }),
@@ -59,7 +60,7 @@ export const memberRoutes =
         schema: {
           tags,
           operationId: 'listMembers',
-          description: 'Oldest first, with those who are invited.',
+          description: 'Returns the members and pending invitations, oldest first.',
           summary: 'List members',
           querystring: strictObject(pageQuery),
           response: { 200: Type.Object({ members: Type.Array(Member), next_cursor: NextCursor }) },
@@ -84,7 +85,7 @@ export const memberRoutes =
         schema: {
           tags,
           operationId: 'getMember',
-          description: 'With the projects that a plain member belongs to.',
+          description: 'Returns the member and, for plain members, their projects.',
           summary: 'Get a member',
           params: strictObject({ member_id: Id }),
           response: { 200: Type.Object({ member: Member }) },
@@ -102,11 +103,9 @@ export const memberRoutes =
         schema: {
           tags,
           operationId: 'updateMember',
-          summary: 'Update a member, or renew their invitation',
+          summary: 'Update a member',
           description:
-            'For owners, admins and organization keys; only owners make or change owners. Renewing ends the invitation ' +
-            'before. Where they have made API keys that may more than their new role, say what becomes of these: ' +
-            'without `api_keys` the answer is 409 `conflict` and lists them.',
+            'Requires the owner or admin role, or an organization key. Only owners can appoint or change owners. Renewing an invitation ends the previous one. If the member created API keys that exceed the new role, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.',
           body: MemberChange,
           response: {
             200: Type.Object({
@@ -129,9 +128,7 @@ export const memberRoutes =
           operationId: 'removeMember',
           summary: 'Remove a member',
           description:
-            'For owners, admins and organization keys; only owners remove owners. Where they have made API keys ' +
-            'that still serve, say what becomes of these: without `api_keys` the answer is 409 `conflict` and lists ' +
-            'them.',
+            'Requires the owner or admin role, or an organization key. Only owners can remove owners. If the member created active API keys, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.',
           body: MemberRemoval,
           response: { 200: Deleted },
         },

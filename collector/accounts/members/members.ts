@@ -18,7 +18,7 @@ export const Member = Type.Object(
       description: '`invited` until the invitation is accepted.',
     }),
     projects: Type.Array(ProjectOfMember, {
-      description: 'What a plain member belongs to; owners and admins may use every project.',
+      description: 'The projects of a plain member. Owners and admins can access every project.',
     }),
     version: Version,
     created_at: Timestamp,
@@ -50,7 +50,8 @@ export async function addToProjects(
   projects: readonly Static<typeof ProjectOfMember>[],
 ): Promise<void> {
   const ids = projects.map(({ project_id }) => project_id.toLowerCase())
-  if (new Set(ids).size < ids.length) throw invalidParameter('projects', 'names a project twice')
+  if (new Set(ids).size < ids.length)
+    throw invalidParameter('projects', 'must name each project once')
   const { rowCount } = await client.query(
     `INSERT INTO project_members (project_id, member_id, role)
      SELECT project_id, $2, role FROM unnest($3::uuid[], $4::text[]) AS asked (project_id, role)

@@ -25,7 +25,7 @@ export async function addProjectMember(
   { project_id, member_id, email, role }: Static<typeof NewProjectMember>,
 ): Promise<ProjectMember> {
   if ((member_id === undefined) === (email === undefined)) {
-    throw invalidParameter('member_id', 'say who by member_id or by email')
+    throw invalidParameter('member_id', 'requires member_id or email')
   }
   const { projectId } = await projectFor(postgres, principal, 'administration', project_id, 'write')
   return inTransaction(postgres, async (client) => {
@@ -42,7 +42,7 @@ export async function addProjectMember(
     )
     const member = await readProjectMember(client, projectId, memberId)
     if (added.rowCount === 0) {
-      throw conflict('already_exists', 'They are a member of this project already.', {
+      throw conflict('already_exists', 'This user is already a member of the project.', {
         project_member: member,
       })
     }

@@ -24,8 +24,7 @@ import {
 const Answer = Type.Object({ project_member: ProjectMember })
 const tags = ['Projects']
 const asksAboutKeys =
-  'Where they have made API keys of the project that then may more than they, say what becomes of these: without ' +
-  '`api_keys` the answer is 409 `conflict` and lists them.'
+  'If the member created API keys that exceed the new role in the project, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.'
 
 /** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
 export const projectMemberRoutes =
@@ -42,7 +41,8 @@ export const projectMemberRoutes =
           tags,
           operationId: 'addProjectMember',
           summary: 'Add a member to a project',
-          description: 'Say who by `member_id` or by `email`. For admins of the project too.',
+          description:
+            'Requires the project admin role. Identify the member by `member_id` or `email`.',
           body: NewProjectMember,
           response: { 201: Answer },
         },
@@ -58,7 +58,7 @@ export const projectMemberRoutes =
         schema: {
           tags,
           operationId: 'listProjectMembers',
-          description: 'The plain members who belong to it, oldest first.',
+          description: 'The plain members of the project, oldest first.',
           summary: 'List the members of a project',
           querystring: strictObject({ project_id: Id, ...pageQuery }),
           response: {
@@ -95,7 +95,7 @@ export const projectMemberRoutes =
         schema: {
           tags,
           operationId: 'getProjectMember',
-          description: 'With their role in the project.',
+          description: 'Returns the members and their roles in the project.',
           summary: 'Get a member of a project',
           params: strictObject({ member_id: Id }),
           querystring: strictObject({ project_id: Id }),
@@ -121,8 +121,8 @@ export const projectMemberRoutes =
         schema: {
           tags,
           operationId: 'updateProjectMember',
-          summary: 'Update the role of a member in a project',
-          description: `For admins of the project too. ${asksAboutKeys}`,
+          summary: 'Update the role of a project member',
+          description: `Requires the project admin role. ${asksAboutKeys}`,
           body: ProjectMemberChange,
           response: { 200: Answer },
         },
@@ -140,7 +140,7 @@ export const projectMemberRoutes =
           tags,
           operationId: 'removeProjectMember',
           summary: 'Remove a member from a project',
-          description: `For admins of the project too. ${asksAboutKeys}`,
+          description: `Requires the project admin role. ${asksAboutKeys}`,
           body: ProjectMemberRemoval,
           response: { 200: Deleted },
         },

@@ -29,7 +29,7 @@ export const deadLetterRoutes =
     const config = {
       access: { to: 'session' },
       refusals: {
-        409: '`conflict`: there are too many to be read here, or somebody replays them now.',
+        409: '`conflict`: there are too many dead letters for this route, or another operator is replaying them.',
       },
     } as const
 
@@ -41,7 +41,7 @@ export const deadLetterRoutes =
           tags,
           operationId: 'listDeadLetters',
           summary: 'List dead letters',
-          description: `Rows that ClickHouse refused, and why: the first ${shownMax}, cut to ${rowCharsMax} characters. Of the machine that answers. For operators alone.`,
+          description: `Requires an operator. Returns the first ${shownMax} rows that ClickHouse refused on the answering machine, with the reason. Rows are cut to ${rowCharsMax} characters.`,
           querystring: strictObject({}),
           response: {
             200: Type.Object({
@@ -75,7 +75,7 @@ export const deadLetterRoutes =
           tags,
           operationId: 'replayDeadLetters',
           summary: 'Replay dead letters',
-          description: `Inserts up to ${replayedMax} of them again; those that are refused again stay. Of the machine that answers. For operators alone.`,
+          description: `Requires an operator. Inserts up to ${replayedMax} dead letters of the answering machine again. Rows that ClickHouse refuses again stay.`,
           response: { 200: Type.Object({ replayed: Type.Integer(), refused: Type.Integer() }) },
         },
       },
@@ -88,7 +88,10 @@ export const deadLetterRoutes =
           return done
         }).catch((error) => {
           throw error instanceof LeaseHeldError
-            ? conflict('invalid_state', 'Somebody replays them now.')
+            ? conflict(
+                'invalid_state',
+                'Another operator is replaying the dead letters. Try again later.',
+              )
             : error
         })
       },
@@ -102,6 +105,6 @@ function requireReadable(directory: string): void {
   if (bytes > bytesMax)
     throw conflict(
       'count_limit_reached',
-      'There are too many to be read here: use `npx footfall dead-letters`.',
+      'There are too many dead letters for this page. Use `npx footfall dead-letters`.',
     )
 }

@@ -9,8 +9,8 @@ export async function changeOperator(
   isOperator: boolean,
 ): Promise<void> {
   if (!(await setOperator(postgres, email, isOperator)))
-    throw new StartError(`nobody here has the e-mail address ${email}`)
+    throw new StartError(`no user has the e-mail address ${email}`)
   console.log(
-    `${email} ${isOperator ? 'sees' : 'no longer sees'} the operator’s page of the dashboard.`,
+    `${email} ${isOperator ? 'sees' : 'no longer sees'} the operator page of the dashboard.`,
   )
 }

@@ -10,7 +10,9 @@ export async function requireOperator(client: Queryable, principal: Principal): 
     [callerId(principal)],
   )
   if (rowCount === 0)
-    throw forbidden('This is for whoever runs the service: `npx footfall operator add EMAIL`.')
+    throw forbidden(
+      'This requires an operator. The operator of the service can run `npx footfall operator add EMAIL`.',
+    )
 }
 
 /** Makes a user an operator, or no longer one; false where nobody has this e-mail address. */

@@ -9,7 +9,7 @@ const Count = Type.Integer({ minimum: 0 })
 const Store = {
   is_reachable: Type.Boolean(),
   version: Nullable(Type.String()),
-  latency_ms: Nullable(Type.Number({ description: 'Of one small question.' })),
+  latency_ms: Nullable(Type.Number({ description: 'Response time of one small query.' })),
 }
 
 const OperatorStatus = Type.Object(
@@ -23,7 +23,7 @@ const OperatorStatus = Type.Object(
         complete_until: Timestamp,
         lag_ms: Type.Number({
           description:
-            'How long ago that is: events that arrived since may not be stored yet. 0 after a complete stop.',
+            'Time since the watermark in seconds: later events may not be stored yet. 0 after a complete stop.',
         }),
         released_at: Nullable(Timestamp, {
           description:
@@ -31,7 +31,7 @@ const OperatorStatus = Type.Object(
         }),
         reported_at: Timestamp,
         is_shipping: Type.Boolean({
-          description: 'Whether the turn to bring events to ClickHouse is its.',
+          description: 'Whether this machine holds the shipping lease.',
         }),
       }),
       { description: 'All machines that receive events.' },
@@ -39,7 +39,7 @@ const OperatorStatus = Type.Object(
     spool: Type.Array(
       Type.Object({ table: Type.String(), bytes: Count, oldest_seconds: Type.Number() }),
       {
-        description: 'What ClickHouse does not have yet, on the machine that answers.',
+        description: 'Events of the answering machine that are not in ClickHouse yet.',
       },
     ),
     jobs: Type.Array(Type.Object({ queue: Type.String(), state: Type.String(), count: Count })),
@@ -82,8 +82,7 @@ export const statusRoutes =
           operationId: 'getOperatorStatus',
           summary: 'Get the status of the service',
           description:
-            'Collectors and how far they are, what waits in the spool, background jobs, both stores and versions. ' +
-            'For operators alone.',
+            'Requires an operator. Returns the collectors and their watermarks, the spool, background jobs, both stores and versions.',
           querystring: strictObject({}),
           response: { 200: OperatorStatus },
         },

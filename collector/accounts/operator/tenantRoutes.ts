@@ -32,7 +32,7 @@ export const tenantRoutes =
           tags: ['Dashboard'],
           operationId: 'listTopTenants',
           summary: 'List the busiest organizations',
-          description: `The ${most} with the most events and the ${most} with the most charged. For operators alone.`,
+          description: `Requires an operator. Returns the ${most} organizations with the most events and the ${most} with the highest charges.`,
           querystring: strictObject({}),
           response: { 200: Type.Object({ tenants: Type.Array(Tenant) }) },
         },

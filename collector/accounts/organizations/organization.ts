@@ -49,7 +49,7 @@ export const organizationRoutes =
         schema: {
           tags,
           operationId: 'getOrganization',
-          description: 'The one whose key, token or session asks.',
+          description: 'Returns the organization of the caller’s key, token or session.',
           summary: 'Get the organization',
           response: { 200: Answer },
         },
@@ -67,7 +67,7 @@ export const organizationRoutes =
           tags,
           operationId: 'updateOrganization',
           summary: 'Update the organization',
-          description: 'For owners, admins and organization keys.',
+          description: 'Requires the owner or admin role, or an organization key.',
           body: strictObject({
             name: Type.Optional(Name),
             secret_required: Type.Optional(Type.Boolean()),
@@ -109,9 +109,9 @@ export const organizationRoutes =
         schema: {
           tags,
           operationId: 'deleteOrganization',
-          summary: 'Delete the organization and everything in it',
+          summary: 'Delete the organization',
           description:
-            'For owners and organization keys. Members, projects, pixels and keys go with it.',
+            'Requires an owner or an organization key. Also deletes its members, projects, pixels and keys.',
           body: strictObject({
             confirm: Type.String({ maxLength: 200, description: 'The name of the organization.' }),
             events: EventsChoice,

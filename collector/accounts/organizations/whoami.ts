@@ -35,7 +35,7 @@ const Whoami = Type.Object(
         name: Type.String(),
         role: Type.Optional(
           Type.Union([...ProjectRole.anyOf], {
-            description: 'Of members: what they may do in the project.',
+            description: 'For members: their role in the project.',
           }),
         ),
       }),
@@ -56,8 +56,9 @@ export const whoamiRoutes =
         schema: {
           tags: ['Administration'],
           operationId: 'whoAmI',
-          description: 'Whose key, token or session it is, what it may, and the projects it sees.',
-          summary: 'Get the caller and their projects',
+          description:
+            'Returns the holder of the key, token or session, their role, and the projects they can access.',
+          summary: 'Get the caller',
           response: { 200: Whoami },
         },
       },

@@ -17,12 +17,11 @@ const Secrets = Type.Object({
     Type.Object({
       version: Type.Integer({ description: 'Grows with every rotation.' }),
       secret: Type.String({
-        description: 'The key of the HMAC is this text itself, not the bytes it spells.',
+        description: 'The HMAC key is this text itself, not the bytes that it encodes.',
       }),
     }),
     {
-      description:
-        'All that are valid: one, or two while it is being rotated. The newest is first.',
+      description: 'All valid secrets, newest first: one, or two during a rotation.',
     },
   ),
 })
@@ -80,8 +79,8 @@ export const identifySecretRoutes =
         schema: {
           tags,
           operationId: 'getIdentifySecrets',
-          summary: 'Get the identify secrets of a pixel',
-          description: `For admins of the project too. ${signing}`,
+          summary: 'List the identify secrets of a pixel',
+          description: `Requires the project admin role. ${signing}`,
           params: strictObject({ pixel_id: Id }),
           querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Secrets },
@@ -103,7 +102,7 @@ export const identifySecretRoutes =
           operationId: 'rotateIdentifySecret',
           summary: 'Rotate the identify secret of a pixel',
           description:
-            'Adds a new secret; signatures by the one before stay valid until it is retired. While two are valid: 409 `conflict`.',
+            'Requires the project admin role. Adds a new secret. Signatures by the previous secret stay valid until it is retired. Returns 409 `conflict` while two secrets are valid.',
           body: Body,
           response: { 200: Secrets },
         },
@@ -114,7 +113,7 @@ export const identifySecretRoutes =
           if (oldest < newest) {
             throw conflict(
               'invalid_state',
-              'Two secrets are valid already: retire the old one before rotating again.',
+              'Two secrets are already valid. Retire the old one before you rotate again.',
             )
           }
           const details = { version: newest + 1 }
@@ -132,7 +131,7 @@ export const identifySecretRoutes =
           operationId: 'retireIdentifySecret',
           summary: 'Retire the old identify secret of a pixel',
           description:
-            'From now on only signatures by the newest secret are valid; done again, it changes nothing.',
+            'Requires the project admin role. Only signatures by the newest secret stay valid. Repeating the call changes nothing.',
           body: Body,
           response: { 200: Secrets },
         },
@@ -149,6 +148,6 @@ export const identifySecretRoutes =
     )
   }
 
-const signing = `Your server signs the hash of the e-mail address of whoever is signed in there: HMAC-SHA256, hex, with the newest
-secret. \`footfall('identify', { email, signature })\` takes it along. A signed link counts before the operator's graph; an
-unsigned one after it, and with the setting \`require_signed_identify\` not at all.`
+const signing = `Your server signs the hash of the signed-in user's e-mail address: HMAC-SHA256, hex, with the newest
+secret. Pass the signature to \`footfall('identify', { email, signature })\`. Signed links rank above the operator's graph.
+Unsigned links rank below it, and \`require_signed_identify\` rejects them.`

@@ -61,7 +61,7 @@ function faultOf(selector: string): string | undefined {
   }
 }
 
-const notASelector = 'must be a CSS selector that every browser knows'
+const notASelector = 'must be a CSS selector that all browsers support'
 
 function faultOfList(list: Selector[][]): string | undefined {
   if (list.length === 0) return 'it is empty'
@@ -80,19 +80,19 @@ function faultOfList(list: Selector[][]): string | undefined {
 const combinators = ['descendant', 'child', 'sibling', 'adjacent']
 
 const faultOfCombinator = ({ type }: Selector, isLoose: boolean): string | undefined =>
-  isLoose || !combinators.includes(type) ? 'a combinator stands between two selectors' : undefined
+  isLoose || !combinators.includes(type) ? 'a combinator must be between two selectors' : undefined
 
 /** `isFirst`: only there an element's name may stand. */
 function faultOfPart(part: Selector, isFirst: boolean): string | undefined {
   switch (part.type) {
     case 'tag':
     case 'universal':
-      if (part.namespace !== null) return 'namespaces are not known'
-      if (!isFirst) return 'the name of an element comes first'
+      if (part.namespace !== null) return 'namespaces are not supported'
+      if (!isFirst) return 'the element name must come first'
       return part.type === 'tag' ? faultOfName(part.name) : undefined
     case 'attribute': {
-      if (part.namespace !== null) return 'namespaces are not known'
-      if (part.action === 'not') return '!= is not known'
+      if (part.namespace !== null) return 'namespaces are not supported'
+      if (part.action === 'not') return '!= is not supported'
       return (
         faultOfName(part.name) ?? (part.action === 'exists' ? undefined : faultOfName(part.value))
       )
@@ -100,17 +100,17 @@ function faultOfPart(part: Selector, isFirst: boolean): string | undefined {
     case 'pseudo':
       return faultOfPseudo(part.name, part.data)
     default:
-      return `${part.type} is not known`
+      return `${part.type} is not supported`
   }
 }
 
 const faultOfName = (name: string): string | undefined =>
-  aName.test(name) ? undefined : `${name || 'an empty text'} is no name`
+  aName.test(name) ? undefined : `${name || 'an empty text'} is not a name`
 
 function faultOfPseudo(name: string, data: string | Selector[][] | null): string | undefined {
   if (Array.isArray(data))
-    return withSelectors.includes(name) ? faultOfList(data) : `:${name} is not known`
+    return withSelectors.includes(name) ? faultOfList(data) : `:${name} is not supported`
   if (withNth.includes(name) && data !== null)
-    return nth.test(data) ? undefined : `:${name}(${data}) is not known`
-  return plain.includes(name) && data === null ? undefined : `:${name} is not known`
+    return nth.test(data) ? undefined : `:${name}(${data}) is not supported`
+  return plain.includes(name) && data === null ? undefined : `:${name} is not supported`
 }

@@ -27,7 +27,7 @@ const Activity = Type.Object(
       Type.Object({
         at: Timestamp,
         error: Type.String({
-          description: 'What was answered to the whole beacon: `origin not allowed`.',
+          description: 'The error that the beacon received: `origin not allowed`.',
         }),
         message: Type.String(),
       }),
@@ -60,7 +60,8 @@ export const pixelActivityRoutes =
           tags: ['Pixels'],
           operationId: 'getPixelActivity',
           summary: 'Get the activity of a pixel',
-          description: 'Its first and last event, and what was rejected or ignored. Never billed.',
+          description:
+            'Returns the first and last event of the pixel, and its latest rejected or ignored events. Never billed.',
           params: strictObject({ pixel_id: Id }),
           querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: { 200: Activity },

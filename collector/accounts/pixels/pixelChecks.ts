@@ -43,7 +43,7 @@ export function requireOrigins(origins: readonly string[]): void {
     if (!isOrigin) {
       throw invalidParameter(
         `allowed_origins.${index}`,
-        'must be an origin as browsers write it, https://shop.example or http://127.0.0.1:8080',
+        'must be an origin such as https://shop.example or http://127.0.0.1:8080',
       )
     }
   }

@@ -20,13 +20,13 @@ export const Pixel = Type.Object(
     pixel_id: Id,
     project_id: Id,
     name: Type.String(),
-    active: Type.Boolean({ description: 'An inactive pixel takes no events.' }),
+    active: Type.Boolean({ description: 'Inactive pixels accept no events.' }),
     allowed_origins: Type.Array(Type.String(), {
-      description: 'Origins whose pages may send; empty means any.',
+      description: 'Origins that may send events. Empty: any origin.',
     }),
     settings: Settings,
     script_url: Type.String(),
-    snippet: Type.String({ description: 'HTML to paste into every page.' }),
+    snippet: Type.String({ description: 'HTML to paste into each page.' }),
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -38,12 +38,12 @@ export type Pixel = Static<typeof Pixel>
 export const AllowedOrigins = Type.Array(Type.String({ maxLength: 300 }), {
   maxItems: 100,
   description:
-    'Each as browsers send it in `Origin`: `https://shop.example`, with a port if it has one.',
+    'Origins as browsers send them in `Origin`: `https://shop.example`, with the port if it has one.',
 })
 export const GivenSettings = Type.Partial(Settings, {
   additionalProperties: false,
   title: 'GivenPixelSettings',
-  description: 'Settings that are not given stay as they are.',
+  description: 'Settings that you omit keep their values.',
 })
 
 export const selectPixels = `

@@ -16,14 +16,14 @@ const ProjectActivity = Type.Object(
   {
     project_id: Id,
     visitors: Type.Array(Type.Integer(), {
-      description: `Distinct \`cookie_id\` of each of the last ${days} days (UTC), today last, without bots: as \`/counts\` returns with \`is_bot:eq:false\`.`,
+      description: `Distinct \`cookie_id\` on each of the last ${days} days (UTC), today last, without bots. Equals \`/counts\` with \`is_bot:eq:false\`.`,
     }),
     events_today: Type.Integer({ description: 'Events since midnight (UTC), without bots.' }),
     last_event_at: Nullable(Timestamp, {
-      description: `In the last ${daysLooked} days, of bots too.`,
+      description: `Events of the last ${daysLooked} days, including bots.`,
     }),
     last_refusal_at: Nullable(Timestamp, {
-      description: `When a beacon of one of its pixels was last refused, in the last ${daysLooked} days. Requests that could not be read do not count: anybody can send one.`,
+      description: `When the service last refused a beacon of one of the project’s pixels, in the last ${daysLooked} days.`,
     }),
   },
   { title: 'ProjectActivity' },
@@ -42,7 +42,7 @@ export const projectActivityRoutes =
           tags: ['Projects'],
           operationId: 'listProjectActivity',
           summary: 'Get the activity of all projects',
-          description: `Visitors of the last ${days} days, and whether events are accepted, of every project that the caller sees. Never billed.`,
+          description: `Returns the visitors of the last ${days} days and the state of collection for each project that the caller can access. Never billed.`,
           querystring: strictObject({}),
           response: { 200: Type.Object({ projects: Type.Array(ProjectActivity) }) },
         },

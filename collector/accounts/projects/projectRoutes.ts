@@ -32,7 +32,7 @@ export const projectRoutes =
           tags,
           operationId: 'createProject',
           summary: 'Create a project',
-          description: 'For owners, admins and organization keys.',
+          description: 'Requires the owner or admin role, or an organization key.',
           body: strictObject({ name: Name }),
           response: { 201: Answer },
         },
@@ -49,7 +49,8 @@ export const projectRoutes =
           tags,
           operationId: 'listProjects',
           summary: 'List projects',
-          description: 'A plain member gets those they belong to.',
+          description:
+            'Returns all projects that the caller can access. Plain members see their own projects.',
           querystring: strictObject(pageQuery),
           response: {
             200: Type.Object({ projects: Type.Array(Project), next_cursor: NextCursor }),
@@ -75,7 +76,7 @@ export const projectRoutes =
         schema: {
           tags,
           operationId: 'getProject',
-          description: 'One that the caller may see.',
+          description: 'Returns a project that the caller can access.',
           summary: 'Get a project',
           params: strictObject({ project_id: Id }),
           response: { 200: Answer },
@@ -119,7 +120,7 @@ export const projectRoutes =
           operationId: 'deleteProject',
           summary: 'Delete a project',
           description:
-            'For owners, admins and organization keys. Deletes the project with its pixels and keys. The stored events stay unless `events` is `delete`.',
+            'Requires the owner or admin role, or an organization key. Deletes the project with its pixels and keys. Stored events stay unless `events` is `delete`.',
           body: ProjectDeletion,
           response: { 200: DeletedWithEvents },
         },

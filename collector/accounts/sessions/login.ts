@@ -20,10 +20,9 @@ export const loginRoutes =
         schema: {
           tags: ['Authentication'],
           operationId: 'logIn',
-          summary: 'Get a token for an e-mail address and a password',
+          summary: 'Create a sign-in token',
           description:
-            'Deprecated: use an API key. The token goes into `Authorization: Bearer …`. Where two-factor authentication ' +
-            'is on it takes a `code` too.',
+            'Deprecated: use an API key. Requires e-mail address and password, and a `code` with two-factor authentication. Send the token as `Authorization: Bearer …`.',
           deprecated: true,
           body: Credentials,
           response: {

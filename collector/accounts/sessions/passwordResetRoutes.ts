@@ -36,9 +36,7 @@ export const passwordResetRoutes =
           operationId: 'requestPasswordReset',
           summary: 'Request a password reset',
           description:
-            'The answer is the same whether or not somebody has this address, and comes as soon. The link goes by ' +
-            'mail and is good for an hour; `by_mail` is false where the service sends no mail, and whoever runs it ' +
-            'makes a link with `npx footfall reset-password`.',
+            'Open to all callers. The answer does not reveal whether an account has this address. Mails a link that is valid for an hour. `by_mail` is false if the service sends no mail; the operator then creates a link with `npx footfall reset-password`.',
           body: strictObject({ email: Email }),
           response: { 202: Type.Object({ by_mail: Type.Boolean() }) },
         },
@@ -56,7 +54,7 @@ export const passwordResetRoutes =
         if (sendMail) {
           // Not waited for: how long it takes would tell whether there is somebody to write to.
           mailLink(postgres, sendMail, email, publicUrl).catch((error: Error) =>
-            request.log.warn({ error: error.message }, 'the mail for a new password is not sent'),
+            request.log.warn({ error: error.message }, 'cannot send the mail for a password reset'),
           )
         }
         return reply.code(202).send({ by_mail: sendMail !== null })
@@ -70,7 +68,7 @@ export const passwordResetRoutes =
         schema: {
           tags,
           operationId: 'getPasswordReset',
-          description: 'Whose password the link is for.',
+          description: 'The e-mail address of the account.',
           summary: 'Get a password reset',
           params,
           response: { 200: Type.Object({ email: Type.String() }) },
@@ -89,8 +87,7 @@ export const passwordResetRoutes =
           summary: 'Reset a password',
           params,
           description:
-            'Ends every session, token and pending change of the e-mail address, and mails a notice. The link works ' +
-            'once. A second factor from before the address was proven is removed.',
+            'Requires the token of the link, which works once. Ends every session, token and pending change of the e-mail address, and mails a notice. Removes a second factor that was set up before the address was confirmed.',
           body: strictObject({ password: Password }),
           response: { 204: Type.Null() },
         },
@@ -115,7 +112,7 @@ async function mailLink(
   if (!link) return
   await sendMail({
     to: email,
-    subject: 'A new password for Footfall',
+    subject: 'Reset your Footfall password',
     text:
       `Somebody, hopefully you, has asked for a new password for ${email} at ${publicUrl}.\n\n` +
       `Choose one here, within an hour:\n\n${link}\n\nIf it was not you, do nothing: your password stays as it is.\n`,

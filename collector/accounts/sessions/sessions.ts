@@ -25,11 +25,12 @@ export const SignedIn = Type.Object(
     }),
     organization: Type.Object({ organization_id: Id, name: Type.String() }),
     organizations: Type.Array(Type.Object({ organization_id: Id, name: Type.String() }), {
-      description: 'All that the user is a member of, by name.',
+      description: 'All organizations of the user, by name.',
     }),
     is_operator: Type.Optional(
       Type.Literal(true, {
-        description: 'Whoever runs the service: the routes of operators serve them.',
+        description:
+          'Whether the user is an operator of the service and can call the operator routes.',
       }),
     ),
   },
@@ -63,10 +64,7 @@ export const sessionRoutes =
           operationId: 'signIn',
           summary: 'Sign in',
           description:
-            'Sets the session’s cookie, good for thirty days. Tries are limited by address and e-mail address together; whoever signs in ' +
-            'from a browser that is known here has their own. The organization is the one last used. Where two-factor ' +
-            'authentication is on, the right password alone is answered 401 `second_factor_required`, and with a ' +
-            '`code` that is wrong or was used 401 `invalid_code`; tries of codes are limited by account.',
+            'Open to all callers. Sets the session cookie, which is valid for thirty days. The service limits attempts by network address and e-mail address together; known browsers have their own limit. The session starts in the organization used last. With two-factor authentication, the correct password alone returns 401 `second_factor_required`. A wrong or used `code` returns 401 `invalid_code`. Attempts of codes are limited per account.',
           body: Credentials,
           response: { 200: SignedIn },
         },
@@ -94,8 +92,7 @@ export const sessionRoutes =
           summary: 'Get the current session',
           response: { 200: SignedIn },
           description:
-            'The header `X-Organization-Id` says as a member of which of their organizations, here and on every ' +
-            'route that a session serves; without it of the one last used.',
+            'Requires a session. The header `X-Organization-Id` selects the organization, here and on all session routes. Default: the organization used last.',
         },
       },
       async ({ principal }) => readSignedIn(postgres, callerId(principal)),
@@ -108,7 +105,7 @@ export const sessionRoutes =
         schema: {
           tags,
           operationId: 'switchOrganization',
-          description: 'One that the user is a member of.',
+          description: 'An organization of the user.',
           summary: 'Switch to another organization',
           body: strictObject({ organization_id: Id }),
           response: { 200: SignedIn },
@@ -133,7 +130,7 @@ export const sessionRoutes =
         schema: {
           tags,
           operationId: 'signOut',
-          description: 'Ends the session.',
+          description: 'Requires a session. Ends it.',
           summary: 'Sign out',
           response: { 204: Type.Null() },
         },

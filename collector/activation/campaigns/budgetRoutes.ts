@@ -54,11 +54,10 @@ export const budgetRoutes =
         schema: {
           tags,
           operationId: 'getBudgetSummary',
-          summary: 'Get the budget status of the campaigns of a project',
+          summary: 'List the budget status of campaigns',
           querystring: ListQuery,
           description:
-            'The page’s campaigns one by one, newest first; totals are of the campaigns of all pages that have a ' +
-            'budget.',
+            'Requires access to the project. Returns the campaigns of the page, newest first. Totals cover the campaigns of all pages that have a budget.',
           response: {
             200: Type.Object({
               campaigns: Type.Array(BudgetStatus),

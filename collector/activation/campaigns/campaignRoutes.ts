@@ -40,9 +40,10 @@ export const recordRoutes =
         schema: {
           tags,
           operationId: 'listCampaigns',
-          summary: 'List campaigns, newest first',
+          summary: 'List campaigns',
           querystring: ListQuery,
-          description: 'Of one project, else of the key’s, else of all that the caller may see.',
+          description:
+            'Returns the campaigns of `project_id`, or of every project that the caller can access. Sorted by creation time, newest first.',
           response: {
             200: Type.Object({ campaigns: Type.Array(Campaign), next_cursor: NextCursor }),
           },
@@ -63,7 +64,7 @@ export const recordRoutes =
         schema: {
           tags,
           operationId: 'getCampaign',
-          description: 'One that the caller may see.',
+          description: 'Returns a campaign that the caller can access.',
           summary: 'Get a campaign',
           params: ById,
           querystring: ProjectQuery,
@@ -85,7 +86,7 @@ export const recordRoutes =
           operationId: 'createCampaign',
           summary: 'Create a campaign',
           body: NewCampaign,
-          description: 'A project key may omit `project_id`. Requires the project admin role.',
+          description: 'Requires the project admin role. Project keys can omit `project_id`.',
           response: { 201: One },
         },
       },
@@ -113,7 +114,7 @@ export const recordRoutes =
           params: ById,
           querystring: ProjectQuery,
           body: CampaignChange,
-          description: 'Omitted fields keep their values. Requires the project admin role.',
+          description: 'Requires the project admin role. Omitted fields keep their values.',
           response: { 200: One },
         },
       },

@@ -23,21 +23,21 @@ export const Money = (description: string) =>
   Type.Number({
     minimum: 0,
     maximum: 1_000_000_000,
-    description: `${description} Six decimals are kept.`,
+    description: `${description} Rounded to six decimals.`,
   })
 
 const settings = {
   name: Name,
   status: Status,
-  budget: Nullable(Money('What the whole flight may cost; null: anything.')),
+  budget: Nullable(Money('Budget of the flight. Null: unlimited.')),
   start_date: Type.String({ format: 'date', description: 'First day of the flight, UTC.' }),
   end_date: Nullable(
-    Type.String({ format: 'date', description: 'Last day of the flight, UTC; null: it runs on.' }),
+    Type.String({ format: 'date', description: 'Last day of the flight, UTC. Null: no end.' }),
   ),
   audience_id: Nullable(
     Type.String({
       format: 'uuid',
-      description: 'The audience that it is shown to, of the same project.',
+      description: 'The audience of the campaign, in the same project.',
     }),
   ),
 }
@@ -77,27 +77,38 @@ const chosen = {
   ...project,
   status: Type.Optional(Status),
   campaign_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'This one only. Not with a key of one project.' }),
+    Type.String({
+      format: 'uuid',
+      description: 'Only this campaign. Not available to project keys.',
+    }),
   ),
   audience_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Those shown to this audience. Not with a key of one project.',
+      description: 'Only campaigns of this audience. Not available to project keys.',
     }),
   ),
 }
 const page = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 200, default: 100, description: 'Most campaigns.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 100,
+      description: 'Maximum number of campaigns.',
+    }),
   ),
   cursor: Type.Optional(CursorParameter),
 }
 const days = {
   start_date: Type.Optional(
-    Type.String({ format: 'date', description: 'First day, UTC. Default: the first there is.' }),
+    Type.String({
+      format: 'date',
+      description: 'First day, UTC. Default: the first day with data.',
+    }),
   ),
   end_date: Type.Optional(
-    Type.String({ format: 'date', description: 'Last day, UTC. Default: the last there is.' }),
+    Type.String({ format: 'date', description: 'Last day, UTC. Default: the last day with data.' }),
   ),
 }
 
@@ -148,8 +159,7 @@ export const Pace = Type.Union(
   ],
   {
     description:
-      'How spend compares with the budget spread evenly over the flight: on_track is within a tenth of it. ' +
-      'open_ended has no last day, no_budget no budget.',
+      'Compares spend with the budget spread evenly over the flight. on_track: within 10 %. open_ended: no last day. no_budget: no budget.',
   },
 )
 
@@ -167,7 +177,7 @@ export const BudgetStatus = Type.Object(
       elapsed: Nullable(
         Type.Number({ description: 'Share of the flight that has passed, 0 to 1.' }),
       ),
-      expected_spend: Nullable(Type.Number({ description: 'What would be spent by now.' })),
+      expected_spend: Nullable(Type.Number({ description: 'The spend expected until now.' })),
       ratio: Nullable(Type.Number({ description: 'Spend ÷ expected_spend.' })),
     }),
   },

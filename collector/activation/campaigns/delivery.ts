@@ -12,21 +12,21 @@ export const deliveryEventsMax = 10_000
 export const Delivery = strictObject({
   event_id: Type.String({
     format: 'uuid',
-    description: 'The same id sent again is the same event.',
+    description: 'Events with the same id are stored once.',
   }),
   event_type: Type.Union([Type.Literal('impression'), Type.Literal('click')]),
   campaign_id: Id,
   ts: Type.Union([Type.Integer(), Type.String({ format: 'date-time' })], {
     description:
-      'When it happened: Unix epoch milliseconds, or RFC 3339. At most 366 days ago, and not to come.',
+      'Time of the event: Unix epoch milliseconds or RFC 3339. At most 366 days ago, and not in the future.',
   }),
-  spend: Money('What it cost.'),
+  spend: Money('Cost of the event.'),
   cookie_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'The visitor’s browser, where the DSP knows it.' }),
+    Type.String({ format: 'uuid', description: 'Cookie of the visitor, if the DSP knows it.' }),
   ),
   client_ip: Type.Optional(Type.String({ maxLength: 45 })),
   user_agent: Type.Optional(Type.String({ maxLength: 1024 })),
-  page_url: Type.Optional(Type.String({ maxLength: 8192, description: 'Where it was shown.' })),
+  page_url: Type.Optional(Type.String({ maxLength: 8192, description: 'Where the ad was shown.' })),
 })
 export type Delivery = Static<typeof Delivery>
 
@@ -58,7 +58,10 @@ export function checkDelivery(
 ): ValidDelivery | DeliveryFault {
   if (!validator.Check(given)) {
     const [error] = errorsOf(validator, given)
-    return invalidEvent(error?.instancePath ?? '', error?.message ?? 'is not as described')
+    return invalidEvent(
+      error?.instancePath ?? '',
+      error?.message ?? 'must match the schema of events',
+    )
   }
   const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)
   if (!(tsMillis >= nowMs - ageMsMax)) return invalidEvent('/ts', 'must be at most 366 days ago')

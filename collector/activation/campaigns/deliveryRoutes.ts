@@ -61,10 +61,7 @@ export const deliveryRoutes =
           summary: 'Deliver impressions and clicks',
           querystring: ProjectQuery,
           body: Body,
-          description:
-            `Up to ${deliveryEventsMax} events and 8 MiB. Answered when the accepted ones are on disk. A bad event ` +
-            'never costs its neighbours theirs. The same event_id sent again is stored once, so after an error or ' +
-            'no answer send the whole batch again. With `project_id`, only campaigns of that project are found.',
+          description: `Requires a key with write access. Accepts up to ${deliveryEventsMax} events and 8 MiB, and answers when the accepted events are on disk. Invalid events do not affect the others. An \`event_id\` is stored once, so after an error you can send the entire batch again. With \`project_id\`, only campaigns of that project match.`,
           response: { 200: Receipt },
         },
       },

@@ -37,7 +37,7 @@ export const performanceRoutes =
           params: ById,
           querystring: PerformanceQuery,
           description:
-            'Over its whole life, or the days that are named. Days without events are left out.',
+            'Returns totals of all days, or of the requested days. Days without events are omitted.',
           response: { 200: Type.Object({ campaign_id, metrics: Metrics, daily: Daily }) },
         },
       },
@@ -66,9 +66,9 @@ export const performanceRoutes =
         schema: {
           tags,
           operationId: 'getPerformanceSummary',
-          summary: 'Get the performance of the campaigns of a project',
+          summary: 'List the performance of campaigns',
           querystring: SummaryQuery,
-          description: 'The page’s campaigns one by one, newest first; totals are of all pages.',
+          description: 'Returns the campaigns of the page, newest first. Totals cover all pages.',
           response: {
             200: Type.Object({
               campaigns: Type.Array(

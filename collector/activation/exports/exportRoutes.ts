@@ -22,10 +22,8 @@ import { sampleExportOf } from './sampleExport.ts'
 const path = '/api/v1/exports'
 const onePath = `${path}/:export_id`
 const checked =
-  'The destination must accept the format, and the integration must have the settings that the format needs. A mapping ' +
-  'must name fields that the destination has. A CRM is asked for its fields; while it is unreachable the export is ' +
-  'saved, and each run checks the mapping. '
-const testKeys = 'With a test key nothing is kept and nothing is ever sent.'
+  'The destination must accept the format, and the integration must have the settings that the format needs. A mapping can only name fields of the destination. The service validates the fields of a CRM; while the CRM is unreachable, the export is saved and each run validates the mapping.'
+const testKeys = 'With a test key, nothing is stored or sent.'
 
 /** Exports as records: create, list, read, change, delete. */
 export const exportRoutes =
@@ -39,14 +37,14 @@ export const exportRoutes =
         config: {
           access: writeAccess,
           sampleIds: { export: sampleExportOf },
-          refusals: { 409: 'Which fields the CRM has cannot be asked.' },
+          refusals: { 409: 'The service cannot read the fields of the CRM.' },
         },
         schema: {
           tags,
           operationId: 'createExport',
           summary: 'Create an export',
           body: NewExport,
-          description: `A project key may omit \`project_id\`. Requires the project admin role. ${checked}${testKeys}`,
+          description: `Requires the project admin role. Project keys can omit \`project_id\`. ${checked}${testKeys}`,
           response: { 201: One },
         },
       },
@@ -64,7 +62,7 @@ export const exportRoutes =
           summary: 'List exports',
           querystring: ListQuery,
           description:
-            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+            'Returns the exports of `project_id`, or of every project that the caller can access. Sorted by creation time, oldest first.',
           response: { 200: Page },
         },
       },
@@ -84,7 +82,7 @@ export const exportRoutes =
           operationId: 'getExport',
           summary: 'Get an export',
           params: ById,
-          description: 'What it sends, where, and when.',
+          description: 'Returns the audience or list, the destination and the schedule.',
           querystring: ProjectQuery,
           response: { 200: One },
         },
@@ -107,7 +105,7 @@ export const exportRoutes =
           operationId: 'updateExport',
           summary: 'Update an export',
           params: ById,
-          description: `Omitted fields keep their values. ${checked}A run that was asked for already stays as it was. ${testKeys}`,
+          description: `Requires the project admin role. Omitted fields keep their values. ${checked}Requested runs do not change. ${testKeys}`,
           querystring: ProjectQuery,
           body: ExportChange,
           response: { 200: One },
@@ -121,13 +119,13 @@ export const exportRoutes =
     app.delete(
       onePath,
       {
-        config: { access: writeAccess, refusals: { 409: 'A run is under way.' } },
+        config: { access: writeAccess, refusals: { 409: 'A run is in progress.' } },
         schema: {
           tags,
           operationId: 'deleteExport',
           summary: 'Delete an export',
           params: ById,
-          description: `With its runs. 409 while one of them is under way. ${testKeys}`,
+          description: `Requires the project admin role. Also deletes its runs. Returns 409 while a run is in progress. ${testKeys}`,
           querystring: ProjectQuery,
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },

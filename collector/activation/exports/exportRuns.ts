@@ -185,11 +185,10 @@ export async function requestRetry(
   if (run.ended_at === null)
     throw conflict(
       'invalid_state',
-      'This run is under way: what fails can be retried when it has ended.',
+      'This run is in progress. Retry its failed records after it ends.',
     )
   const { failed, mayHaveFailed } = await readFailed(client, run)
-  if (!mayHaveFailed)
-    throw conflict('invalid_state', 'No record of this run has failed: there is nothing to retry.')
+  if (!mayHaveFailed) throw conflict('invalid_state', 'This run has no failed records to retry.')
   // A sample run was never sent, and has no build of its own.
   const buildId = isSimulated()
     ? (await readServed(client, wanted.audience_id!)).buildId
@@ -238,7 +237,7 @@ async function insertRun(
   if (!rows[0])
     throw conflict(
       'invalid_state',
-      'A run of this export is under way: one is sent after the other.',
+      'Another run of this export is in progress. Wait until it ends.',
     )
   await wakeQueue(client, exportRuns)
   return rows[0].run_id
@@ -260,8 +259,8 @@ const notReady = ({ audience_id }: Export) =>
     409,
     'not_ready',
     audience_id === null
-      ? 'The records of that run are gone: send the list anew.'
-      : `The audience is not built, or the build’s members are gone: GET /api/v1/audiences/${audience_id}/status says how far it is.`,
+      ? 'The records of that run were deleted. Start a new run of the list.'
+      : `The audience is not built, or the members of its build were deleted. GET /api/v1/audiences/${audience_id}/status shows the progress.`,
   )
 
 interface Row extends Omit<Run, 'resumes_at' | 'requested_at' | 'started_at' | 'ended_at'> {

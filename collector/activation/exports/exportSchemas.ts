@@ -28,22 +28,20 @@ const Format = Choice(outputFormats, {
 const Mapping = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 100 }), {
   maxProperties: 200,
   description:
-    'Field of the destination → field of ours (`GET /api/v1/audiences/schema` has them). Left out: the usual fields of a ' +
-    'CRM; all fields in files.',
+    'Field of the destination → Footfall field (`GET /api/v1/audiences/schema` lists them). Default: the standard fields of a CRM; all fields in files.',
 })
 
 const Schedule = Choice(['manual', 'hourly', 'daily'], {
   default: 'manual',
-  description: 'When it runs: when it is asked for, or on a schedule besides.',
+  description: 'When it runs: only on request, or also on a schedule.',
 })
 
 const source = {
-  audience_id: Type.String({ format: 'uuid', description: 'The audience that is sent.' }),
+  audience_id: Type.String({ format: 'uuid', description: 'The audience to send.' }),
   list_id: Type.String({
     format: 'uuid',
     description:
-      'The list that is sent, as it is when the run begins: its people, known or not, those whom its cookies belong to, ' +
-      'or its companies.',
+      'The list to send, with its members at the start of the run. For lists of cookies, the people that the cookies belong to.',
   }),
 }
 
@@ -57,7 +55,7 @@ export const Export = Type.Object(
     integration_id: Id,
     integration_type: IntegrationType,
     output_format: Format,
-    mapping: Nullable(Mapping, { description: 'Null: the usual one.' }),
+    mapping: Nullable(Mapping, { description: 'Null: the default format.' }),
     schedule: Schedule,
     version: Version,
     created_at: Timestamp,
@@ -69,7 +67,7 @@ export const Export = Type.Object(
 const project = { project_id: Type.Optional(Id) }
 const integrationType = Type.Optional(
   Choice(integrationTypes, {
-    description: 'Of the integration: one of another type is answered 400.',
+    description: 'Must be the type of the integration.',
   }),
 )
 
@@ -97,8 +95,7 @@ export const ExportChange = strictObject({
 
 const RunStatus = Choice(['pending', 'running', 'parked', 'completed', 'failed'], {
   description:
-    'Queued; sending; waiting until `resumes_at` (a limit of the destination, or it does not answer); every record has ' +
-    'been sent or refused; or stopped for the reason in `error`. In the last two every record has an outcome.',
+    '`queued`, `sending`, or waiting until `resumes_at` because the destination limits requests or does not answer. When the run has ended, all records were sent or refused, or it stopped for the reason in `error`. Each record then has an outcome.',
 })
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })
@@ -111,27 +108,25 @@ export const Run = Type.Object(
     status: RunStatus,
     records_expected: Nullable(
       Count(
-        'Records that are to be sent; null until a list has been read. Of an audience whose `count` is billed, and of a ' +
-          'list, null until the run has ended with all of them charged; the other numbers count only charged records.',
+        'Records to send. Null until a list was read. If the `count` of the audience is billed, and for lists, null until the run ended with all records charged; the other numbers then cover only charged records.',
       ),
     ),
-    records_total: Count(
-      'Records with an outcome: the sum of the next three, whenever it is read.',
-    ),
-    records_exported: Count('The destination took them.'),
-    records_failed: Count('`GET …/failures` tells each with its reason.'),
+    records_total: Count('Records with an outcome: always the sum of the next three.'),
+    records_exported: Count('Records that the destination accepted.'),
+    records_failed: Count('Failed records; `GET …/failures` lists them with reasons.'),
     records_duplicated: Count(
-      'Skipped: the destination cannot tell them from another record of the run.',
+      'Skipped records: the destination cannot distinguish them from another record of the run.',
     ),
-    records_charged: Count('Records that were charged for it.'),
-    build_id: Nullable(
-      Type.String({ format: 'uuid', description: 'The build of the audience that is sent.' }),
-    ),
+    records_charged: Count('Records charged for the run.'),
+    build_id: Nullable(Type.String({ format: 'uuid', description: 'The build of the audience.' })),
     retry_of: Nullable(
-      Type.String({ format: 'uuid', description: 'The run whose failed records are sent again.' }),
+      Type.String({
+        format: 'uuid',
+        description: 'The run whose failed records this run retries.',
+      }),
     ),
-    error: Nullable(Type.String({ description: 'Why it was stopped, or why it waits.' })),
-    resumes_at: Nullable(Type.String({ format: 'date-time', description: 'When it goes on.' })),
+    error: Nullable(Type.String({ description: 'Why it stopped or waits.' })),
+    resumes_at: Nullable(Type.String({ format: 'date-time', description: 'When it resumes.' })),
     requested_at: Timestamp,
     started_at: Nullable(Timestamp),
     ended_at: Nullable(Timestamp),
@@ -144,21 +139,23 @@ const Failure = Type.Object(
     record: Nullable(
       Type.String({
         description:
-          'The hem, or the domain of the company; null of one that was never sent, so never charged.',
+          'The hem, or the domain of the company. Null for a record that was never sent and so never charged.',
       }),
     ),
     outcome: Choice(['failed', 'duplicated']),
     reason: Type.String(),
-    index: Type.Null({ description: 'Records of a run have no place in a request.' }),
-    path: Type.Literal('', { description: 'The whole record failed.' }),
+    index: Type.Null({
+      description: 'Always null: records of a run have no position in a request.',
+    }),
+    path: Type.Literal('', { description: 'The record failed as a whole.' }),
     code: Choice([...failureClasses, 'failed', 'duplicated'], {
-      description: '`class` where there is one, else `outcome`.',
+      description: 'Equals `class` if the record has one, otherwise `outcome`.',
     }),
     message: Type.String({ description: 'As `reason`.' }),
     class: Nullable(
       Choice(failureClasses, {
         description:
-          'Of failed ones: it may succeed when it is sent again; once what the reason names is mended; or never.',
+          'For failed records: whether a retry can succeed, now, after the cause is fixed, or never.',
       }),
     ),
   },
@@ -173,13 +170,13 @@ export const ListQuery = strictObject({
   audience_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Those of this audience. Not with a key of one project.',
+      description: 'Only exports of this audience. Not available to project keys.',
     }),
   ),
   campaign_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Those of this campaign’s audience. Not with a key of one project.',
+      description: 'Only exports of this campaign’s audience. Not available to project keys.',
     }),
   ),
   ...pageQuery,

@@ -138,7 +138,7 @@ export async function deleteExport(client: Queryable, exportId: string): Promise
   if (rows[0]) {
     throw conflict(
       'in_use',
-      `The run ${rows[0].run_id} is under way: cancel it, or wait until it has ended.`,
+      `The run ${rows[0].run_id} is in progress: cancel it, or wait until it ends.`,
       {
         run_id: rows[0].run_id,
       },

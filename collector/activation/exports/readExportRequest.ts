@@ -28,7 +28,7 @@ export async function readExportRequest(
 ): Promise<Wanted> {
   const { audience_id, list_id, integration_id, integration_type, output_format, mapping } = parts
   if ((audience_id === null) === (list_id === null)) {
-    throw invalidParameter('audience_id', 'name an audience_id or a list_id, and not both')
+    throw invalidParameter('audience_id', 'requires either audience_id or list_id')
   }
   const scope: RecordScope = { organizationId, projectIds: [projectId] }
   const integration = await named('integration_id', readIntegration(client, scope, integration_id))
@@ -55,6 +55,6 @@ const named = <T>(parameter: string, found: Promise<T>): Promise<T> =>
   found.catch((error: unknown) => {
     const isMissing = error instanceof ApiError && error.status === 404
     throw isMissing
-      ? invalidParameter(parameter, `${error.message.replace('of yours', 'of the project')}`)
+      ? invalidParameter(parameter, `${error.message.replace('you can access', 'of the project')}`)
       : error
   })

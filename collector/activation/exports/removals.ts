@@ -42,7 +42,7 @@ export async function removeHidden(deps: SendDeps): Promise<void> {
       if (!(error instanceof DestinationError)) throw error
       deps.log.warn(
         { integration_id: id, people: hems.length, error: error.message },
-        'people are not removed yet',
+        'cannot remove people yet',
       )
       await deps.postgres.query(
         `UPDATE export_recipients SET attempts = attempts + 1,

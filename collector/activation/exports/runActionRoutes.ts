@@ -20,8 +20,8 @@ import { sampleRunOf } from './sampleExport.ts'
 const path = '/api/v1/exports/:export_id/runs'
 const onePath = `${path}/:run_id`
 const notNow =
-  'A run is under way, nothing failed, or `not_ready`: the audience is not built, or its members are gone.'
-const testKeys = ' With a test key the sample run is answered: nothing is sent, nothing charged.'
+  'A run is in progress, no record failed, or `not_ready`: the audience is not built, or its members were deleted.'
+const testKeys = ' With a test key, the answer is the sample run; nothing is sent or charged.'
 
 /** A request about an export, or a run of it. */
 interface RunRequest {
@@ -68,12 +68,7 @@ export const runActionRoutes =
           summary: 'Start a run of an export',
           params: ById,
           querystring: ProjectQuery,
-          description:
-            'Sends the build of the audience that is served now, or the list as it is now, in chunks; what changes meanwhile ' +
-            'changes nothing. ' +
-            'Records are charged on the audience’s meter before they are sent, as records that are read: what was charged ' +
-            'of the build that UTC day is free. A budget or limit that is reached stops the run. 409 while a run is under ' +
-            `way, and \`not_ready\` before the audience is built.${testKeys}`,
+          description: `Requires the project admin role. Sends the current build of the audience, or the current members of the list, in chunks; later changes do not affect the run. Records are charged on the meter of the audience before they are sent; records of the build that were charged on the same UTC day are free. A run stops at an exceeded budget or limit. Returns 409 while a run is in progress, and \`not_ready\` before the audience is built.${testKeys}`,
           response: { 201: OneRun },
         },
       },
@@ -92,11 +87,8 @@ export const runActionRoutes =
         schema: {
           tags,
           operationId: 'retryExportRun',
-          summary: 'Retry the records of a run that failed',
-          description:
-            'A run that sends only those, from the same build. What was charged already is not charged again. 409 while a ' +
-            `run is under way, and where nothing failed; where uncharged failures are not told, a stopped run can always be ` +
-            `retried.${testKeys}`,
+          summary: 'Retry the failed records of a run',
+          description: `Requires the project admin role. Starts a run with only the failed records, from the same build. Charged records are not charged again. Returns 409 while a run is in progress, or if no record failed. If uncharged failures are not shown, a stopped run can always be retried.${testKeys}`,
           params: RunById,
           querystring: ProjectQuery,
           response: { 201: OneRun },
@@ -120,7 +112,7 @@ export const runActionRoutes =
           summary: 'Cancel a run of an export',
           params: RunById,
           querystring: ProjectQuery,
-          description: `Nothing more is sent: the records that are left fail, and can be retried.${testKeys}`,
+          description: `Requires the project admin role. The remaining records fail and can be retried.${testKeys}`,
           response: { 200: OneRun },
         },
       },

@@ -43,7 +43,7 @@ export const runRoutes =
           operationId: 'listExportRuns',
           summary: 'List the runs of an export',
           params: ById,
-          description: 'The newest first.',
+          description: 'Returns the runs, newest first.',
           querystring: RunsQuery,
           response: { 200: RunPage },
         },
@@ -64,7 +64,8 @@ export const runRoutes =
           operationId: 'getExportRun',
           summary: 'Get a run of an export',
           params: RunById,
-          description: 'Safe to poll: its counters add up whenever they are read. Never charged.',
+          description:
+            'Returns the run and its counters, which always add up. You can poll it. Never charged.',
           querystring: ProjectQuery,
           response: { 200: OneRun },
         },
@@ -82,11 +83,9 @@ export const runRoutes =
         schema: {
           tags,
           operationId: 'listExportFailures',
-          summary: 'List the records of a run that failed',
+          summary: 'List the failed records of a run',
           description:
-            'Each with its reason; with `outcome=duplicated` those that were skipped. Of an audience whose `count` is billed, ' +
-            'and of a list, only those that were charged. They tell who people are: members ' +
-            'signed in to the dashboard see them as admins of the project alone, and each look is in the audit log.',
+            'Returns each record with its reason; with `outcome=duplicated` the skipped records. If the `count` of the audience is billed, and for lists, returns only charged records. The records identify people: dashboard members need the project admin role, and the audit log records each access.',
           params: RunById,
           querystring: FailuresQuery,
           response: { 200: FailurePage },

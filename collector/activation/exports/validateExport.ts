@@ -37,7 +37,7 @@ export function requirePossible(wanted: Wanted): void {
   const { type } = integration
   const destination = destinationTypes[type]
   if (integrationType !== undefined && integrationType !== type) {
-    throw invalidParameter('integration_type', `the integration is of the type ${type}`)
+    throw invalidParameter('integration_type', `must match the type of the integration, ${type}`)
   }
   if (!destination.formats.includes(outputFormat)) {
     const reserved = dspFormats.includes(outputFormat)
@@ -47,37 +47,38 @@ export function requirePossible(wanted: Wanted): void {
         : ''
     throw invalidParameter(
       'output_format',
-      `${reserved}${type} takes ${destination.formats.join(', ')}`,
+      `${reserved}${type} accepts ${destination.formats.join(', ')}`,
     )
   }
   const missingSetting = findMissingSetting(type, integration.settings, outputFormat)
   if (missingSetting !== undefined) {
     throw invalidParameter(
       'output_format',
-      `${outputFormat} needs the integration's setting ${missingSetting}: add it to the integration's settings, or choose another output_format`,
+      `${outputFormat} needs the setting ${missingSetting} of the integration: add it, or choose another output_format`,
     )
   }
   if (entity === 'companies' && (outputFormat === 'hem' || outputFormat === 'crm')) {
     throw invalidParameter(
       'output_format',
-      `${outputFormat} is of people, and this audience is of companies`,
+      `${outputFormat} needs an audience of people, but this audience is of companies`,
     )
   }
   if (mapping === null) return
   if (!isMapped(outputFormat))
-    throw invalidParameter('mapping', `${outputFormat} has no fields to map`)
+    throw invalidParameter('mapping', `${outputFormat} does not support a mapping`)
   const known = fieldsOf(entity)
   for (const [name, field] of Object.entries(mapping)) {
     if (!/^[A-Za-z_][A-Za-z0-9_ .-]*$/.test(name)) {
       throw invalidParameter(
         'mapping',
-        `"${name}" is no name of a field: letters, digits, blanks, dots, dashes and underscores, from a letter on`,
+        `"${name}" is not a field name: it must start with a letter and contain only letters, digits, blanks, dots, dashes and underscores`,
       )
     }
     if (!known.has(field))
-      throw invalidParameter(`mapping.${name}`, `${entity} have no field "${field}"`)
+      throw invalidParameter(`mapping.${name}`, `${entity} do not have the field "${field}"`)
   }
-  if (Object.keys(mapping).length === 0) throw invalidParameter('mapping', 'names no field')
+  if (Object.keys(mapping).length === 0)
+    throw invalidParameter('mapping', 'must name at least one field')
   const missing = destination
     .requiredFields?.(integration.settings)
     .find((name) => !(name in mapping))
@@ -97,7 +98,7 @@ export async function findUnknownFields(
   const unknown = Object.keys(used).filter((name) => !fields?.some((field) => field.name === name))
   if (unknown.length === 0) return null
   const named = unknown.map((name) => `"${name}"`).join(', ')
-  return `${integration.type} has no ${unknown.length === 1 ? 'field' : 'fields'} ${named} that can be written`
+  return `${integration.type} has no writable ${unknown.length === 1 ? 'field' : 'fields'} ${named}`
 }
 
 /**
@@ -115,7 +116,7 @@ export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<voi
     if (error.failureClass === 'retry') return
     throw conflict(
       'invalid_state',
-      `The destination refuses to list its fields: ${error.message} Correct the integration, then save the export again.`,
+      `The destination does not list its fields: ${error.message} Fix the integration, then save the export again.`,
     )
   }
 }

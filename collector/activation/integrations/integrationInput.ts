@@ -77,5 +77,5 @@ export function requireSecretsForNewAddress(
 ): void {
   const changed = addresses.find((name) => before[name] !== after[name])
   if (changed === undefined || secrets !== undefined) return
-  throw invalidParameter('secrets', `are to be given again when settings.${changed} changes`)
+  throw invalidParameter('secrets', `must be sent again when settings.${changed} changes`)
 }

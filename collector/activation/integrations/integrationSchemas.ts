@@ -27,9 +27,7 @@ const Settings = Type.Record(Type.String(), Type.Unknown(), {
 })
 const Secrets = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'By type; kept encrypted and never answered. `hubspot`: `access_token`. `salesforce`: `client_id`, ' +
-    '`client_secret`, `refresh_token?`. `s3`: `access_key_id`, `secret_access_key`. `webhook`: `signing_secret` ' +
-    '(whsec_…). `the_trade_desk`: `api_token`. `meta_ads`: `access_token`.',
+    'By type. Stored encrypted and never returned. `hubspot`: `access_token`. `salesforce`: `client_id`, `client_secret`, `refresh_token?`. `s3`: `access_key_id`, `secret_access_key`. `webhook`: `signing_secret` (whsec_…). `the_trade_desk`: `api_token`. `meta_ads`: `access_token`.',
 })
 
 export const Integration = Type.Object(
@@ -39,7 +37,9 @@ export const Integration = Type.Object(
     type: IntegrationType,
     name: Type.String(),
     settings: Settings,
-    output_formats: Type.Array(OutputFormat, { description: 'What exports to it may be made of.' }),
+    output_formats: Type.Array(OutputFormat, {
+      description: 'The output formats that it accepts.',
+    }),
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -52,9 +52,9 @@ const Field = Type.Object({ name: Type.String(), label: Type.String() })
 export const Check = Type.Object(
   {
     works: Type.Boolean(),
-    message: Type.String({ description: 'What was found, in plain words.' }),
-    fields: Nullable(Type.Array(Field, { description: 'What records can be mapped to.' }), {
-      description: 'Null where it takes any, or does not work.',
+    message: Type.String({ description: 'The result in plain words.' }),
+    fields: Nullable(Type.Array(Field, { description: 'The fields that a mapping can name.' }), {
+      description: 'Null if it accepts any field, or does not work.',
     }),
     checked_at: Timestamp,
   },
@@ -88,14 +88,14 @@ export const ListQuery = strictObject({
   audience_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Those that exports send this audience to. Not with a key of one project.',
+      description: 'Only integrations of exports of this audience. Not available to project keys.',
     }),
   ),
   campaign_id: Type.Optional(
     Type.String({
       format: 'uuid',
       description:
-        'Those that exports send this campaign’s audience to. Not with a key of one project.',
+        'Only integrations of exports of this campaign’s audience. Not available to project keys.',
     }),
   ),
   ...pageQuery,

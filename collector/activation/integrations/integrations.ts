@@ -173,7 +173,7 @@ export async function requireSettingsInUse(
     .join(', ')
   throw conflict(
     'in_use',
-    `An export needs a setting that is missing: ${needed}. Keep the setting, or change or delete the export first.`,
+    `An export needs the setting ${needed}. Keep the setting, or change or delete the export first.`,
     { used_by: dropped.map(({ used_by }) => used_by) },
   )
 }
@@ -186,9 +186,13 @@ export async function deleteIntegration(client: Queryable, integrationId: string
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `An export sends to it: ${names}. Change or delete that first.`, {
-      used_by: rows,
-    })
+    throw conflict(
+      'in_use',
+      `The export ${names} uses this integration. Change or delete the export first.`,
+      {
+        used_by: rows,
+      },
+    )
   }
   await client.query('DELETE FROM integrations WHERE integration_id = $1', [integrationId])
 }

@@ -30,7 +30,7 @@ import { sampleCheck, sampleIntegrationOf } from './sampleIntegration.ts'
 
 const path = '/api/v1/integrations'
 const onePath = `${path}/:integration_id`
-const testKeys = ' With a test key nothing is kept and nothing is sent.'
+const testKeys = ' With a test key, nothing is stored or sent.'
 
 /** RFC 9745: since when a check by GET is deprecated, in seconds. */
 const getDeprecated = `@${Date.UTC(2026, 10, 24) / 1000}`
@@ -52,7 +52,7 @@ export const integrationsRoutes =
           summary: 'List integrations',
           querystring: ListQuery,
           description:
-            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+            'Returns the integrations of `project_id`, or of every project that the caller can access. Sorted by creation time, oldest first.',
           response: { 200: Page },
         },
       },
@@ -72,7 +72,7 @@ export const integrationsRoutes =
           operationId: 'getIntegration',
           summary: 'Get an integration',
           params: ById,
-          description: 'Its secrets are never answered.',
+          description: 'Returns the integration without its secrets.',
           querystring: ProjectQuery,
           response: { 200: One },
         },
@@ -95,9 +95,7 @@ export const integrationsRoutes =
           tags,
           operationId: 'createIntegration',
           summary: 'Create an integration',
-          description:
-            'A project key may omit `project_id`. Requires the project admin role. ' +
-            `\`POST …/{integration_id}/check\` tests the connection.${testKeys}`,
+          description: `Requires the project admin role. Project keys can omit \`project_id\`. \`POST …/{integration_id}/check\` tests the connection.${testKeys}`,
           body: NewIntegration,
           response: { 201: One },
         },
@@ -115,9 +113,7 @@ export const integrationsRoutes =
           operationId: 'updateIntegration',
           summary: 'Update an integration',
           params: ById,
-          description:
-            'What is not named stays; `settings` and `secrets` are replaced whole. Where an address among the settings ' +
-            `changes, the secrets are to be given again. A setting that an export needs cannot be removed. Runs that are under way go on with what is changed.${testKeys}`,
+          description: `Requires the project admin role. Omitted fields keep their values; \`settings\` and \`secrets\` are replaced completely. If an address in the settings changes, send the secrets again. Settings that an export needs cannot be removed. Runs in progress use the new values.${testKeys}`,
           querystring: ProjectQuery,
           body: IntegrationChange,
           response: { 200: One },
@@ -131,13 +127,13 @@ export const integrationsRoutes =
     app.delete(
       onePath,
       {
-        config: { access: writeAccess, refusals: { 409: 'An export sends to it.' } },
+        config: { access: writeAccess, refusals: { 409: 'An export uses it.' } },
         schema: {
           tags,
           operationId: 'deleteIntegration',
           summary: 'Delete an integration',
           params: ById,
-          description: `409 while an export sends to it, naming which.${testKeys}`,
+          description: `Requires the project admin role. Returns 409 with the name of an export that uses it.${testKeys}`,
           querystring: ProjectQuery,
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
@@ -172,9 +168,7 @@ export const integrationsRoutes =
         querystring: ProjectQuery,
         response: { 200: Checked },
         description:
-          'Asks the destination whether it accepts the secrets and which fields it has. A webhook receives a message of ' +
-          'the type `export.check`. `message` has the reason when the integration does not work, also while the ' +
-          'destination is unreachable. Requires the project admin role. With a test key nothing is sent.',
+          'Requires the project admin role. Tests the secrets and reads the fields of the destination. A webhook receives a message of the type `export.check`. `message` has the reason if the integration does not work or the destination is unreachable. With a test key nothing is sent.',
       },
     }
     const runCheck = async (
@@ -208,7 +202,7 @@ export const integrationsRoutes =
         schema: {
           ...check.schema,
           operationId: 'checkIntegrationByGet',
-          summary: 'Check an integration by GET',
+          summary: 'Check an integration (GET)',
           deprecated: true,
           description: `Use \`POST …/{integration_id}/check\`: a check sends a request. ${check.schema.description}`,
         },

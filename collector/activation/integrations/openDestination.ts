@@ -69,7 +69,7 @@ export function openDestination(
         if (wait_seconds > waitSecondsMax) {
           throw new DestinationError(
             'retry',
-            'The integration has too much to send now.',
+            'The integration has too many requests in progress.',
             waitSecondsMax,
           )
         }
@@ -84,7 +84,7 @@ export function openDestination(
     } catch {
       throw new DestinationError(
         'mend',
-        'The integration’s secrets cannot be opened with the keys that this service has: give them again.',
+        'The integration’s secrets were encrypted with another key. Enter them again.',
       )
     }
   }

@@ -27,7 +27,7 @@ export function sampleCheck({ type, settings }: Integration, nowMs: number): Sta
   const mapping = destinationTypes[type].defaultMapping?.(settings)
   return {
     works: true,
-    message: 'This is a sample integration: nothing was asked, and nothing is ever sent to it.',
+    message: 'This is a sample integration. The service never contacts it.',
     fields: mapping ? Object.keys(mapping).map((name) => ({ name, label: name })) : null,
     checked_at: new Date(nowMs).toISOString(),
   }

@@ -71,7 +71,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
       .catch((error: Error) =>
         deps.log.warn(
           { delivery_id: delivery.delivery_id, error: error.message },
-          'the outcome of a delivery is not recorded',
+          'cannot record the outcome of a delivery',
         ),
       )
       .finally(() => underWay.delete(done))

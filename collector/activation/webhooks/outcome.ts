@@ -80,9 +80,9 @@ async function noteFailure(
   )
   const { host } = new URL(rows[0].url)
   await mailOwners(client, organizationId, {
-    subject: `Webhook to ${host} switched off`,
+    subject: `Webhook to ${host} turned off`,
     text:
-      `${isGone ? `${host} answered 410 Gone` : `Every try of ${failingDaysMax} days has failed`}, so nothing more is ` +
+      `${isGone ? `${host} answered 410 Gone` : `All attempts of ${failingDaysMax} days failed`}, so nothing more is ` +
       `sent to the webhook ${webhookId}.\n\nOnce its receiver works again, switch it on, and replay what failed:\n` +
       `  PATCH /api/v1/webhooks/${webhookId} {"enabled": true}\n` +
       `  POST /api/v1/webhooks/${webhookId}/replay {"since": "…"}\n`,

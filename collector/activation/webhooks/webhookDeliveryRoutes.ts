@@ -34,10 +34,10 @@ export const deliveryRoutes =
         schema: {
           tags,
           operationId: 'listWebhookDeliveries',
-          summary: 'List a webhook’s deliveries',
+          summary: 'List the deliveries of a webhook',
           params: ById,
           querystring: DeliveriesQuery,
-          description: 'Newest first; they are kept for 30 days.',
+          description: 'Returns the deliveries of the last 30 days, newest first.',
           response: { 200: Deliveries },
         },
       },
@@ -62,7 +62,7 @@ export const deliveryRoutes =
           params: ById,
           querystring: ProjectQuery,
           description:
-            'One of the type `webhook.test`, tried once; the deliveries say what came of it.',
+            'Sends one message of the type `webhook.test`, without retries. The deliveries show the result.',
           response: { 202: OneDelivery },
         },
       },
@@ -86,7 +86,7 @@ export const deliveryRoutes =
           params: DeliveryById,
           querystring: ProjectQuery,
           description:
-            'Sends the message again, with the same `webhook-id`, whether or not it had arrived.',
+            'Sends the message again with the same `webhook-id`, whether or not it was delivered.',
           response: { 202: OneDelivery },
         },
       },
@@ -110,7 +110,7 @@ export const deliveryRoutes =
           params: ById,
           querystring: ProjectQuery,
           body: Replay,
-          description: 'Sends every message again that was given up, of those since a time.',
+          description: 'Sends all messages again that failed permanently since a given time.',
           response: { 202: Replayed },
         },
       },
@@ -127,5 +127,5 @@ export const deliveryRoutes =
 /** Throws 409: to one that is switched off nothing is sent. */
 function requireEnabled(webhook: Webhook): void {
   if (!webhook.enabled)
-    throw conflict('invalid_state', 'The webhook is switched off: set `enabled` to true first.')
+    throw conflict('invalid_state', 'The webhook is turned off. Set `enabled` to true first.')
 }

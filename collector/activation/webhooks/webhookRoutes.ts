@@ -48,8 +48,7 @@ export const webhookRoutes =
           summary: 'Create a webhook',
           body: NewWebhook,
           description:
-            'Messages are `{ type, timestamp, data }`, signed as Standard Webhooks says with the `secret` that this ' +
-            'answer alone shows. A `url` that leads inside the network is 400.',
+            'Requires the owner or admin role, or the project admin role for a webhook of a project. Messages are `{ type, timestamp, data }`, signed according to Standard Webhooks. Only this answer contains the `secret`. A `url` in a private network returns 400.',
           response: { 201: WithSecret },
         },
       },
@@ -88,7 +87,7 @@ export const webhookRoutes =
           summary: 'List webhooks',
           querystring: ListQuery,
           description:
-            'Of one project, else of the key’s, else of all that the caller may see; oldest first.',
+            'Returns the webhooks of `project_id`, or of every project that the caller can access. Sorted by creation time, oldest first.',
           response: { 200: Page },
         },
       },
@@ -106,7 +105,7 @@ export const webhookRoutes =
           summary: 'Get a webhook',
           params: ById,
           querystring: ProjectQuery,
-          description: 'With what keeps it from working; its secret is not shown again.',
+          description: 'Returns the webhook with its latest error, without its secret.',
           response: { 200: One },
         },
       },
@@ -128,8 +127,7 @@ export const webhookRoutes =
           querystring: ProjectQuery,
           body: WebhookChange,
           description:
-            'What is not named stays. While `enabled` is false nothing is sent and no events are kept for it; once it ' +
-            'is true, what waited goes on.',
+            'Omitted fields keep their values. While `enabled` is false, nothing is sent and no events are kept for it. When it becomes true, waiting messages are sent.',
           response: { 200: One },
         },
       },
@@ -157,7 +155,7 @@ export const webhookRoutes =
           summary: 'Delete a webhook',
           params: ById,
           querystring: ProjectQuery,
-          description: 'With its deliveries; what is under way may still arrive.',
+          description: 'Also deletes its deliveries. Messages in progress can still arrive.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },
@@ -178,11 +176,11 @@ export const webhookRoutes =
         schema: {
           tags,
           operationId: 'rotateWebhookSecret',
-          summary: 'Rotate a webhook’s secret',
+          summary: 'Rotate the secret of a webhook',
           params: ById,
           querystring: ProjectQuery,
           description:
-            'For a day messages are signed with both, the new one first; it is shown this once.',
+            'Returns the new secret, which is shown only once. For a day, messages have signatures of both secrets, the new one first.',
           response: { 200: WithSecret },
         },
       },

@@ -16,7 +16,7 @@ export const tags = ['Webhooks']
 const EventTypes = Type.Array(Choice(eventTypes), {
   minItems: 1,
   maxItems: eventTypes.length,
-  description: 'Which events it is told of.',
+  description: 'The event types that it receives.',
 })
 const Url = Type.String({
   minLength: 1,
@@ -27,7 +27,7 @@ const Description = Nullable(
   Type.String({
     maxLength: 200,
     pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-    description: 'For people.',
+    description: 'A label for people.',
   }),
 )
 
@@ -35,8 +35,7 @@ export const Webhook = Type.Object(
   {
     id: Id,
     project_id: Nullable(Type.String({ format: 'uuid' }), {
-      description:
-        'The project whose events it is told of; null: those of all, and the organization’s own.',
+      description: 'The project of its events. Null: the organization and all of its projects.',
     }),
     description: Description,
     url: Type.String(),
@@ -44,14 +43,14 @@ export const Webhook = Type.Object(
     enabled: Type.Boolean(),
     disabled_reason: Nullable(Choice(['failing', 'gone']), {
       description:
-        'Why the service switched it off: every try of five days failed, or it answered 410. Null otherwise.',
+        'Why the service turned it off: all attempts of five days failed, or the receiver answered 410. Null if it is on.',
     }),
     disabled_at: Nullable(Timestamp),
     failing_since: Nullable(Timestamp, {
-      description: 'Since when every try has failed; null while it works.',
+      description: 'Time since which all attempts fail. Null while it works.',
     }),
     former_secret_until: Nullable(Timestamp, {
-      description: 'Until then messages are signed with the secret before, too.',
+      description: 'Until then, messages are also signed with the previous secret.',
     }),
     version: Version,
     created_at: Timestamp,
@@ -67,20 +66,20 @@ export const Delivery = Type.Object(
   {
     id: Id,
     message_id: Type.String({
-      description: 'The header `webhook-id`: the same in every try, and in replays.',
+      description: 'The header `webhook-id`, which is the same in all attempts and replays.',
     }),
-    type: Type.String({ description: 'The event’s type; `webhook.test` of a test.' }),
-    status: Choice(statuses, { description: 'To be tried (again), answered 2xx, or given up.' }),
+    type: Type.String({ description: 'The type of the event; `webhook.test` for a test.' }),
+    status: Choice(statuses, {
+      description: 'Waiting for an attempt, delivered, or failed permanently.',
+    }),
     attempts: Type.Integer(),
     last_attempt_at: Nullable(Timestamp),
     next_attempt_at: Nullable(Timestamp),
     response_status: Nullable(
-      Type.Integer({ description: 'Of the last try; null without an answer.' }),
+      Type.Integer({ description: 'Status of the last attempt. Null without an answer.' }),
     ),
     response_body: Nullable(Type.String({ description: 'The first 1,024 bytes of that answer.' })),
-    error: Nullable(
-      Type.String({ description: 'Why the last try brought no answer, or not the right one.' }),
-    ),
+    error: Nullable(Type.String({ description: 'Why the last attempt failed.' })),
     created_at: Timestamp,
   },
   { title: 'WebhookDelivery' },
@@ -91,7 +90,7 @@ export const One = Type.Object({ webhook: Webhook })
 export const WithSecret = Type.Object({
   webhook: Webhook,
   secret: Type.String({
-    description: 'What messages are signed with: `whsec_…`. It is shown this once.',
+    description: 'The secret that signs messages: `whsec_…`. It is shown only once.',
   }),
 })
 export const Page = Type.Object({ webhooks: Type.Array(Webhook), next_cursor: NextCursor })
@@ -113,7 +112,7 @@ export const NewWebhook = strictObject({
   project_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Absent: of the whole organization, or of the key’s project.',
+      description: 'Omitted: the entire organization, or the project of the key.',
     }),
   ),
   url: Url,
@@ -133,7 +132,7 @@ export const WebhookChange = strictObject({
 export const Replay = strictObject({
   since: Type.String({
     format: 'date-time',
-    description: 'Failed deliveries of messages from then on.',
+    description: 'Failed deliveries of messages since then.',
   }),
 })
 export const Replayed = Type.Object({

@@ -81,7 +81,10 @@ export async function createWebhook(
     [organizationId, projectId],
   )
   if (rowCount! >= webhooksMax)
-    throw conflict('count_limit_reached', `There are ${webhooksMax} webhooks: delete one first.`)
+    throw conflict(
+      'count_limit_reached',
+      `The limit of ${webhooksMax} webhooks is reached. Delete one first.`,
+    )
   const [webhookId, secret] = [uuidV7(), newWebhookSecret()]
   const { rows } = await client.query<Row>(
     `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, description, is_enabled, sealed_secret)

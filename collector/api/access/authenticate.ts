@@ -40,7 +40,7 @@ export function createAuthenticate(
     sentIn: string,
   ): Promise<Principal> => {
     const key = await keyNamed(sha256(apiKey).toString('base64'))
-    if (!key) throw unauthorized.key(`${sentIn} has no valid API key of this service.`)
+    if (!key) throw unauthorized.key(`${sentIn} does not contain a valid API key of this service.`)
     if (key.expires_at && key.expires_at.getTime() <= Date.now()) {
       throw unauthorized.key(`This API key expired at ${key.expires_at.toISOString()}.`)
     }
@@ -92,7 +92,7 @@ export function createAuthenticate(
       const claims = await tokens.verify(bearer)
       const member = claims && (await memberNamed(claims.memberId))
       if (!member || claims.issuedAt < member.valid_from_seconds)
-        throw unauthorized.key('The token of the Authorization header is not good, or no longer.')
+        throw unauthorized.key('The token in the Authorization header is invalid or has expired.')
       return principalOf(member)
     }
     const principal = access.members ? await bySession(request) : null

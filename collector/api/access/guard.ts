@@ -141,6 +141,6 @@ function requireAllowed(
   if (caller.kind === 'key') requireKeyRole(caller.role, access.keyRole)
   // Data routes know keys of the organization or of one project; a plain member's projects are neither.
   if (caller.kind === 'member' && caller.role === 'member' && access.members !== true) {
-    throw forbidden('Reading this takes an owner or an admin of the organization.')
+    throw forbidden('This requires the owner or admin role in the organization.')
   }
 }

@@ -22,7 +22,7 @@ export function createRecordLastUsed(postgres: Postgres, log: WarnLog): (keyId: 
         [keyId],
       )
       .catch((error: Error) =>
-        log.warn({ error: error.message }, 'the last use of a key is not recorded'),
+        log.warn({ error: error.message }, 'cannot record the last use of a key'),
       )
   }
 }

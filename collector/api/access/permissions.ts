@@ -10,7 +10,7 @@ import {
 } from './principal.ts'
 
 /** For share links, which no route lets come here: what they open asks only for a scope. */
-const mayNothing = () => forbidden('A share link administers nothing.')
+const mayNothing = () => forbidden('Share links cannot administer anything.')
 
 /** Whether a key of one role may all that one of the other may. */
 export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
@@ -21,8 +21,8 @@ export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>)
   if (coversRole(role, needed)) return
   throw forbidden(
     needed === 'admin'
-      ? `A key that may only ${role} administers nothing.`
-      : 'A key that may only read changes nothing.',
+      ? `Keys with the role ${role} cannot administer anything.`
+      : 'Read-only keys cannot change anything.',
   )
 }
 
@@ -59,7 +59,7 @@ export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =
 /** Throws 403 "forbidden" unless the caller may act for the whole organization. */
 export function requireOrganizationAdmin(principal: Principal): void {
   if (!isOrganizationAdmin(principal))
-    throw forbidden('This takes an owner or an admin of the organization.')
+    throw forbidden('This requires the owner or admin role in the organization.')
 }
 
 /** Throws 403 "forbidden" for a plain member. Keys pass: their scope decides which records they reach. */
@@ -71,7 +71,7 @@ export function requireWholeOrganization({ caller }: Principal): void {
 /** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization that may what owners may. */
 export function requireOwner({ projectId, caller }: Principal): void {
   if (projectId !== null || caller.kind === 'share' || caller.role !== 'owner')
-    throw forbidden('This takes an owner of the organization.')
+    throw forbidden('This requires the owner role in the organization.')
 }
 
 /**

@@ -90,9 +90,9 @@ export async function projectFor(
   action: Action,
 ): Promise<ProjectGrant> {
   const { organizationId, caller } = principal
-  if (caller.kind === 'share') throw forbidden('A share link administers nothing.')
+  if (caller.kind === 'share') throw forbidden('Share links cannot administer anything.')
   const projectId = asked?.toLowerCase() ?? principal.projectId
-  if (!projectId) throw invalidParameter('project_id', 'is missing')
+  if (!projectId) throw invalidParameter('project_id', 'is required')
   requireOwnProject(principal, resource, projectId)
   const memberId = plainMemberId(principal)
   const role = await readRoleInProject(postgres, { organizationId, projectId, memberId })
@@ -106,10 +106,10 @@ function requireAction(role: ProjectRole, action: Action): void {
   if (role === 'admin' || action === 'read') return
   throw action === 'identity'
     ? identityIsForAdmins()
-    : forbidden('This takes an admin of the project.')
+    : forbidden('This requires the project admin role.')
 }
 
-const identityIsForAdmins = () => forbidden('Who people are is for admins of the project to see.')
+const identityIsForAdmins = () => forbidden('Identity data requires the project admin role.')
 
 /** Whose lists, exports, integrations and campaigns a request is about. */
 export interface RecordScope {
@@ -164,7 +164,7 @@ export async function audienceProjectOf(
   if (asked === undefined) {
     throw invalidParameter(
       'project_id',
-      'is missing: name the project by X-Project-Id or ?project_id=',
+      'is required: send a project id as X-Project-Id or ?project_id=',
     )
   }
   return (await projectFor(postgres, request.principal, 'audiences', asked, action)).projectId
@@ -249,7 +249,7 @@ export function createScopeOf(postgres: Postgres): ScopeOf {
     const memberId = plainMemberId(principal)
     if (memberId !== null) {
       if (projectId === null)
-        throw invalidParameter('project_id', 'is missing: you read one project at a time')
+        throw invalidParameter('project_id', 'is required: this route reads one project at a time')
       const role = await roleIn(JSON.stringify({ memberId, projectId }))
       if (!role)
         throw asked.projectId ? notFound.project() : pixel ? notFound.pixel() : notFound.campaign()

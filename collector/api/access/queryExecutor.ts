@@ -115,7 +115,7 @@ function openQueryExecutor(
     if (signal.aborted) throw callerGone()
     if (!(await limiter.enter(owner, signal))) {
       if (signal.aborted) throw callerGone()
-      throw busy('This organization has too many requests under way.', busyRetrySeconds)
+      throw busy('This organization has too many requests in progress.', busyRetrySeconds)
     }
     const startedAt = performance.now()
     try {
@@ -155,7 +155,7 @@ function openQueryExecutor(
   return through(clickhouse)
 }
 
-const callerGone = () => new ClientDisconnected('the caller has gone')
+const callerGone = () => new ClientDisconnected('the client disconnected')
 
 /** ClickHouse's codes for a query that took more than it may. */
 const overLimit = new Set([
@@ -184,8 +184,11 @@ function toApiError(error: unknown, { window }: ReadBy, { secondsMax }: ReadLimi
   const isOwnMemory = code === memoryLimitExceeded && /query memory limit/i.test(message)
   if (overLimit.has(code))
     return queryTooHeavy(`it takes longer than ${secondsMax} seconds`, window)
-  if (isOwnMemory) return queryTooHeavy('it takes more memory than one request may have', window)
+  if (isOwnMemory) return queryTooHeavy('it needs more memory than one request may use', window)
   if (overloaded.has(code) || code === memoryLimitExceeded)
-    return busy('ClickHouse has too much to do now.', busyRetrySeconds)
+    return busy(
+      'The database is overloaded. Retry after the number of seconds in Retry-After.',
+      busyRetrySeconds,
+    )
   return error
 }

@@ -85,7 +85,7 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
     throw new ApiError(
       429,
       'rate_limited',
-      `More than ${inWords(rate)} of ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}: wait, then ask again.`,
+      `Rate limit exceeded: ${inWords(rate)} for ${limit === 'share' ? 'this link' : per === 'caller' ? 'this key' : 'this organization'}. Wait, then retry.`,
       { headers: { ...told, 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) } },
     )
   }
@@ -101,9 +101,9 @@ export function describeRateLimit(limit: RateLimitName): string {
     return `${inWords(rate)}, bursts of ${burst}, per ${per === 'caller' ? 'key' : 'organization'}`
   })
   const told = isTold(limit)
-    ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` tell of the tightest of them.'
+    ? ' `X-RateLimit-Limit`, `-Burst` and `-Remaining` describe the strictest of them.'
     : ''
-  return `${parts.join('; ')}.${told} \`Retry-After\` says for how many seconds to wait.`
+  return `${parts.join('; ')}.${told} \`Retry-After\` contains the seconds to wait.`
 }
 
 interface TokensTaken {

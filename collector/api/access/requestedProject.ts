@@ -38,7 +38,7 @@ export const projectHeader = {
 export async function readProjectHeader(request: FastifyRequest): Promise<void> {
   const header = request.headers['x-project-id']?.toString().toLowerCase()
   if (header === undefined) return
-  if (!isUuid(header)) throw invalidParameter('X-Project-Id', `must be a uuid (got "${header}")`)
+  if (!isUuid(header)) throw invalidParameter('X-Project-Id', `must be a UUID (got "${header}")`)
   const part = scopedPart(request.routeOptions.schema)
   const values = part && (request[parts[part]] as { project_id?: unknown } | null | undefined)
   if (typeof values !== 'object' || values === null) return
@@ -62,12 +62,12 @@ export function askedProject({
 }: Pick<ProjectRequest, 'query' | 'body'>): string | undefined {
   const named = [projectIdIn(query), projectIdIn(body)].filter((id) => id !== undefined)
   if (named.some((id) => id !== named[0]))
-    throw invalidParameter('project_id', 'is given twice and differs')
+    throw invalidParameter('project_id', 'has two different values')
   return named[0]
 }
 
 function projectIdIn(part: unknown): string | undefined {
   const text = (part as { project_id?: string } | null)?.project_id
-  if (text !== undefined && !isUuid(text)) throw invalidParameter('project_id', 'must be a uuid')
+  if (text !== undefined && !isUuid(text)) throw invalidParameter('project_id', 'must be a UUID')
   return text?.toLowerCase()
 }

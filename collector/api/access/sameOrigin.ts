@@ -19,7 +19,7 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string): v
     throw new ApiError(
       403,
       'cross_origin',
-      `A session serves only requests of the dashboard’s own pages, at ${new URL(publicUrl).origin}.`,
+      `Sessions work only for requests of the dashboard’s own pages, at ${new URL(publicUrl).origin}.`,
     )
   }
 }

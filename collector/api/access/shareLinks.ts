@@ -18,7 +18,7 @@ const sharedRoutes: ReadonlySet<string> = new Set([
 /** Throws 403 "forbidden" for a route that share links do not open. */
 export function requireSharedRoute({ method, routeOptions }: FastifyRequest): void {
   if (!sharedRoutes.has(`${method} ${routeOptions.url}`))
-    throw forbidden('A share link shows the figures that were shared, and nothing else.')
+    throw forbidden('Share links can only read the shared figures.')
 }
 
 /** A share link that is remembered; when it ends is looked at anew with every request. */

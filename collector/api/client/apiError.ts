@@ -39,7 +39,7 @@ export async function errorOf(answer: Response): Promise<ApiError> {
     typeof error === 'string' ? error : 'unknown',
     typeof message === 'string'
       ? message
-      : `The service answered ${answer.status} without saying why.`,
+      : `The service answered ${answer.status} without an error message.`,
     { details, retryAfterSeconds: retryAfterSecondsOf(answer.headers.get('retry-after')) },
   )
 }

@@ -13,7 +13,7 @@ export function requestOf(
   const rest = new Map(Object.entries(params).filter(([, value]) => value !== undefined))
   const path = template.replace(/\{(\w+)\}/g, (_, name) => {
     const value = rest.get(name)
-    if (value === undefined) throw new TypeError(`${name} is missing, which ${template} names`)
+    if (value === undefined) throw new TypeError(`${name} is required by ${template}`)
     rest.delete(name)
     return encodeURIComponent(String(value))
   })

@@ -20,8 +20,8 @@ export const healthRoutes =
         schema: {
           tags,
           operationId: 'checkHealth',
-          summary: 'Check that the process is alive',
-          description: 'Whether it answers at all; asks no store.',
+          summary: 'Check liveness',
+          description: 'Open to all callers. Returns 200 while the process runs. Queries no store.',
           response: { 200: Healthy },
         },
       },
@@ -35,9 +35,13 @@ export const healthRoutes =
         schema: {
           tags,
           operationId: 'checkReadiness',
-          summary: 'Check that the process accepts requests',
-          description: 'Whether a load balancer should send it any.',
-          response: { 200: Healthy, 503: answerOf('`not_ready`: `message` says why.', ErrorBody) },
+          summary: 'Check readiness',
+          description:
+            'Open to all callers. Returns 200 if a load balancer should send requests to this process.',
+          response: {
+            200: Healthy,
+            503: answerOf('`not_ready`: `message` contains the reason.', ErrorBody),
+          },
         },
       },
       async () => {

@@ -20,7 +20,7 @@ export const metricsRoutes =
     app.get(
       '/metrics',
       {
-        schema: { tags: ['Health'], summary: 'Prometheus metrics of this machine', hide: true },
+        schema: { tags: ['Health'], summary: 'Get metrics', hide: true },
         config: { access: { to: 'anyone' } },
       },
       async (request, reply) => {
@@ -58,7 +58,7 @@ function requireThisMachine({ raw, headers }: FastifyRequest): void {
   const isHere = loopback.test(raw.socket.remoteAddress ?? '')
   if (!isHere || forwardingHeaders.some((name) => name in headers)) {
     throw forbidden(
-      'Metrics are for this machine alone: set FOOTFALL_METRICS_TOKEN or FOOTFALL_METRICS_PORT to read them from another.',
+      'Metrics are available only on this machine. To read them from another, set FOOTFALL_METRICS_TOKEN or FOOTFALL_METRICS_PORT.',
     )
   }
 }

@@ -24,7 +24,7 @@ export function createStartupServer({ host, port }: Pick<Config, 'host' | 'port'
     const app = Fastify({ logger: false, forceCloseConnections: true })
     app.setErrorHandler(answerError)
     app.setNotFoundHandler(() => {
-      throw busy(`The service starts as soon as it can: ${awaited}.`, retrySeconds)
+      throw busy(`The service is starting: ${awaited}. Try again.`, retrySeconds)
     })
     await app.register(healthRoutes(() => awaited))
     await listen(app, host, port, 'PORT')

@@ -72,7 +72,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     return
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
-  const known = clientErrors[error.code ?? ''] ?? malformed('This is not a request in HTTP/1.1.')
+  const known = clientErrors[error.code ?? ''] ?? malformed('This is not an HTTP/1.1 request.')
   const body = JSON.stringify(bodyOf(known, randomUUID()))
   socket.end(
     [
@@ -100,7 +100,7 @@ const clientErrors: Readonly<Record<string, ApiError>> = {
   HPE_HEADER_OVERFLOW: new ApiError(
     431,
     'headers_too_large',
-    'Address and headers are larger than 16 KiB.',
+    'The request line and headers are larger than 16 KiB.',
   ),
 }
 
@@ -116,33 +116,27 @@ const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) =>
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
   if (error instanceof NoSecretKeyError) return noSecretKey
-  if (isUnavailable(error)) return busy('A database is not reachable now.', storeRetrySeconds)
+  if (isUnavailable(error)) return busy('A database is unavailable. Try again.', storeRetrySeconds)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ApiError(413, 'too_large', 'The body is larger than this route takes.')
+      return new ApiError(413, 'too_large', 'The body exceeds the size limit of this route.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return unsupportedMediaType(mediaTypesOf(request))
     case 'FST_ERR_BAD_URL':
-      return malformed(
-        'The address has a percent sign without two hexadecimal digits that make UTF-8.',
-      )
+      return malformed('The URL contains a percent sign that does not start a valid UTF-8 escape.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ApiError(
-        414,
-        'uri_too_long',
-        'A part of the path is longer than anything it could name.',
-      )
+      return new ApiError(414, 'uri_too_long', 'A path segment is longer than any valid name.')
   }
   const status = error.statusCode ?? 500
   return status < 500
     ? new ApiError(status, 'malformed', error.message)
-    : new ApiError(500, 'internal_error', 'Something went wrong on our side. Try again.')
+    : new ApiError(500, 'internal_error', 'An internal error occurred. Try again.')
 }
 
 const noSecretKey = new ApiError(
   503,
   'not_configured',
-  'This service cannot store secrets: its operator has to set FOOTFALL_SECRET_KEY.',
+  'This service cannot store secrets. Its operator must set FOOTFALL_SECRET_KEY.',
 )
 
 /** The bodies that the request's route takes. */
@@ -175,12 +169,9 @@ export function refuseEncodedBody(
     done(null, payload as never)
   else {
     done(
-      new ApiError(
-        415,
-        'unsupported_media_type',
-        'Content-Encoding: send the body as it is, not compressed.',
-        { headers: { 'accept-encoding': 'identity' } },
-      ),
+      new ApiError(415, 'unsupported_media_type', 'Content-Encoding: send the body uncompressed.', {
+        headers: { 'accept-encoding': 'identity' },
+      }),
     )
   }
 }

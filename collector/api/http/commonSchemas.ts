@@ -27,14 +27,14 @@ export const strictObject = <P extends Record<string, TSchema>>(
 /** An answer that leaves as bytes, which no serializer looks at. */
 export const Bytes = (schema: TSchema) => Type.Unsafe<Readable | Buffer>(schema)
 
-export const Version = Type.Integer({ description: 'Grows with every change.' })
+export const Version = Type.Integer({ description: 'Increases with each change.' })
 
 /** What an update sends to be sure that nobody changed the object meanwhile. */
 export const SeenVersion = Type.Optional(
   Type.Integer({
     minimum: 1,
     description:
-      'The version that was edited. When the object has another by now: 409 `conflict` and the object.',
+      'The version that you edited. If the object has another version, the answer is 409 `conflict` with the current object.',
   }),
 )
 
@@ -48,14 +48,14 @@ export const Name = Type.String({
 /** What every answer other than 2xx says (answerErrors.ts); some say more. */
 export const ErrorBody = Type.Object(
   {
-    error: Type.String({ description: 'What went wrong, in words that never change.' }),
+    error: Type.String({ description: 'The error, in words that never change.' }),
     code: Choice(allErrorCodes, {
       description:
-        'For programs: the cause, from a fixed catalogue. An `error` with several causes has one code each.',
+        'For programs: the cause, from a fixed catalog. An `error` with several causes has one code for each.',
     }),
-    message: Type.String({ description: 'For people.' }),
+    message: Type.String({ description: 'An explanation for people.' }),
     request_id: Type.String({ format: 'uuid' }),
-    parameter: Type.Optional(Type.String({ description: 'What is wrong, with 400.' })),
+    parameter: Type.Optional(Type.String({ description: 'The wrong parameter, with 400.' })),
   },
   { title: 'Error' },
 )

@@ -42,7 +42,7 @@ export function openCursors(key: Buffer): Cursors {
         if (!isOurs) {
           throw invalidParameter(
             'cursor',
-            'is not a next_cursor of this list: give one as it was given, or none to start anew',
+            'must be a next_cursor of this list. Pass it unchanged, or omit it to start again.',
           )
         }
         return JSON.parse(text) as Place

@@ -31,7 +31,7 @@ export const malformed = (message: string) => new ApiError(400, 'malformed', mes
 
 /** 401, in the words of the spec's Authentication part. */
 export const unauthorized = {
-  key: (message = 'The request has no valid API key of this service.') =>
+  key: (message = 'The request does not contain a valid API key of this service.') =>
     new ApiError(401, 'Invalid API key', message),
   secret: () =>
     new ApiError(401, 'Invalid API secret', 'The X-Api-Secret header does not match the key.'),
@@ -40,35 +40,30 @@ export const unauthorized = {
     new ApiError(
       401,
       'API secret is required',
-      `The organization requires the key's secret. Next to ${sentIn}, send the secret in the header X-Api-Secret.`,
+      `The organization requires the key's secret. Send it in the header X-Api-Secret, in addition to ${sentIn}.`,
     ),
   /** A project key names another project on a pixel or own-project route (spec: Errors and limits). */
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** A share link that was never made, was revoked or has expired: the same for all. */
-  share: () =>
-    new ApiError(
-      401,
-      'invalid_share_link',
-      'This link has expired, was revoked, or is not all there.',
-    ),
+  share: () => new ApiError(401, 'invalid_share_link', 'This link is invalid, expired or revoked.'),
   /** Dashboard routes: nobody is signed in. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
   /** Sign-in: the same for an unknown address and a wrong password. */
   credentials: () =>
-    new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is not right.'),
+    new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is wrong.'),
   /** The password was right, and is not enough. */
   secondFactorRequired: () =>
     new ApiError(
       401,
       'second_factor_required',
-      'Send the `code` that your authenticator app shows, too.',
+      'Also send the `code` that your authenticator app shows.',
     ),
   /** Of a second factor: wrong, used before, or too old. */
   code: () =>
     new ApiError(
       401,
       'invalid_code',
-      'The code is not right, or was used already: wait for the next one.',
+      'The code is wrong or was already used. Wait for the next one.',
     ),
 }
 
@@ -111,34 +106,39 @@ export const lastOwner = () =>
   new ApiError(
     409,
     'last_owner',
-    'This is the last owner of the organization: make somebody else an owner first.',
+    'This is the last owner of the organization. Make another member an owner first.',
   )
 
 /** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
 export const notFound = {
   organization: () =>
-    new ApiError(404, 'organization not found', 'You belong to no organization with this id.'),
-  project: () => new ApiError(404, 'project not found', 'No project of yours has this id.'),
-  session: () => new ApiError(404, 'session not found', 'No session of yours has this id.'),
+    new ApiError(
+      404,
+      'organization not found',
+      'You are not a member of an organization with this id.',
+    ),
+  project: () => new ApiError(404, 'project not found', 'You have no project with this id.'),
+  session: () => new ApiError(404, 'session not found', 'You have no session with this id.'),
   emailChange: () =>
     new ApiError(
       404,
       'email change not found',
-      'The link was used, expired, was replaced or ended, or belongs to another account.',
+      'The link was used, has expired, was replaced or canceled, or belongs to another account.',
     ),
-  pixel: () => new ApiError(404, 'pixel not found', 'No pixel of yours has this id.'),
+  pixel: () => new ApiError(404, 'pixel not found', 'You have no pixel with this id.'),
   build: () => new ApiError(404, 'build not found', 'This audience has no build with this id.'),
-  audience: () => new ApiError(404, 'audience not found', 'No audience of yours has this id.'),
-  webhook: () => new ApiError(404, 'webhook not found', 'No webhook of yours has this id.'),
+  audience: () => new ApiError(404, 'audience not found', 'You have no audience with this id.'),
+  webhook: () => new ApiError(404, 'webhook not found', 'You have no webhook with this id.'),
   delivery: () =>
     new ApiError(404, 'delivery not found', 'This webhook has no delivery with this id.'),
-  list: () => new ApiError(404, 'list not found', 'No list of yours has this id.'),
+  list: () => new ApiError(404, 'list not found', 'You have no list with this id.'),
   listImport: () => new ApiError(404, 'import not found', 'This list has no import with this id.'),
-  campaign: () => new ApiError(404, 'campaign not found', 'No campaign of yours has this id.'),
+  campaign: () => new ApiError(404, 'campaign not found', 'You have no campaign with this id.'),
   integration: () =>
-    new ApiError(404, 'integration not found', 'No integration of yours has this id.'),
-  shareLink: () => new ApiError(404, 'share link not found', 'No share link of yours has this id.'),
-  export: () => new ApiError(404, 'export not found', 'No export of yours has this id.'),
+    new ApiError(404, 'integration not found', 'You have no integration with this id.'),
+  shareLink: () =>
+    new ApiError(404, 'share link not found', 'You have no share link with this id.'),
+  export: () => new ApiError(404, 'export not found', 'You have no export with this id.'),
   exportRun: () => new ApiError(404, 'run not found', 'This export has no run with this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),
   taxonomy: (name: string) =>
@@ -146,28 +146,24 @@ export const notFound = {
   member: () =>
     new ApiError(404, 'member not found', 'No member of your organization has this id.'),
   projectMember: () =>
-    new ApiError(
-      404,
-      'project member not found',
-      'Nobody with this id is a member of the project.',
-    ),
-  key: () => new ApiError(404, 'key not found', 'No API key of yours has this id.'),
+    new ApiError(404, 'project member not found', 'The project has no member with this id.'),
+  key: () => new ApiError(404, 'key not found', 'You have no API key with this id.'),
   invitation: () =>
     new ApiError(
       404,
       'invitation not found',
-      'The invitation does not exist, was used, or has expired.',
+      'The invitation does not exist, was used or has expired.',
     ),
   passwordReset: () =>
     new ApiError(
       404,
       'password reset not found',
-      'The link does not exist, was used, or has expired.',
+      'The link does not exist, was used or has expired.',
     ),
-  erasure: () => new ApiError(404, 'erasure not found', 'No erasure of yours has this id.'),
-  optOut: () => new ApiError(404, 'opt-out not found', 'They are not on your list.'),
+  erasure: () => new ApiError(404, 'erasure not found', 'You have no erasure with this id.'),
+  optOut: () => new ApiError(404, 'opt-out not found', 'This person is not on your opt-out list.'),
   route: (method: string, path: string) =>
-    new ApiError(404, 'not_found', `There is no ${method} ${path}.`),
+    new ApiError(404, 'not_found', `There is no route ${method} ${path}.`),
 }
 
 /** 405: the path has other methods. */
@@ -175,7 +171,7 @@ export const methodNotAllowed = (method: string, path: string, allowed: readonly
   new ApiError(
     405,
     'method_not_allowed',
-    `There is no ${method} ${path}: the path takes ${allowed.join(', ')}.`,
+    `There is no route ${method} ${path}. This path accepts ${allowed.join(', ')}.`,
     {
       headers: { allow: allowed.join(', ') },
     },
@@ -201,14 +197,14 @@ export function queryTooHeavy(
     return new ApiError(
       400,
       'query_too_heavy',
-      `This is too much for one request: ${reason}. Ask for less.`,
+      `This request is too expensive: ${reason}. Request less.`,
     )
   }
   const [start, end] = [window.startMs, window.endMs].map((ms) => new Date(ms).toISOString())
   return new ApiError(
     400,
     'query_too_heavy',
-    `The window from ${start} to ${end} is too much for one request: ${reason}. Take a shorter window or fewer filters.`,
+    `The window from ${start} to ${end} is too expensive for one request: ${reason}. Use a shorter window or fewer filters.`,
     { body: { parameter: 'start_ms', start_ms: window.startMs, end_ms: window.endMs } },
   )
 }
@@ -220,4 +216,4 @@ export class ClientDisconnected extends Error {}
 
 /** 406: the Accept header rules out every form the answer could have. */
 export const notAcceptable = (types: readonly string[]) =>
-  new ApiError(406, 'not_acceptable', `Accept: this answer is to be had as ${types.join(', ')}.`)
+  new ApiError(406, 'not_acceptable', `Accept: this route returns ${types.join(', ')}.`)

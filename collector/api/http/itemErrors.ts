@@ -5,12 +5,12 @@ import type { ApiError } from './errors.ts'
 
 /** What every batch answer says of an item that it refuses; some say more. */
 export const itemErrorMembers = <const C extends string>(codes: readonly C[]) => ({
-  index: Type.Integer({ description: 'The place of the item in the request, from 0.' }),
+  index: Type.Integer({ description: 'The position of the item in the request, from 0.' }),
   path: Type.String({
-    description: 'JSON pointer into the item to what is wrong; empty for the whole item.',
+    description: 'JSON pointer to the wrong value in the item. Empty: the item itself.',
   }),
-  code: Choice(codes, { description: 'For programs: what is wrong.' }),
-  message: Type.String({ description: 'For people.' }),
+  code: Choice(codes, { description: 'For programs: the cause.' }),
+  message: Type.String({ description: 'An explanation for people.' }),
 })
 
 /** The error of an item whose result stands among the others. */
@@ -20,7 +20,7 @@ export const ItemError = Type.Object(
     ...itemErrorMembers(allErrorCodes),
     parameter: Type.Optional(Type.String()),
   },
-  { title: 'ItemError', description: 'What is wrong with the item.' },
+  { title: 'ItemError', description: 'Why the item was refused.' },
 )
 
 export function itemErrorOf(index: number, { error, code, message, extra }: ApiError) {

@@ -44,9 +44,9 @@ function excessOf(text: string): string | null {
     else if (code === comma) values++
     else if (code === bracket || code === brace) {
       values++
-      if (++depth > depthMax) return `is nested deeper than ${depthMax} levels`
+      if (++depth > depthMax) return `must be nested at most ${depthMax} levels deep`
     } else if (code === bracketEnd || code === braceEnd) depth--
-    if (values > valuesMax) return `holds more than ${valuesMax} values`
+    if (values > valuesMax) return `must contain at most ${valuesMax} values`
   }
   return null
 }

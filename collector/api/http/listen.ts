@@ -15,9 +15,9 @@ export async function listen(
     if (code === 'EADDRINUSE')
       throw new StartError(`port ${port} is in use; set ${setting} to another`)
     if (code === 'EACCES')
-      throw new StartError(`port ${port} is not ours to use; set ${setting} to another`)
+      throw new StartError(`no permission to use port ${port}; set ${setting} to another`)
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new StartError(`HOST ${host} is no address of ours`)
+      throw new StartError(`HOST ${host} is not an address of this machine`)
     throw error
   }
 }

@@ -15,7 +15,7 @@ export function requireVersion(
   if (edited === undefined || edited === current.version) return
   throw conflict(
     'version_conflict',
-    `Somebody else has changed this meanwhile: it is at version ${current.version} now.`,
+    `Another user changed this object, which is now at version ${current.version}. Reload it and try again.`,
     {
       [kind]: current,
     },

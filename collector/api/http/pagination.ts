@@ -8,7 +8,7 @@ const cursorLengthMax = 512
 /** The parameter `cursor` of every list. */
 export const CursorParameter = Type.String({
   maxLength: cursorLengthMax,
-  description: '`next_cursor` of the page before.',
+  description: '`next_cursor` of the previous page.',
 })
 
 /** The query parameters of the lists of PostgreSQL. */
@@ -17,7 +17,7 @@ export const pageQuery = {
   cursor: Type.Optional(CursorParameter),
 }
 export const NextCursor = Type.Optional(
-  Type.String({ description: 'Where the next page begins; absent on the last.' }),
+  Type.String({ description: 'Cursor of the next page. The last page has none.' }),
 )
 
 const defaultLimit = 100

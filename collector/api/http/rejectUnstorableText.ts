@@ -6,10 +6,7 @@ export async function rejectUnstorableText({ body }: FastifyRequest): Promise<vo
   if (typeof body !== 'object' || body === null) return
   for (const [name, value] of Object.entries(body)) {
     if (!isStorable(value)) {
-      throw invalidParameter(
-        name,
-        'holds characters that cannot be stored: NUL, or half a surrogate pair',
-      )
+      throw invalidParameter(name, 'must not contain NUL or half a surrogate pair')
     }
   }
 }

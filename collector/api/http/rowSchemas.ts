@@ -35,7 +35,7 @@ export function selectableRow({ title, fields, always, description }: Rows) {
   const members = fields.map(memberOf).map(([name, value]) => [name, Type.Optional(value)] as const)
   const selected = Type.Object(Object.fromEntries(members), {
     title: `Selected${title}`,
-    description: 'With `select`: the fields that it names.',
+    description: 'With `select`: the selected fields.',
     minProperties: 1,
   })
   const whole = { title, description, required: always.map(({ name }) => name) }
@@ -54,12 +54,12 @@ export const FieldDescription = Type.Object(
     only_when_named: Type.Optional(
       Type.Boolean({
         description:
-          'True of fields that are computed where a request names them, in select, filter or distinct.',
+          'True for fields that are computed only if a request names them in select, filter or distinct.',
       }),
     ),
     values: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'All that it may hold, where that is a fixed list.',
+        description: 'All possible values, if the field has a fixed list.',
       }),
     ),
   },

@@ -11,7 +11,7 @@ interface Conflict {
 const conflicts: readonly Conflict[] = [
   {
     code: 'version_conflict',
-    meaning: 'the object has another version by now, which the answer contains',
+    meaning: 'the object has another version, which the answer contains',
     operations: [
       'setAnalyticsGoals',
       'setIntentRules',
@@ -29,12 +29,12 @@ const conflicts: readonly Conflict[] = [
   },
   {
     code: 'already_exists',
-    meaning: 'the object exists already',
+    meaning: 'the object already exists',
     operations: ['addProjectMember', 'confirmEmailChange', 'inviteMember'],
   },
   {
     code: 'in_use',
-    meaning: 'something else depends on the object, and the answer names it',
+    meaning: 'another object depends on this one; the answer names it',
     operations: [
       'deleteAudience',
       'deleteExport',
@@ -50,7 +50,7 @@ const conflicts: readonly Conflict[] = [
   {
     code: 'invalid_state',
     meaning:
-      'the state of the object, or of one that it needs, does not allow the request, or one of them has just been deleted',
+      'the state of the object or of one it needs does not allow the request, or one of them was just deleted',
     operations: [
       'acceptInvitation',
       'addListItems',
@@ -128,12 +128,12 @@ const conflicts: readonly Conflict[] = [
   },
   {
     code: 'last_owner',
-    meaning: 'the organization would have no owner who can sign in',
+    meaning: 'the organization would lose its last owner who can sign in',
     operations: ['removeMember', 'updateMember'],
   },
   {
     code: 'not_ready',
-    meaning: 'what the request reads is not complete yet',
+    meaning: 'the data of this request is not complete yet',
     operations: [
       'createExportRun',
       'findCompaniesByTopic',

@@ -38,9 +38,7 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
       response: {
         ...answers,
         400: problem(
-          'A parameter is wrong: `error` is `invalid_parameter` or `malformed`, `parameter` names it. Or ' +
-            '`query_too_heavy`: there is no answer within the time and memory that one request has; take a shorter ' +
-            'window.',
+          'A parameter is wrong. `error` is `invalid_parameter` or `malformed`, and `parameter` names it. `query_too_heavy`: the request exceeds the limits on time or memory; use a shorter window.',
         ),
         ...refusalsOf(access),
         ...(route.config?.charged && access.to === 'key' && chargeRefusals(access)),
@@ -52,7 +50,7 @@ export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
         ),
         ...conflict,
         503: problem(
-          '`busy`: a database is away or has too much to do, or too many requests of the organization are under way; `Retry-After` says for how many seconds to wait.',
+          '`busy`: a database is unavailable or overloaded, or the organization has too many requests in progress. Retry after the seconds in `Retry-After`.',
         ),
       },
     },
@@ -67,8 +65,8 @@ function securityOf(access: Exclude<Access, { to: 'anyone' }>) {
 function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, object> {
   if (access.to === 'session') {
     return {
-      401: problem('`unauthenticated`: nobody is signed in.'),
-      403: problem('`forbidden`, or `cross_origin` for what a page of another site sends.'),
+      401: problem('`unauthenticated`: no valid session.'),
+      403: problem('`forbidden`, or `cross_origin` for requests from pages of other sites.'),
       404: problem(notThere),
     }
   }
@@ -84,16 +82,16 @@ function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, o
   }
 }
 
-const notThere = 'What is named does not exist, or is somebody else’s; `error` says what.'
+const notThere =
+  'The object does not exist or belongs to another organization. `error` names its type.'
 
 /** What billing adds to the answers of a route whose records are charged. */
 const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
   402: problem(
-    '`budget_exceeded`: the budget of the organization, or of the key’s project, does not cover it.',
+    '`budget_exceeded`: the budget of the organization or of the key’s project is too small.',
   ),
   429: problem(
-    `\`rate_limited\`: ${describeRateLimit(limit)} Or \`platform_cap_exceeded\`, a usage limit: \`kind\` is ` +
-      '`limit_reached` (it succeeds after `resets_at`), `request_too_large` or `shut_off`.',
+    `\`rate_limited\`: ${describeRateLimit(limit)} \`platform_cap_exceeded\`: a usage limit. \`kind\` is \`limit_reached\` (succeeds after \`resets_at\`), \`request_too_large\` or \`shut_off\`.`,
   ),
 })
 
@@ -110,13 +108,11 @@ const idempotencyKey = {
     Type.String({
       maxLength: 255,
       description:
-        'Makes a repeat of the same request free for 24 hours, for exactly the records that were charged with this ' +
-        'key. The repeat reads the window of the first; records that came since, and those on another meter, are ' +
-        'charged.',
+        'Makes repeats of the same request free for 24 hours, for exactly the records charged with this key. The repeat reads the window of the first request. Newer records and records of another meter are charged.',
     }),
   ),
 }
 
 const problem = (description: string) => answerOf(description, ErrorBody)
 
-const refused = problem('The request cannot be read, or is refused: `error` says why.')
+const refused = problem('The request is malformed or refused. `error` contains the reason.')

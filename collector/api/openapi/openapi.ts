@@ -31,34 +31,39 @@ export async function describeRoutes(app: FastifyInstance, publicUrl: string): P
   await app.register(openapiRoute)
 }
 
-const description = `Web events captured by the Footfall pixel, and who they were.
+const description = `Web events that the Footfall pixel captured, and the people behind them.
 
-Every error is \`{ "error", "code", "message", "request_id" }\`: \`code\` is for programs, \`error\` does not change either, \`message\`
-is for people. Records are charged when the head of their answer is sent; what the service then breaks off is given
-back. 503 \`busy\` and 429 carry \`Retry-After\` in seconds; answers other than 2xx are never billed.
-HEAD is answered wherever GET is, without the body; of what is charged it only checks who asks, and costs nothing.
-Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` are the same with \`/api\` before it. Bodies of requests are JSON,
-uncompressed; answers of 1 KiB and more are compressed for who asks for it (\`zstd\`, \`br\`, \`gzip\`).
-In Node and browsers \`footfall/client\` asks for you: pages, waits, repeats, types; its methods are named as operations here.
-With a test key every answer carries \`X-Svc-Mode: test\`, shows sample data and costs nothing. Its writes are simulated: they are
-checked and answered as with a live key, and store, mail and send nothing. A created record is shown with the id of a sample
-record where the sample has one: reading it later returns the sample record. Other created ids return 404 later.
-A key and its secret are made in the dashboard, at \`/{org_id}/settings/api-keys\`, and nowhere else.`
+**Errors.** Every error is \`{ "error", "code", "message", "request_id" }\`. \`error\` and \`code\` never change; \`message\` is for
+people. Answers other than 2xx are never billed. 503 \`busy\` and 429 have the seconds to wait in \`Retry-After\`.
+
+**Billing.** The service charges records when it sends the head of an answer, and refunds records that it fails to deliver.
+On billed routes, \`HEAD\` only authenticates and is free. Every \`GET\` route also answers \`HEAD\`.
+
+**Requests.** Paths that begin with \`/v1\`, \`/v2\` or \`/v3\` work with and without the prefix \`/api\`. Request bodies are uncompressed JSON.
+Answers of 1 KiB and more are compressed on request (\`zstd\`, \`br\`, \`gzip\`).
+
+**Client.** \`footfall/client\` for Node.js and browsers handles pages, waits, retries and types. Its methods have the names of the
+operations here.
+
+**Test keys.** With a test key, every answer has \`X-Svc-Mode: test\`, contains sample data and is free. Writes are simulated: they are
+validated and answered as with a live key, but nothing is stored, mailed or sent. A created record has the id of a sample
+record if the sample has one; reading it returns the sample record. Other created ids return 404.
+
+Create keys and secrets in the dashboard, at \`/{org_id}/settings/api-keys\`.`
 
 const tags = [
-  { name: 'Events', description: 'Events, one row each, and their counts.' },
+  { name: 'Events', description: 'Events and their counts. Events are billed.' },
   {
     name: 'Events, versions 1 and 2',
     description: 'Earlier versions of the events routes. Use version 3 for new programs.',
   },
   {
     name: 'Analytics',
-    description:
-      'Figures about events: visitors, sessions, pages, sources; aggregates alone, not billed.',
+    description: 'Aggregated figures: visitors, sessions, pages and sources. Not billed.',
   },
   {
     name: 'Identity',
-    description: 'Who an address belongs to, and people by what is known of them.',
+    description: 'Look up the person behind an address, a cookie or a hash.',
   },
   {
     name: 'Audiences',
@@ -70,44 +75,43 @@ const tags = [
   },
   {
     name: 'Lists',
-    description:
-      'People, companies and browsers that you name: uploaded, imported in the background.',
+    description: 'Your own lists of people, companies and browsers, imported in the background.',
   },
   {
     name: 'Intent',
-    description: 'What people and companies are interested in, by topic, person or company.',
+    description: 'Topics that people and companies are interested in.',
   },
-  { name: 'Billing', description: 'What was charged, and how much may be.' },
+  { name: 'Billing', description: 'Usage, charges, budgets and limits.' },
   {
     name: 'Campaigns',
-    description: 'DSP campaigns, what they did, and what is left of their budgets.',
+    description: 'DSP campaigns, their metrics and remaining budgets.',
   },
-  { name: 'Integrations', description: 'Destinations that exports send to; not billed.' },
+  { name: 'Integrations', description: 'Destinations for exports. Not billed.' },
   {
     name: 'Exports',
     description:
-      'Audiences sent to integrations, with an outcome for every record; charged as records that are read.',
+      'Audiences sent to integrations, with an outcome for each record. Charged like records that are read.',
   },
   {
     name: 'Webhooks',
     description:
-      'Where to be told when something has happened, signed as Standard Webhooks says; not billed.',
+      'Notifications to your own URLs, signed according to Standard Webhooks. Not billed.',
   },
-  { name: 'Taxonomy', description: 'What fields and their values mean; not billed.' },
+  { name: 'Taxonomy', description: 'The meaning of fields and their values. Not billed.' },
   { name: 'Administration', description: 'The organization and its members.' },
   { name: 'Projects', description: 'Projects and their members.' },
   { name: 'Pixels', description: 'Pixels, their settings and their identify secrets.' },
-  { name: 'Ingest', description: 'What pages load and send to; not billed.' },
+  { name: 'Ingest', description: 'Endpoints for pages: script and beacons. Not billed.' },
   {
     name: 'Dashboard',
-    description: 'What the dashboard’s own pages ask; a session serves, a key does not.',
+    description: 'Routes of the dashboard’s own pages. They require a session and refuse keys.',
   },
   {
     name: 'Privacy',
-    description: 'What people may ask of those who collect: erasure, export, opt-out; not billed.',
+    description: 'Erasure, data export and opt-out for the people behind the data. Not billed.',
   },
-  { name: 'Authentication', description: 'The legacy sign-in of programs.' },
-  { name: 'Health', description: 'How the service is.' },
+  { name: 'Authentication', description: 'The legacy sign-in for programs.' },
+  { name: 'Health', description: 'The state of the service.' },
 ]
 
 /** Answers without a description of their own are described by their status. */
@@ -137,8 +141,7 @@ const securitySchemes = (publicUrl: string) =>
       type: 'http',
       scheme: 'bearer',
       description:
-        'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key, on figures the secret of a share ' +
-        'link. An API key also needs `X-Api-Secret` while the organization has `secret_required` on (the default).',
+        'Deprecated: the token of POST /auth/v1/login. On lists and campaigns also an API key; on figures also the secret of a share link. An API key also needs `X-Api-Secret` while the organization has `secret_required` on (the default).',
     },
     session: {
       type: 'apiKey',

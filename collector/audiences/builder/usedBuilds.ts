@@ -36,8 +36,6 @@ export async function readUsedBuilds(
   )
   const missing = used.find((audienceId) => !builds.has(audienceId))
   if (missing)
-    throw new AudienceNotBuilt(
-      `The audience ${missing}, which the definition names, is not built yet.`,
-    )
+    throw new AudienceNotBuilt(`The audience ${missing} in the definition is not built yet.`)
   return builds
 }

@@ -21,7 +21,6 @@ export async function readUsedLists(client: Queryable, parsed: Parsed): Promise<
   )
   const kinds = new Map(rows.map(({ list_id, kind }) => [list_id, kind]))
   const deleted = used.find((listId) => !kinds.has(listId))
-  if (deleted)
-    throw new AudienceNotBuilt(`The list ${deleted}, which the definition names, was deleted.`)
+  if (deleted) throw new AudienceNotBuilt(`The list ${deleted} in the definition was deleted.`)
   return { kinds, notCompleted: await readNotCompleted(client, used) }
 }

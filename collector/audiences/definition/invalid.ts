@@ -22,7 +22,7 @@ export class Members {
     if (unknown !== undefined) {
       throw invalidAt(
         this.#placeOf(unknown, pointer),
-        `there is no such member; there are ${known.join(', ')}`,
+        `is not allowed; allowed are ${known.join(', ')}`,
       )
     }
     this.#given = given
@@ -43,14 +43,15 @@ export class Members {
   }
 
   required(name: string): unknown {
-    if (!this.has(name)) throw this.invalid(name, 'is missing')
+    if (!this.has(name)) throw this.invalid(name, 'is required')
     return this.#given[name]
   }
 
   text(name: string, lengthMax: number): string {
     const value = this.required(name)
-    if (typeof value !== 'string' || value === '') throw this.invalid(name, 'must be a text')
-    if (value.length > lengthMax) throw this.invalid(name, `is longer than ${lengthMax} characters`)
+    if (typeof value !== 'string' || value === '') throw this.invalid(name, 'must be a string')
+    if (value.length > lengthMax)
+      throw this.invalid(name, `must have at most ${lengthMax} characters`)
     return value
   }
 

@@ -43,7 +43,8 @@ export const definitionSchema = {
       ],
     },
     event: {
-      description: `At least so many events, of today and the days before it (UTC), are of the type and meet the filter, which is that of the events API.`,
+      description:
+        'At least this many matching events, today and on the days before (UTC). The filter has the syntax of the events API.',
       ...strictObject(
         {
           event_type: { enum: eventTypeValues },
@@ -57,7 +58,7 @@ export const definitionSchema = {
     },
     intent: {
       description:
-        'Interested in any, or in all, of these topics within intent_window_days, each with at least that score.',
+        'Interest in any or all of these topics within intent_window_days, each with at least this score.',
       ...strictObject(
         {
           topics: {

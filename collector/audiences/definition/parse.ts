@@ -23,7 +23,7 @@ export function parseDefinition(given: unknown): Parsed {
   if (isMetByNobody(include)) {
     throw invalidAt(
       `${root}/include`,
-      'would include everybody: beside "not" it must say whom it is about',
+      'must have conditions in addition to "not", because it would match everybody',
     )
   }
   const exclude = members.has('exclude')
@@ -37,7 +37,7 @@ export function parseDefinition(given: unknown): Parsed {
 const branches = ['all', 'any', 'not'] as const
 
 function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]): Tree {
-  if (depth > depthMax) throw invalidAt(pointer, `stands deeper than ${depthMax} levels`)
+  if (depth > depthMax) throw invalidAt(pointer, `must be nested at most ${depthMax} levels deep`)
   if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
   const [name, ...others] = Object.keys(given)
   if (name === undefined || others.length > 0) {
@@ -83,7 +83,7 @@ function requireFewComparisons(leaves: readonly Leaf[]): void {
     if (comparisons > comparisonsMax) {
       throw invalidAt(
         leaf.pointer,
-        `the filters of a definition hold at most ${comparisonsMax} comparisons and names of paths together`,
+        `the filters of a definition can have at most ${comparisonsMax} comparisons and path names together`,
       )
     }
   }

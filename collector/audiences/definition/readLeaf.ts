@@ -53,7 +53,7 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
   const name = members.text('field', 100)
   const field = fieldNamed(name)
   if (!field || !isProfileField(field))
-    throw members.invalid('field', `a profile has no field "${name}"`)
+    throw members.invalid('field', `there is no profile field "${name}"`)
   const op = members.oneOf('op', opsOf(field))
   const value = members.required('value')
   const place = `${pointer}/value`
@@ -114,7 +114,7 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
   const eventType = members.has('event_type') ? members.text('event_type', 100) : null
   const filter = members.has('filter') ? members.text('filter', filterCharsMax) : null
   const pixelId = members.has('pixel_id') ? members.text('pixel_id', 100).toLowerCase() : null
-  if (pixelId !== null && !isUuid(pixelId)) throw members.invalid('pixel_id', 'must be a uuid')
+  if (pixelId !== null && !isUuid(pixelId)) throw members.invalid('pixel_id', 'must be a UUID')
   const ofType =
     eventType === null
       ? []
@@ -131,7 +131,7 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
     const { name } = identifying.field
     throw members.invalid(
       'filter',
-      `${name} identifies single people or events; audiences are of groups`,
+      `${name} identifies single people or events, which audiences do not allow`,
     )
   }
   const counted = canonicalJson({ event_type: eventType, filter, pixel_id: pixelId })
@@ -157,10 +157,10 @@ function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
   }
   for (const [index, topic] of topics.entries()) {
     const place = `${pointer}/topics/${index}`
-    if (typeof topic !== 'string' || topic === '') throw invalidAt(place, 'must be a text')
+    if (typeof topic !== 'string' || topic === '') throw invalidAt(place, 'must be a string')
     if (topic.length > topicCharsMax)
-      throw invalidAt(place, `is longer than ${topicCharsMax} characters`)
-    if (topics.indexOf(topic) !== index) throw invalidAt(place, 'stands there twice')
+      throw invalidAt(place, `must have at most ${topicCharsMax} characters`)
+    if (topics.indexOf(topic) !== index) throw invalidAt(place, 'must not be listed twice')
   }
   return {
     kind: 'intent',
@@ -174,14 +174,14 @@ function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
 function readListLeaf(given: unknown, pointer: string): ListLeaf {
   const members = new Members(given, pointer, ['list_id'])
   const listId = members.text('list_id', 100).toLowerCase()
-  if (!isUuid(listId)) throw members.invalid('list_id', 'must be a uuid')
+  if (!isUuid(listId)) throw members.invalid('list_id', 'must be a UUID')
   return { kind: 'list', pointer, listId }
 }
 
 function readAudienceLeaf(given: unknown, pointer: string): AudienceLeaf {
   const members = new Members(given, pointer, ['audience_id'])
   const audienceId = members.text('audience_id', 100).toLowerCase()
-  if (!isUuid(audienceId)) throw members.invalid('audience_id', 'must be a uuid')
+  if (!isUuid(audienceId)) throw members.invalid('audience_id', 'must be a UUID')
   return { kind: 'audience', pointer, audienceId }
 }
 

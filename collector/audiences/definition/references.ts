@@ -39,7 +39,7 @@ export async function checkReferences(
     if (!found) throw invalidAt(place, 'no audience of this project has this id')
     if (found.entity !== entity)
       throw invalidAt(place, `is an audience of ${found.entity}, not of ${entity}`)
-    if (found.is_cycle) throw invalidAt(place, 'would make the audience use itself')
+    if (found.is_cycle) throw invalidAt(place, 'must not make the audience use itself')
   }
 }
 

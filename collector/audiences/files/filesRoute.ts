@@ -26,10 +26,10 @@ export const filesRoute =
           operationId: 'getAudienceFile',
           summary: 'Get a file of an audience',
           description:
-            'At an address of the download route, for as long as that is good. Takes Range.',
+            'Open to holders of a URL of the download route, while it is valid. Supports Range.',
           params: strictObject({ name: Type.String() }),
           querystring: strictObject({
-            ticket: Type.String({ description: 'What the download route signed.' }),
+            ticket: Type.String({ description: 'Signature of the download route.' }),
           }),
           response: { 200: Type.Unsafe<string>({ type: 'string', description: 'The file.' }) },
         },
@@ -56,6 +56,6 @@ export const filesRoute =
     }
   }
 
-const unknown = () => new ApiError(404, 'not_found', 'There is no file at this address.')
+const unknown = () => new ApiError(404, 'not_found', 'There is no file at this URL.')
 const expired = () =>
-  new ApiError(410, 'expired', 'This address has expired: ask the download route for another.')
+  new ApiError(410, 'expired', 'This URL has expired. Call the download route for a new one.')

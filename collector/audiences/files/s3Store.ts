@@ -50,7 +50,7 @@ export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Sett
           new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } }),
         )
         const [error] = Errors
-        if (error) throw new Error(`${error.Key} is not deleted: ${error.Code} ${error.Message}`)
+        if (error) throw new Error(`cannot delete ${error.Key}: ${error.Code} ${error.Message}`)
       } while (next)
     },
   }

@@ -36,16 +36,19 @@ const Answer = Type.Object({
   results: Type.Array(
     Type.Object(
       {
-        id: Nullable(Type.String(), { description: 'As the item has it.' }),
+        id: Nullable(Type.String(), { description: 'The id of the item.' }),
         matched: Type.Optional(
           Type.Boolean({
-            description: 'Whether the person is interested in any of it, by any address they hold.',
+            description:
+              'Whether the person is interested in any of the topics, by any of their addresses.',
           }),
         ),
-        topics: Type.Optional(Type.Array(TopicInterest, { description: 'The strongest first.' })),
+        topics: Type.Optional(
+          Type.Array(TopicInterest, { description: 'Topics, strongest first.' }),
+        ),
         error: Type.Optional(ItemError),
       },
-      { title: 'IntentResult', description: 'An item with an error has nothing else.' },
+      { title: 'IntentResult', description: 'Items with an error have no other fields.' },
     ),
   ),
   count: Type.Integer({ description: 'Items.' }),
@@ -57,23 +60,20 @@ const Answer = Type.Object({
 const describeBatch = {
   tags,
   operationId: 'lookUpIntent',
-  summary: 'Look up the intent of up to 10,000 people',
+  summary: 'Look up the intent of people',
   description:
-    'Results stand in the order of the items. Each item that matched is charged on the meter intent; misses and items ' +
-    'with an error are free. An address matches by any other that its person holds, too. A dry run reads nothing: it answers ' +
-    'how many items could match at most.',
+    'Returns results in the order of the items, at most 10,000. Charges each matched item on the meter intent; misses and items with errors are free. An address matches through any other address of the person. A dry run reads nothing and returns the maximum number of matches.',
   body: strictObject({
     items: Type.Array(
       Type.Unknown({
         description:
-          '{ "id": text of at most 255 characters, empty or repeated as you like, "email" or "hem": text }. What is wrong with an item is ' +
-          'told in its result and costs the others nothing.',
+          '{ "id": string of at most 255 characters, optional and not unique, "email" or "hem": string }. Invalid items have an error in their result and do not affect the others.',
       }),
       { minItems: 1, maxItems: itemsMax },
     ),
     topics: Type.Optional({
       ...TopicIds,
-      description: 'Only interest in these. Default: all topics.',
+      description: 'Only these topics. Default: all.',
     }),
     intent_window_days: Type.Optional(IntentWindowDays),
     dry_run: DryRun,

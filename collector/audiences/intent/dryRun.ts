@@ -5,7 +5,7 @@ import type { Meter } from '../../billing/meters.ts'
 /** The member `dry_run` of a body. */
 export const DryRun = Type.Optional(
   Type.Boolean({
-    description: 'True: nothing is returned or billed but how many records would be.',
+    description: 'True: returns only the number of records that would be billed, free of charge.',
   }),
 )
 
@@ -15,13 +15,11 @@ export const DryRunResult = Type.Object(
     dry_run: Type.Literal(true),
     meter: Type.String(),
     records_to_charge: Type.Integer({
-      description:
-        'How many records the same request would be charged; at most so many if `exact` is false.',
+      description: 'Records that the same request would charge; the maximum if `exact` is false.',
     }),
     exact: Type.Boolean({
       description:
-        'False where the exact number would reveal something of people whom you chose: by address, by an audience of ' +
-        'events or lists, by naming companies, by events of yours that count as intent, or by opting them out.',
+        'False if the exact number would reveal data about people that you chose: by address, by audiences of events or lists, by named companies, by intent rules, or by opt-outs.',
     }),
   },
   { title: 'DryRunResult' },

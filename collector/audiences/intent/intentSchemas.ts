@@ -19,7 +19,7 @@ const cursorCharsMax = 1_024
 export const TopicId = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: 'The id of a topic: `GET /api/v1/taxonomy/topics` lists them.',
+  description: 'The id of a topic. `GET /api/v1/taxonomy/topics` lists them.',
 })
 export const TopicIds = Type.Array(TopicId, { minItems: 1, maxItems: topicsMax })
 
@@ -28,12 +28,12 @@ export const IntentWindowDays = Type.Integer({
   maximum: windowDaysMax,
   default: windowDaysDefault,
   description:
-    'Days of the window, today the last of them (UTC). It is compared with the twelve weeks before it.',
+    'Length of the window in days, ending today (UTC). It is compared with the twelve weeks before it.',
 })
 
 const discovery = {
   min_score: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'The least score.' }),
+    Type.Integer({ minimum: 0, maximum: 100, default: 0, description: 'Minimum score.' }),
   ),
   intent_window_days: Type.Optional(IntentWindowDays),
   filter: Type.Optional(ProfileFilter),
@@ -54,19 +54,19 @@ const discovery = {
       minimum: 1,
       maximum: limitOf.max,
       default: limitOf.default,
-      description: 'Most records of the page; of a preview there are 25 at most.',
+      description: 'Maximum number of records per page; 25 for previews.',
     }),
   ),
   dry_run: DryRun,
 }
 const SelectOfCompany = Type.String({
-  description: 'Comma-separated fields of a company. Default: all of them.',
+  description: 'Comma-separated company fields. Default: all.',
 })
 const selects = { people: SelectOfPerson, companies: SelectOfCompany }
 const cursor = Type.Optional(
   Type.String({
     maxLength: cursorCharsMax,
-    description: '`next_cursor` of the page before, with the same request.',
+    description: '`next_cursor` of the previous page, with the same request.',
   }),
 )
 const one = { topic: TopicId }
@@ -76,7 +76,7 @@ const several = {
     Choice(['any', 'all'], {
       default: 'any',
       description:
-        'any: interested in one of the topics, the score is the greatest. all: in each, it is the least.',
+        'any: interested in at least one topic; the score is the highest. all: interested in each topic; the score is the lowest.',
     }),
   ),
 }
@@ -117,8 +117,7 @@ export const TopicInterest = Type.Object(
       minimum: 0,
       maximum: 100,
       description:
-        'How far the signals of the window, each weighed by its strength, exceed what the twelve weeks before it would ' +
-        'have one expect: 100 × w ÷ (w + e + 1). One full signal out of nowhere is 50.',
+        'How much the weighted signals of the window (w) exceed the number expected from the twelve weeks before it (e): 100 × w ÷ (w + e + 1). A single full signal without earlier ones scores 50.',
     }),
     signals: Type.Integer({ description: 'Signals within the window.' }),
     last_seen: Day,
@@ -126,10 +125,10 @@ export const TopicInterest = Type.Object(
   { title: 'TopicInterest', description: 'Interest in one topic.' },
 )
 const score = Type.Integer({
-  description: 'The greatest score of the topics; with `match: all` the least.',
+  description: 'The highest score of the topics; with `match: all` the lowest.',
 })
 const topics = Type.Array(TopicInterest, {
-  description: 'Of the topics asked for, the strongest first.',
+  description: 'The requested topics, strongest first.',
 })
 
 /** A company has every field, null where nobody knows it, or those that were selected. */
@@ -137,7 +136,7 @@ const IntentCompany = selectableRow({
   title: 'IntentCompany',
   fields: companyFields,
   always: companyFields,
-  description: 'What is known of a company; null where nobody knows it.',
+  description: 'Company profile. Null if unknown.',
 })
 const recordOf = {
   people: Type.Object({ person: Person, score, topics }, { title: 'InterestedPerson' }),
@@ -159,14 +158,14 @@ export const pageOf = {
 function pageSchema(record: TSchema) {
   return Type.Object({
     results: Type.Array(record),
-    count: Type.Integer({ description: 'Records of the page, each of which is charged.' }),
+    count: Type.Integer({ description: 'Records of the page. Each is charged.' }),
     next_cursor: NextCursor,
     meta: Type.Object({ ...meta, charged: Type.Integer({ description: 'Records charged.' }) }),
   })
 }
 
 const Masked = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'With e-mails, names, phones, LinkedIn URLs and ids masked.',
+  description: 'E-mails, names, phones, LinkedIn URLs and ids are masked.',
 })
 export const previewOf = {
   people: previewSchema(
@@ -185,7 +184,7 @@ function FullCount(description: string) {
 function previewSchema(record: TSchema) {
   return Type.Object({
     results: Type.Array(record, { maxItems: 25 }),
-    count: FullCount('How many records match in all; null for people or companies that you chose.'),
+    count: FullCount('Number of matching records. Null for people or companies that you chose.'),
     total: FullCount('The same as `count`.'),
     meta: Type.Object(meta),
   })

@@ -19,17 +19,16 @@ const pattern = (description: string) =>
 const Rule = Type.Object(
   {
     topic: TopicId,
-    host: pattern('Of the host of a page that is viewed.'),
-    path: pattern('Of its path.'),
-    title: pattern('Of its title.'),
-    search: pattern('Of what is searched for on the site. Then the event is the search.'),
+    host: pattern('Pattern for the host of a viewed page.'),
+    path: pattern('Pattern for the path.'),
+    title: pattern('Pattern for the title.'),
+    search: pattern('Pattern for site searches. The event is then the search.'),
   },
   {
     title: 'IntentRule',
     additionalProperties: false,
     description:
-      'An event that meets all patterns is a signal on the topic, of full strength. Patterns are those of the operator ' +
-      '`like` (% and _, which a backslash escapes), in any case. At least one is needed.',
+      'An event that meets all patterns is a signal on the topic, with full strength. Patterns have the syntax of the operator `like` (% and _, escaped by a backslash), case-insensitive. At least one pattern is required.',
   },
 )
 
@@ -37,7 +36,7 @@ const Answer = Type.Object(
   {
     rules: Type.Array(Rule),
     version: Type.Integer({
-      description: 'Grows with every change; 0 where no rules were ever given.',
+      description: 'Increases with each change; 0 if rules were never set.',
     }),
     updated_at: Nullable(Timestamp),
   },
@@ -58,9 +57,9 @@ export const rulesRoutes =
         schema: {
           tags,
           operationId: 'getIntentRules',
-          summary: 'Get the rules of own events',
+          summary: 'Get the intent rules',
           description:
-            'Which of the organization’s own events are about which topics. Nobody else sees these signals.',
+            'Returns the rules that assign topics to the organization’s own events. Other organizations do not see these signals.',
           response: { 200: Answer },
         },
       },
@@ -75,10 +74,9 @@ export const rulesRoutes =
         schema: {
           tags,
           operationId: 'setIntentRules',
-          summary: 'Set all rules of own events',
+          summary: 'Replace the intent rules',
           description:
-            'Takes the place of all rules. Events of before are counted by them, too: newest counts are there within ten ' +
-            'minutes.',
+            'Requires the owner or admin role. Replaces all rules, also for earlier events. New counts are available within ten minutes.',
           body: strictObject({
             rules: Type.Array(Rule, { maxItems: rulesMax }),
             version: SeenVersion,
@@ -116,7 +114,7 @@ export const rulesRoutes =
 function requirePatterns(rules: readonly Static<typeof Rule>[]): void {
   const empty = rules.findIndex((rule) => rulePatterns.every((name) => rule[name] === undefined))
   if (empty >= 0) {
-    throw invalidParameter(`rules.${empty}`, `needs at least one of ${rulePatterns.join(', ')}`)
+    throw invalidParameter(`rules.${empty}`, `requires at least one of ${rulePatterns.join(', ')}`)
   }
 }
 

@@ -27,12 +27,12 @@ const days = {
 
 const counts = {
   signals: Type.Integer({ description: 'Signals.' }),
-  people: Type.Integer({ description: 'People they are of, each counted once a day.' }),
-  companies: Type.Integer({ description: 'Companies that they name.' }),
+  people: Type.Integer({ description: 'Distinct people per day.' }),
+  companies: Type.Integer({ description: 'Distinct companies.' }),
 }
 
 const about =
-  'Signals that the operator loaded, and those of the organization’s own events. Days without any are left out. Never charged.'
+  'Returns signals that the operator loaded and those from the organization’s own events. Days without signals are omitted. Never charged.'
 
 /** GET /api/v1/stats/tables/intent-daily-stats and …/intent-daily-per-topic-stats: signals by day. */
 export const statsRoutes =
@@ -59,7 +59,7 @@ export const statsRoutes =
     }
 
     const Total = Type.Object(
-      { date: Day, ...counts, topics: Type.Integer({ description: 'Topics they are about.' }) },
+      { date: Day, ...counts, topics: Type.Integer({ description: 'Distinct topics.' }) },
       { title: 'IntentDailyStats' },
     )
     app.get(
@@ -69,7 +69,7 @@ export const statsRoutes =
         schema: {
           tags,
           operationId: 'getIntentDailyStats',
-          summary: 'Get intent signals by day',
+          summary: 'List intent signals by day',
           description: about,
           querystring: strictObject({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(Total) }) },
@@ -91,8 +91,8 @@ export const statsRoutes =
         schema: {
           tags,
           operationId: 'getIntentDailyTopicStats',
-          summary: 'Get intent signals by day and topic',
-          description: `${about} Of one topic at most ${daysMax} days, of all at most ${daysOfEachMax}.`,
+          summary: 'List intent signals by day and topic',
+          description: `${about} At most ${daysMax} days for one topic, or ${daysOfEachMax} days for all.`,
           querystring: strictObject({ ...days, topic: Type.Optional(TopicId) }),
           response: { 200: Type.Object({ rows: Type.Array(OfTopic) }) },
         },
@@ -112,8 +112,8 @@ function readDays(
   const dayOf = (date: string) => Date.parse(`${date}T00:00:00Z`) / dayMs
   const lastDay = end_date === undefined ? Math.floor(nowMs / dayMs) : dayOf(end_date)
   const firstDay = start_date === undefined ? lastDay - daysDefault + 1 : dayOf(start_date)
-  if (firstDay < 0) throw invalidParameter('start_date', 'lies before 1970')
-  if (firstDay > lastDay) throw invalidParameter('start_date', 'is after end_date')
+  if (firstDay < 0) throw invalidParameter('start_date', 'must be 1970-01-01 or later')
+  if (firstDay > lastDay) throw invalidParameter('start_date', 'must not be after end_date')
   if (lastDay - firstDay >= mostDays) {
     throw invalidParameter('start_date', `must be less than ${mostDays} days before end_date`)
   }

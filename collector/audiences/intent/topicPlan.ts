@@ -106,7 +106,10 @@ export async function readTopicPlan(
     filters.some(({ field }) => field && isNaming(entity, field.name))
   const place = body.cursor === undefined ? null : cursors.read(organizationId, body.cursor)
   if (place && place.q !== questionOf(entity, body)) {
-    throw invalidParameter('cursor', 'belongs to another request: only limit and select may change')
+    throw invalidParameter(
+      'cursor',
+      'belongs to another request: keep all parameters except limit and select',
+    )
   }
   if (place && place.build !== buildId) throw cursorStale()
   return {
@@ -158,10 +161,7 @@ function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): r
       : readProfileFilters(given, companyFields, 'company')
   const identifying = filters.find(({ field }) => field && isMasked(field.name))
   if (identifying?.field) {
-    throw invalidParameter(
-      'filter',
-      `${identifying.field.name} is masked in previews, so no filter may name it`,
-    )
+    throw invalidParameter('filter', `must not use ${identifying.field.name}, which previews mask`)
   }
   return filters
 }

@@ -86,14 +86,12 @@ export const topicRoutes =
         const asked = isMulti ? 'several topics' : 'a topic'
         const name = `${entity === 'people' ? 'People' : 'Companies'}${isMulti ? 'ByTopics' : 'ByTopic'}`
         const whom =
-          entity === 'people' ? 'People are one record each, however many addresses they have.' : ''
+          entity === 'people' ? 'Each person is one record, regardless of their addresses.' : ''
         const schema = {
           tags,
           operationId: `find${name}`,
           summary: `Find ${entity} interested in ${asked}`,
-          description:
-            `The highest score first. Charged on the meter intent, for each record of the page. ${whom} ` +
-            'A filter may not name what single people are known by.',
+          description: `Returns records with the highest score first. Charged on the meter intent for each record of the page. ${whom} Filters cannot use fields that identify single people.`,
           body,
           response: { 200: Bytes(Type.Union([pageOf[entity], DryRunResult])) },
         }
@@ -152,10 +150,7 @@ export const topicRoutes =
               tags,
               operationId: `preview${name}`,
               summary: `Preview ${entity} interested in ${asked}`,
-              description:
-                `At most ${previewMax} records, masked, and how many there are in all. Never charged, so interest in your ` +
-                `own events does not count, and a filter or an audience that leaves fewer than ${alikeMin} shows no ` +
-                'record. An audience of events or lists, and a filter that names companies, show no record and no count.',
+              description: `Returns at most ${previewMax} masked records and the total number. Never charged, so your own events do not count. Filters or audiences that leave fewer than ${alikeMin} records show none. Audiences of events or lists, and filters that name companies, show no records and no count.`,
               body: previewBody,
               response: { 200: Bytes(Type.Union([previewOf[entity], DryRunResult])) },
             },

@@ -38,7 +38,7 @@ export const importRoutes =
           tags,
           operationId: 'listListImports',
           summary: 'List the imports of a list',
-          description: 'The newest first.',
+          description: 'Returns the imports, newest first.',
           params: ById,
           querystring: ImportsQuery,
           response: { 200: ImportsPage },
@@ -68,8 +68,7 @@ export const importRoutes =
           operationId: 'getListImport',
           summary: 'Get the status of an import',
           description:
-            'Once it is `completed`, `rows_total` is the sum of `rows_added`, `rows_duplicate` and ' +
-            '`rows_rejected`: every row of the file is in one of them.',
+            'When it is `completed`, `rows_total` is the sum of `rows_added`, `rows_duplicate` and `rows_rejected`.',
           params: ByImport,
           querystring: ProjectQuery,
           response: { 200: OneImport },
@@ -90,9 +89,9 @@ export const importRoutes =
         schema: {
           tags,
           operationId: 'listRejectedLines',
-          summary: 'List the lines that an import rejected',
+          summary: 'List the rejected lines of an import',
           description:
-            'Each with its number and the reason, in the order of the file. What stood there is not kept.',
+            'Returns line numbers and reasons in the order of the file. The content of the lines is not stored.',
           params: ByImport,
           querystring: RejectedQuery,
           response: { 200: RejectedPage },

@@ -65,7 +65,10 @@ export async function requireFewWaiting(client: Queryable, organizationId: strin
     [organizationId, waitingMax],
   )
   if (rowCount! >= waitingMax)
-    throw busy(`${waitingMax} imports of yours wait: one file may have many rows.`, waitingSeconds)
+    throw busy(
+      `${waitingMax} of your imports are waiting. Wait, or combine rows into one file.`,
+      waitingSeconds,
+    )
 }
 
 /** An import that has not ended, and on which machine its file lies; null: on any. */
@@ -96,7 +99,7 @@ const silentDays = 3
 export const failLostImports = (postgres: Postgres): Promise<void> =>
   fail(
     postgres,
-    'The machine that has the uploaded file has not come back: upload it again.',
+    'The machine with the uploaded file is offline. Upload the file again.',
     `collector_id IS NOT NULL AND updated_at < now() - make_interval(days => $2) AND NOT EXISTS (
        SELECT FROM collectors WHERE collectors.collector_id = list_imports.collector_id
          AND reported_at > now() - make_interval(days => $2))`,
@@ -186,7 +189,7 @@ export async function noteProgress(
     [importId, from.bytes, at.bytes, at.lines, rows],
   )
   if (rowCount === 0)
-    throw new ImportUnderWay(`import ${importId} was deleted, or is under way elsewhere`)
+    throw new ImportUnderWay(`import ${importId} was deleted, or is running elsewhere`)
 }
 
 /** The result of an import, by rows of its file. */
@@ -214,7 +217,7 @@ export async function completeImport(
      WHERE import_id = $1 AND status = 'processing'`,
     [importId, total, added, duplicate, rejected],
   )
-  if (rowCount === 0) throw new ImportUnderWay(`import ${importId} has ended meanwhile`)
+  if (rowCount === 0) throw new ImportUnderWay(`import ${importId} has already ended`)
   await client.query(
     `UPDATE lists SET count = count + $2, members_version = members_version + 1, updated_at = now()
      WHERE list_id = $1`,

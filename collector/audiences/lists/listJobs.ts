@@ -63,8 +63,8 @@ async function runOne(
         deps.postgres,
         key!,
         isGone
-          ? 'The uploaded file is gone: upload it again.'
-          : 'The import failed; its operator finds why.',
+          ? 'The uploaded file was lost. Upload it again.'
+          : 'The import failed because of an internal error. Contact the operator.',
       )
       deps.log.warn({ import_id: key, error: message }, 'an import into a list failed')
     }

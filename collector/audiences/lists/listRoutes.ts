@@ -28,9 +28,10 @@ export const listRoutes =
         schema: {
           tags,
           operationId: 'listLists',
-          summary: 'List lists, newest first',
+          summary: 'List lists',
           querystring: ListQuery,
-          description: 'Of one project, else of the key’s, else of all that the caller may see.',
+          description:
+            'Returns the lists of `project_id`, or of every project that the caller can access. Sorted by creation time, newest first.',
           response: { 200: Page },
         },
       },
@@ -52,7 +53,7 @@ export const listRoutes =
           summary: 'Get a list',
           params: ById,
           querystring: ProjectQuery,
-          description: 'With the number of its members.',
+          description: 'Returns the list with the number of its members.',
           response: { 200: One },
         },
       },
@@ -74,7 +75,7 @@ export const listRoutes =
           querystring: ProjectQuery,
           body: ListChange,
           description:
-            'Omitted fields keep their values. Its kind cannot change. Requires the project admin role.',
+            'Requires the project admin role. Omitted fields keep their values. The kind cannot change.',
           response: { 200: One },
         },
       },
@@ -100,7 +101,7 @@ export const listRoutes =
           params: ById,
           querystring: ProjectQuery,
           description:
-            'With all its members and imports. 409 while an audience or an export uses it, naming which. Requires the project admin role.',
+            'Requires the project admin role. Also deletes its members and imports. Returns 409 with the name of an audience or export that uses it.',
           response: { 204: Type.Null({ description: 'Deleted.' }) },
         },
       },

@@ -23,8 +23,7 @@ const removedMax = 10_000
 
 const Kind = Choice(kinds, {
   description:
-    'What the items are: `emails` (kept as hems, never as addresses), `hems` (SHA-256 of the trimmed, lower-cased ' +
-    'address, in hexadecimal digits), `domains` of companies, `cookies` (ids of browsers).',
+    'Type of the items: `emails` (stored as hems, never as addresses), `hems` (SHA-256 of the trimmed, lowercase address, in hex), `domains` of companies, `cookies` (browser ids).',
 })
 
 export const List = Type.Object(
@@ -33,7 +32,7 @@ export const List = Type.Object(
     project_id: Id,
     name: Type.String(),
     kind: Kind,
-    count: Type.Integer({ description: 'Members of all completed imports, each once.' }),
+    count: Type.Integer({ description: 'Distinct members of all completed imports.' }),
     version: Version,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -42,14 +41,13 @@ export const List = Type.Object(
 )
 
 const ImportStatus = Choice(['pending', 'processing', 'completed', 'failed'], {
-  description: 'Queued, under way, done, or failed: then none of its rows are members.',
+  description: 'Status of the import. The rows of a failed import are not members.',
 })
 
 const Rows = (description: string) => Type.Integer({ description })
 const Withheld = Type.Null({
   deprecated: true,
-  description:
-    'Always null: how many of the people whom you name are known is not free. Use `rows_added`.',
+  description: 'Always null, because the number of known people is not free. Use `rows_added`.',
 })
 
 export const ListImport = Type.Object(
@@ -60,16 +58,16 @@ export const ListImport = Type.Object(
     progress: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'The share of the file that is done.',
+      description: 'Processed share of the file.',
     }),
     rows_total: Rows(
-      'Rows of the file: all lines but a header; 0 until it is completed. The sum of the other three.',
+      'Rows of the file without a header; 0 until the import completes. The sum of the other three.',
     ),
     rows_added: Rows('Rows that added a member to the list.'),
     rows_matched: Withheld,
     rows_unmatched: Withheld,
-    rows_duplicate: Rows('Rows whose item an earlier row, or the list, has already.'),
-    rows_rejected: Rows('Rows that are no item: `…/rejected` has each with its reason.'),
+    rows_duplicate: Rows('Rows that repeat an earlier row or an existing member.'),
+    rows_rejected: Rows('Invalid rows; `…/rejected` lists them with reasons.'),
     error: Nullable(Type.String({ description: 'Why it failed.' })),
     created_at: Timestamp,
     completed_at: Nullable(Timestamp),
@@ -95,7 +93,7 @@ export const RejectedPage = Type.Object({
   rejected: Type.Array(
     Type.Object({
       line: Type.Integer({
-        description: 'Where it begins in the file, from 1; of `items` its place.',
+        description: 'First line of the row in the file, from 1; for `items` the position.',
       }),
       reason: ReasonName,
       ...itemErrorMembers(reasonNames),
@@ -105,15 +103,17 @@ export const RejectedPage = Type.Object({
 })
 
 export const Removed = Type.Object({
-  removed: Type.Integer({ description: 'Members that are none any longer.' }),
-  not_found: Type.Integer({ description: 'Items that were no members, or are given twice.' }),
+  removed: Type.Integer({ description: 'Members that were removed.' }),
+  not_found: Type.Integer({
+    description: 'Items that were not members, or that were listed twice.',
+  }),
   rejected: Type.Array(
     Type.Object({
-      line: Type.Integer({ description: 'The item’s place, from 1.' }),
+      line: Type.Integer({ description: 'Position of the item, from 1.' }),
       reason: ReasonName,
       ...itemErrorMembers(reasonNames),
     }),
-    { description: 'Items that are none.' },
+    { description: 'Invalid items.' },
   ),
   list: List,
 })
@@ -129,14 +129,14 @@ export const ListQuery = strictObject({
   audience_id: Type.Optional(
     Type.String({
       format: 'uuid',
-      description: 'Those that this audience’s definition names. Not with a key of one project.',
+      description: 'Only lists in the definition of this audience. Not available to project keys.',
     }),
   ),
   campaign_id: Type.Optional(
     Type.String({
       format: 'uuid',
       description:
-        'Those that the definition of this campaign’s audience names. Not with a key of one project.',
+        'Only lists in the definition of this campaign’s audience. Not available to project keys.',
     }),
   ),
   ...pageQuery,
@@ -145,7 +145,12 @@ export const ListQuery = strictObject({
 export const RejectedQuery = strictObject({
   ...project,
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000, description: 'Most lines.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      default: 1_000,
+      description: 'Maximum number of lines.',
+    }),
   ),
   cursor: Type.Optional(CursorParameter),
 })
@@ -158,8 +163,7 @@ const column = Type.Optional(
     maxLength: 200,
     pattern: '^[^\\u0000]*$',
     description:
-      'Which column of the file holds the items; by default the one named like the kind (`email`, `hem`, `domain`, ' +
-      '`cookie_id`). A CSV file of one column needs no header.',
+      'The column with the items. Default: the column with the name of the kind (`email`, `hem`, `domain`, `cookie_id`). CSV files with one column need no header.',
   }),
 )
 
@@ -179,7 +183,7 @@ const items = (most: number) =>
   Type.Array(Type.Unknown(), {
     minItems: 1,
     maxItems: most,
-    description: `Texts, at most ${most}. One that is wrong is rejected, and costs the others nothing.`,
+    description: `At most ${most} strings. Invalid items are rejected and do not affect the others.`,
   })
 
 const file = (description: string) => ({ schema: Type.Unsafe<unknown>({ description }) })
@@ -189,13 +193,13 @@ const uploadOf = (json: TSchema) => ({
   content: {
     'application/json': { schema: json },
     'text/csv': file(
-      'A file of CSV, with a header unless it has one column; plain or gzip, up to 1 GiB.',
+      'CSV file, with a header unless it has one column; plain or gzip, up to 1 GiB.',
     ),
     'application/x-ndjson': file(
-      'Lines of JSON: texts, or objects with the column; plain or gzip, up to 1 GiB.',
+      'NDJSON file of strings, or of objects with the column; plain or gzip, up to 1 GiB.',
     ),
     'multipart/form-data': file(
-      'A form with such a file; fields before it may say what the query does. What it is, its type or name tells.',
+      'Form with such a file. Fields before the file can replace the query parameters. The type or name of the file determines its format.',
     ),
   },
 })

@@ -70,7 +70,7 @@ export async function readList(
 }
 
 const beingChanged = () =>
-  busy('The list is being changed, or an import of it ends now.', retrySeconds)
+  busy('Another request is changing the list, or an import is ending. Try again.', retrySeconds)
 
 /**
  * Runs `work` while no import and no other request changes the members of the list. Throws 503 "busy" when one does.
@@ -146,9 +146,13 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   )
   if (rows.length > 0) {
     const names = rows.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `An audience uses it: ${names}. Change or delete that first.`, {
-      used_by: rows,
-    })
+    throw conflict(
+      'in_use',
+      `The audience ${names} uses it. Change or delete that audience first.`,
+      {
+        used_by: rows,
+      },
+    )
   }
   const { rows: exports } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE list_id = $1 ORDER BY export_id',
@@ -156,7 +160,7 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   )
   if (exports.length > 0) {
     const names = exports.map(({ name }) => `"${name}"`).join(', ')
-    throw conflict('in_use', `An export sends it: ${names}. Change or delete that first.`, {
+    throw conflict('in_use', `The export ${names} sends it. Change or delete that export first.`, {
       used_by: exports,
     })
   }

@@ -1,18 +1,18 @@
 /** Why a line is rejected, and what that means. The order is that of their numbers: new ones go to the end. */
 export const reasons = {
-  empty_line: 'there is nothing on the line',
+  empty_line: 'the line is empty',
   too_long: 'the line is longer than 64 KiB',
-  not_utf8: 'its bytes are no UTF-8',
-  nul_byte: 'it holds a NUL byte',
-  unclosed_quote: 'a quote is not closed within 64 KiB; the lines after it are read on their own',
+  not_utf8: 'the line is not valid UTF-8',
+  nul_byte: 'the line contains a NUL byte',
+  unclosed_quote: 'a quote is not closed within 64 KiB; later lines are read separately',
   text_after_quote: 'something other than a delimiter follows a closed quote',
-  wrong_field_count: 'it has more or fewer fields than the header',
-  not_json: 'it is no JSON',
-  no_value: 'the column is empty, missing, or no text',
-  not_an_email: 'the value is no e-mail address',
-  not_a_hem: 'the value is no SHA-256 in 64 hexadecimal digits',
-  not_a_domain: 'the value is no domain',
-  not_a_cookie_id: 'the value is no uuid',
+  wrong_field_count: 'the line has more or fewer fields than the header',
+  not_json: 'the line is not valid JSON',
+  no_value: 'the column is empty, missing or not a string',
+  not_an_email: 'the value is not an e-mail address',
+  not_a_hem: 'the value is not a SHA-256 hash in 64 hexadecimal digits',
+  not_a_domain: 'the value is not a domain',
+  not_a_cookie_id: 'the value is not a UUID',
 } as const
 
 export type Reason = keyof typeof reasons

@@ -28,8 +28,7 @@ export const removeRoute =
           operationId: 'removeListItems',
           summary: 'Remove items from a list',
           description:
-            'At once. What an import brings that is not completed yet is a member again when it is. Takes an admin of ' +
-            'the project.',
+            'Requires the project admin role. Removes the items immediately. An import in progress can add them again when it completes.',
           params: ById,
           querystring: ProjectQuery,
           body: RemovedItems,

@@ -56,8 +56,7 @@ const readNewList = readerOf(NewList)
 const readNewItems = readerOf(NewItems)
 
 const described =
-  'Items in JSON, or a file: CSV, NDJSON, or a form with one, plain or gzip. Files are saved first and imported in the ' +
-  'background; the import tells what became of every row. E-mail addresses are hashed, and are gone when it has ended.'
+  'Accepts items in JSON, or a CSV or NDJSON file, plain, gzip or in a form. The service saves files first and imports them in the background; the import reports each row. E-mail addresses are hashed and deleted when the import ends.'
 
 /** POST /api/v1/lists and …/{list_id}/items: what brings members in. */
 export const uploadRoutes =
@@ -77,9 +76,9 @@ export const uploadRoutes =
         if (request.raw.complete || !request.raw.destroyed) throw error
         request.log.warn(
           { error: (error as Error).message },
-          'an upload to a list broke off, and nothing of it was kept',
+          'an upload to a list was interrupted and discarded',
         )
-        throw new ClientDisconnected('the client of an upload is gone')
+        throw new ClientDisconnected('the client of an upload disconnected')
       }
     }
 
@@ -93,7 +92,7 @@ export const uploadRoutes =
           operationId: 'createList',
           summary: 'Create a list',
           querystring: UploadQuery,
-          description: `${described} Requires the project admin role.`,
+          description: `Requires the project admin role. ${described}`,
           body: NewListBody,
           response: { 202: Started },
         },
@@ -142,7 +141,7 @@ export const uploadRoutes =
           summary: 'Add items to a list',
           params: ById,
           querystring: ItemsQuery,
-          description: `${described} Items that the list already has are duplicates. Requires the project admin role.`,
+          description: `Requires the project admin role. ${described} Items that the list already contains are duplicates.`,
           body: NewItemsBody,
           response: { 202: Started },
         },

@@ -24,7 +24,7 @@ const CatalogField = Type.Object(
   {
     ...FieldDescription.properties,
     groupable: Type.Boolean({
-      description: 'Whether counts are grouped by it, and breakdowns take it.',
+      description: 'Whether breakdowns and counts can group by the field.',
     }),
   },
   { title: 'CatalogField' },
@@ -55,7 +55,7 @@ export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Taxonomy'],
         operationId: 'listFields',
         summary: 'List the fields of events and profiles',
-        description: 'Every field that any tier returns, and what it means.',
+        description: 'Returns all fields with their meaning.',
         querystring: CatalogQuery,
         response: { 200: Type.Object({ fields: Type.Array(CatalogField) }) },
       },
@@ -77,7 +77,7 @@ export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
         tags: ['Taxonomy'],
         operationId: 'getField',
         summary: 'Get a field',
-        description: 'What it means, and the cheapest tier that returns it.',
+        description: 'Returns the meaning of the field and the cheapest tier that returns it.',
         params: Type.Object({ name: Type.String() }),
         response: { 200: Type.Object({ field: CatalogField }) },
       },

@@ -11,17 +11,15 @@ import { readTopics } from '../signals/topics.ts'
 const summary = {
   name: Type.String(),
   description: Type.String(),
-  fields: Type.Array(Type.String(), { description: 'The fields that hold these values.' }),
+  fields: Type.Array(Type.String(), { description: 'Fields that use this taxonomy.' }),
   count: Type.Integer({ description: 'How many values it has.' }),
 }
 
 const Term = Type.Object(
   {
-    value: Type.String({ description: 'As fields hold it and filters compare it.' }),
-    label: Type.String({ description: 'For people.' }),
-    parent: Type.Optional(
-      Type.String({ description: 'The value of the coarser list that it is a part of.' }),
-    ),
+    value: Type.String({ description: 'The value as fields contain it and filters compare it.' }),
+    label: Type.String({ description: 'A label for people.' }),
+    parent: Type.Optional(Type.String({ description: 'The parent value in the coarser list.' })),
   },
   { title: 'TaxonomyTerm' },
 )
@@ -53,7 +51,7 @@ export const taxonomyRoutes =
       return {
         name: 'topics',
         fields: [],
-        description: 'What intent is about; parent is the topic that one is a part of.',
+        description: 'The topics of intent; parent is the broader topic.',
         terms: topics.map(({ topic, label, parent }) => ({
           value: topic,
           label,
@@ -71,7 +69,7 @@ export const taxonomyRoutes =
           operationId: 'listTaxonomies',
           summary: 'List taxonomies',
           querystring: strictObject({}),
-          description: 'The lists of values that fields choose from, and the topics of intent.',
+          description: 'Returns the lists of values for fields, and the topics of intent.',
           response: {
             200: Type.Object({
               taxonomies: Type.Array(Type.Object(summary, { title: 'Taxonomy' })),
@@ -91,9 +89,9 @@ export const taxonomyRoutes =
         schema: {
           tags,
           operationId: 'getTaxonomy',
-          summary: 'Get a taxonomy with its values',
+          summary: 'Get a taxonomy',
           querystring: strictObject({}),
-          description: 'In their natural order.',
+          description: 'Returns the values in their natural order.',
           params: Type.Object({ name: Type.String() }),
           response: {
             200: Type.Object(

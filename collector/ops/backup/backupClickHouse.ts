@@ -56,7 +56,7 @@ export async function requireEmptyClickHouse(url: string, config: Config): Promi
   )
   if (found)
     throw new StartError(
-      `ClickHouse has tables in ${found.database} already: restore into a database without any`,
+      `ClickHouse already has tables in ${found.database}: restore into an empty database`,
     )
 }
 
@@ -69,7 +69,7 @@ export function requireClickHousePart(
 ): void {
   if (!backup.is_here && !destination)
     throw new StartError(
-      'ClickHouse’s part of this backup lies elsewhere: say where with --clickhouse, as it was backed up',
+      'ClickHouse’s part of this backup is stored elsewhere: name its location with --clickhouse, as for the backup',
     )
   if (!backup.is_here) return
   localBackupsOf(config)
@@ -111,7 +111,7 @@ export async function restoreClickHouse(
 export function requireOneServer(address: ClickHouseAddress): string {
   if (typeof address === 'string') return address
   throw new StartError(
-    'CLICKHOUSE_SHARDS names several servers, of which this command makes no backup: back each up with ClickHouse’s own BACKUP, PostgreSQL with pg_dump, and keep the data directories of all collectors',
+    'this command does not back up several servers (CLICKHOUSE_SHARDS). Back up each server with ClickHouse’s BACKUP and PostgreSQL with pg_dump, and keep the data directories of all collectors',
   )
 }
 
@@ -119,7 +119,7 @@ export function requireOneServer(address: ClickHouseAddress): string {
 function localBackupsOf({ clickhouse, dataDir }: Config): string {
   if (clickhouse)
     throw new StartError(
-      "say with --clickhouse where ClickHouse itself keeps the backup: \"Disk('backups', 'monday')\", \"S3('https://…', 'key', 'secret')\"",
+      `name the location of ClickHouse’s backup with --clickhouse: "Disk('backups', 'monday')", "S3('https://…', 'key', 'secret')"`,
     )
   return localBackups(join(dataDir, 'clickhouse'))
 }
@@ -151,7 +151,7 @@ async function withServer<T>(url: string, work: (server: ClickHouse) => Promise<
 
 /** To another disk too. */
 function move(from: string, to: string): void {
-  if (existsSync(to)) throw new StartError(`${to} is there already`)
+  if (existsSync(to)) throw new StartError(`${to} already exists`)
   try {
     renameSync(from, to)
   } catch (error) {

@@ -46,7 +46,7 @@ export async function backUp(
 ): Promise<void> {
   const directory = resolve(given)
   if (isFilled(directory))
-    throw new StartError(`${directory} is not empty: each backup has a directory of its own`)
+    throw new StartError(`${directory} is not empty: use an own directory for each backup`)
   const parts = partsOf(directory)
   mkdirSync(parts.postgres, { recursive: true, mode: 0o700 })
   const created_at = new Date().toISOString()
@@ -64,11 +64,11 @@ export async function backUp(
     const rows = postgres.tables.reduce((sum, table) => sum + table.rows, 0)
     console.log(`PostgreSQL: ${postgres.tables.length} tables, ${rows} rows`)
     console.log(
-      `ClickHouse: ${there.databases.join(', ')}${there.is_here ? '' : ', where you said'}`,
+      `ClickHouse: ${there.databases.join(', ')}${there.is_here ? '' : ', in the named location'}`,
     )
-    console.log(`spool: ${spoolBytes} bytes that were on their way`)
+    console.log(`spool: ${spoolBytes} bytes that were not shipped yet`)
     console.log(
-      `${directory} is whole. It holds keys and personal data: keep it as you keep the stores.`,
+      `${directory} is complete. It contains keys and personal data: protect it like the stores.`,
     )
   })
 }
@@ -84,7 +84,7 @@ export async function restore(
   const parts = partsOf(directory)
   const { dataDir } = config
   if (isFilled(dataDir))
-    throw new StartError(`${dataDir} is not empty: restore into a FOOTFALL_DATA_DIR of its own`)
+    throw new StartError(`${dataDir} is not empty: restore into an own FOOTFALL_DATA_DIR`)
   await requirePostgresPart(manifest.postgres, parts.postgres)
   requireClickHousePart(config, manifest.clickhouse, parts.clickhouse, clickhouse ?? null)
   if (!existsSync(parts.files))
@@ -112,7 +112,7 @@ export async function restore(
     putFilesBack(parts.files, dataDir)
     endRestore(dataDir)
     console.log(
-      `${dataDir} is as ${directory} was at ${manifest.created_at}. Now start the service: it ships what was on its way.`,
+      `${dataDir} is as ${directory} was at ${manifest.created_at}. Now start the service: it ships the spooled events.`,
     )
   } finally {
     await servers.stop()

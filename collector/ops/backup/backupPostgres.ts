@@ -109,7 +109,7 @@ export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
     "SELECT FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LIMIT 1",
   )
   if (rowCount !== 0)
-    throw new StartError('PostgreSQL has tables already: restore into an empty database')
+    throw new StartError('PostgreSQL already has tables: restore into an empty database')
 }
 
 /** Reads every table's file to its end. Throws StartError where one is missing or damaged, or where this version cannot upgrade the backup. */

@@ -42,7 +42,7 @@ export const writeManifest = (directory: string, manifest: Manifest): void =>
 /** Throws StartError where there is no whole backup. */
 export function readManifest(directory: string): Manifest {
   if (!existsSync(pathOf(directory)))
-    throw new StartError(`${directory} holds no whole backup: it has no manifest.json`)
+    throw new StartError(`${directory} does not contain a complete backup: it has no manifest.json`)
   const manifest = JSON.parse(readFileSync(pathOf(directory), 'utf8')) as Manifest
   if (manifest.format !== 1)
     throw new StartError(`${directory} is a backup of a newer version of Footfall`)

@@ -18,7 +18,7 @@ const systemPaths = [
 export async function startBrowser(chromiumPath: string | null): Promise<Browser> {
   const { chromium } = await import('playwright-core').catch(() => {
     throw new StartError(
-      'playwright-core is not installed, with which pages are loaded: npm install --no-save playwright-core',
+      'playwright-core, which loads the pages, is not installed: npm install --no-save playwright-core',
     )
   })
   const places =
@@ -27,8 +27,8 @@ export async function startBrowser(chromiumPath: string | null): Promise<Browser
   if (!executablePath) {
     throw new StartError(
       chromiumPath === null
-        ? 'no Chromium found: "apt-get install chromium" or "npx playwright-core install chromium" brings one, or set CHROMIUM_PATH to yours'
-        : `CHROMIUM_PATH: there is no ${chromiumPath}`,
+        ? 'no Chromium found: install it with "apt-get install chromium" or "npx playwright-core install chromium", or set CHROMIUM_PATH'
+        : `CHROMIUM_PATH: ${chromiumPath} does not exist`,
     )
   }
   // Chromium refuses to run sandboxed as root.

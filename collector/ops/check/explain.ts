@@ -25,7 +25,7 @@ export function explain(seen: Observation): Finding[] {
   const findings =
     seen.status !== null && seen.status < 400
       ? [good(`The page answered ${seen.status}.`)]
-      : [bad(`The page answered ${seen.status}; what follows is about that answer.`)]
+      : [bad(`The page answered ${seen.status}. The rest describes that answer.`)]
   if (scripts.length === 0 && !isRunning && beacons.length === 0)
     return [...findings, bad(notInstalled(hasStub))]
 
@@ -41,19 +41,19 @@ export function explain(seen: Observation): Finding[] {
 
 const notInstalled = (hasStub: boolean) =>
   hasStub
-    ? 'The pixel is not installed: the inline stub is there, but no script from …/p/PIXEL_ID.js.'
+    ? 'The pixel is not installed: the page has the inline stub, but no script from …/p/PIXEL_ID.js.'
     : 'The pixel is not installed: the page has no script from …/p/PIXEL_ID.js, not even one that a tag manager added.'
 
 const stubBlocked =
-  'The page’s Content-Security-Policy blocks the inline stub: calls made before the pixel arrives are lost. Give it the page’s nonce, or leave it out.'
+  'The page’s Content-Security-Policy blocks the inline stub, so calls before the pixel loads are lost. Give it the page’s nonce, or remove it.'
 
 function notRunning({ errors, complaints, scripts }: Observation): string {
   const isOurs = (text: string) => scripts.some(({ url }) => text.includes(url))
   const error = errors.find(({ stack }) => isOurs(stack))
   if (error) return `The pixel’s script stopped with an error: ${error.message}.`
   const complaint = complaints.find(isOurs)
-  if (complaint) return `The script came, but the browser refused it: ${complaint}`
-  return 'The script came, but the pixel does not run: what answers there is not the pixel.'
+  if (complaint) return `The script loaded, but the browser refused it: ${complaint}`
+  return 'The script loaded, but the pixel does not run: the address does not serve the pixel.'
 }
 
 /** What a policy forbids to send is no request: it shows as a violation alone. */
@@ -64,16 +64,14 @@ function sentNothing({ scripts, violations }: Observation): string {
       directive === 'connect-src' && origins.some((origin) => blocked.startsWith(origin)),
   )
   return forbidden
-    ? `The page’s Content-Security-Policy (connect-src) keeps it from sending to ${forbidden.blocked}: allow its origin.`
-    : 'It sent nothing: its settings wait for consent that nobody gave, or a script of the page stops it from sending.'
+    ? `The page’s Content-Security-Policy (connect-src) blocks requests to ${forbidden.blocked}: allow its origin.`
+    : 'It sent nothing: its settings wait for consent, or a script of the page prevents it from sending.'
 }
 
 function explainScript({ url, type, answer }: ScriptSeen, seen: Observation): Finding {
   const id = pixelIdOf(url)!
   if (!isUuid(id))
-    return bad(
-      `“${id}” in ${url} is not a pixel’s id: put yours there, as the snippet of your pixel has it.`,
-    )
+    return bad(`“${id}” in ${url} is not a pixel id. Copy the id from the snippet of your pixel.`)
   const forbidden = seen.violations.find(({ blocked }) => blocked === url)
   if (forbidden)
     return bad(
@@ -88,10 +86,10 @@ function explainScript({ url, type, answer }: ScriptSeen, seen: Observation): Fi
   if (answer.status !== null && answer.status !== 200)
     return bad(`${url} answered ${answer.status}: ${reasonOf(answer, id)}`)
   if (answer.failure === null)
-    return good(`Pixel ${id} is installed: ${url} came, ${answer.body.length} characters.`)
+    return good(`Pixel ${id} is installed: ${url} loaded, ${answer.body.length} characters.`)
   if (seen.url.startsWith('https:') && url.startsWith('http:'))
-    return bad(`${url} is blocked: a page with https loads no script without it.`)
-  return bad(`${url} did not come: ${unreachable(answer, url, seen)}`)
+    return bad(`${url} is blocked: pages with https load scripts only from https.`)
+  return bad(`${url} did not load: ${unreachable(answer, url, seen)}`)
 }
 
 function explainBeacon({ url, pixelId, events, answer }: BeaconSeen, seen: Observation): Finding {
@@ -99,7 +97,7 @@ function explainBeacon({ url, pixelId, events, answer }: BeaconSeen, seen: Obser
     .map(({ type, name }) => (name === null ? type : `${type} “${name}”`))
     .join(', ')
   const sent = `It sent ${what || 'no events'} to ${url}`
-  if (answer === null) return bad(`${sent}, and no answer has come yet.`)
+  if (answer === null) return bad(`${sent}, without an answer so far.`)
   if (answer.failure !== null)
     return bad(`${sent}, which did not arrive: ${unreachable(answer, url, seen)}`)
   if (answer.status !== 200) return bad(`${sent}: ${answer.status}, ${reasonOf(answer, pixelId)}`)
@@ -109,7 +107,7 @@ function explainBeacon({ url, pixelId, events, answer }: BeaconSeen, seen: Obser
 function explainReceipt(sent: string, { body }: Answer): Finding {
   const receipt = parsed<BeaconReceipt>(body)
   if (!Array.isArray(receipt?.rejected))
-    return bad(`${sent}: 200, but what answers there is not a collector.`)
+    return bad(`${sent}: 200, but the address is not a collector.`)
   const { accepted, rejected, ignored = 0, ignored_by = [] } = receipt
   const parts = accepted > 0 ? [`${accepted} accepted and marked as a test`] : []
   if (ignored > 0)
@@ -139,15 +137,17 @@ const ignoredParts: Record<IgnoreSetting, string> = {
 function reasonOf({ status, body }: Answer, pixelId: string): string {
   const { error = '', message } = parsed<{ error?: string; message?: string }>(body) ?? {}
   const reasons: Record<string, string> = {
-    'pixel not found': `the collector knows no pixel ${pixelId}. Is the id right, and is it your collector?`,
+    'pixel not found': `the collector has no pixel ${pixelId}. Check the id and the address of the collector.`,
     'pixel inactive': 'the pixel exists, but has been switched off.',
     'origin not allowed': `${message} Add the page’s origin to the pixel’s allowed origins.`,
-    busy: 'the collector is full. What was sent is kept in the browser and sent again.',
+    busy: 'the collector is full. The browser keeps the events and sends them again.',
   }
   return (
     reasons[error] ??
     message ??
-    (status === 404 ? 'nothing is served there.' : 'no collector answers like that.')
+    (status === 404
+      ? 'nothing is served at this address.'
+      : 'this is not the answer of a collector.')
   )
 }
 
@@ -158,7 +158,7 @@ function unreachable(
   { complaints }: Observation,
 ): string {
   if (/NAME_NOT_RESOLVED|CONNECTION_REFUSED|ADDRESS_/.test(failure!))
-    return `its host cannot be reached (${failure}): it is down, or a blocker on the network hides it.`
+    return `its host cannot be reached (${failure}): it is down, or a blocker on the network blocks it.`
   if (/CERT|SSL/.test(failure!)) return `its certificate is not trusted (${failure}).`
   if (status === 200 || /BLOCKED/.test(failure!))
     return `something in the browser blocks it (${failure}).`

@@ -192,7 +192,7 @@ async function answerTo(request: Request): Promise<Answer> {
     const body = await response.text().catch(() => '')
     return { failure: null, status: response.status(), body }
   }
-  const failure = request.failure()?.errorText ?? 'no answer came'
+  const failure = request.failure()?.errorText ?? 'no answer'
   // A script's URL that answers with an error has a body that is no script: browsers hide it from the page.
   const asked = request.method() === 'GET' ? await ask(request.url()) : null
   return { failure, status: asked?.status ?? null, body: asked?.body ?? '' }

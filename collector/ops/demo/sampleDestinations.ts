@@ -107,7 +107,7 @@ export async function storeSampleDestinations(
   const { webhook } = await createWebhook(client, secretBox, organizationId, project_id, {
     url: `${host('hooks')}/footfall`,
     event_types: ['audience.built', 'export.run_ended'],
-    description: 'A sample, switched off: nothing is sent to it',
+    description: 'A sample that is off: it receives nothing',
     enabled: false,
   })
   const ended = (run: string, exportId: string, status: string) => ({

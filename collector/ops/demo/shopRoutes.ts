@@ -86,7 +86,7 @@ async function takeTurn(address: string): Promise<void> {
     throw new ApiError(
       429,
       'rate_limited',
-      'The demo is asked too often: wait a second, then ask again.',
+      'The demo has too many requests. Wait a second, then try again.',
       {
         headers: { 'retry-after': '1' },
       },

@@ -25,7 +25,7 @@ export async function examineShards(
   const postgres = openPostgres(postgresUrl, () => {})
   try {
     await requireShardSet(postgres, address, database)
-    return [found(`events lie on the ${address.shards.length} shards of CLICKHOUSE_SHARDS`)]
+    return [found(`the ${address.shards.length} shards of CLICKHOUSE_SHARDS contain events`)]
   } catch (error) {
     if (error instanceof StartError) return [found('the shards', error.message)]
     throw error
@@ -89,7 +89,7 @@ async function examineServer(server: ClickHouse, name: string): Promise<Finding[
       found(
         `${name}'s disk ${disk} has ${gigabytes(free)} of ${gigabytes(total)} free`,
         free < total * freeShareMin
-          ? 'make it larger: merges need room, and without any inserts stop'
+          ? 'make it larger: merges need room, and without merges inserts stop'
           : null,
       ),
     ),
@@ -140,7 +140,7 @@ async function examineSchema(
     ),
     ...broken.map(({ table, parts }) =>
       found(
-        `${parts} parts of ${table} are damaged and put aside`,
+        `${parts} parts of ${table} are damaged and detached`,
         'their rows are missing: restore them from a backup',
       ),
     ),

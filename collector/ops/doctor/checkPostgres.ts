@@ -64,7 +64,7 @@ async function examineServer(pool: Postgres): Promise<Finding[]> {
         : null,
     ),
     found(
-      'the login may make what is needed in PostgreSQL',
+      'the login has the required rights in PostgreSQL',
       grants.length > 0 ? `missing: ${grants.join('; ')}` : null,
     ),
   ]
@@ -115,12 +115,12 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
     if (silent_ms > silentMsMax)
       return found(
         `${name} has not reported for ${duration(silent_ms)}`,
-        'start it again; if it is gone for good, bring what is left of its disk to ClickHouse (npx footfall spool ship DIR), then npx footfall collectors retire, for complete_until waits for it',
+        'start it again. If the machine is lost, ship the rest of its disk (npx footfall spool ship DIR), then run npx footfall collectors retire; complete_until waits for it',
       )
     const isBehind = behind_ms > silentMsMax
     return found(
       `${name} has all but the last ${duration(Math.max(behind_ms, 0))} in ClickHouse`,
-      isBehind ? 'see its log, and whether ClickHouse takes inserts' : null,
+      isBehind ? 'check its log, and whether ClickHouse accepts inserts' : null,
     )
   })
 }
@@ -132,6 +132,6 @@ async function examineJobs(pool: Postgres): Promise<Finding> {
   const { failed } = rows[0]!
   return found(
     failed === 0 ? 'no background job has failed' : `${failed} background jobs have failed`,
-    failed > 0 ? 'npx footfall jobs says why' : null,
+    failed > 0 ? 'list the reasons with npx footfall jobs' : null,
   )
 }

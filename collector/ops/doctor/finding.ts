@@ -15,7 +15,7 @@ export async function askAll(name: string, ask: () => Promise<Finding[]>): Promi
   } catch (error) {
     return [
       found(
-        `${name} cannot be asked`,
+        `${name} cannot be queried`,
         (error as Error).message || String((error as { code?: string }).code),
       ),
     ]
@@ -55,7 +55,7 @@ export function schemaFinding(
     )
   if (waiting.length > 0)
     return found(
-      `${name} lacks ${waiting.join(', ')}`,
+      `${name} has no ${waiting.join(', ')}`,
       'start the service, or run npx footfall migrate',
     )
   return found(`${name} has this version's schema`)

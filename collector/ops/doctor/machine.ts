@@ -34,7 +34,7 @@ function examineDisk({ dataDir, spoolBytesMax, role }: Config): Finding {
   return found(
     `${dataDir} has ${gigabytes(free)} free`,
     isSmall
-      ? `less than FOOTFALL_SPOOL_MB_MAX lets the spool grow to (${gigabytes(spoolBytesMax)})`
+      ? `less than FOOTFALL_SPOOL_MB_MAX allows for the spool (${gigabytes(spoolBytesMax)})`
       : null,
   )
 }
@@ -45,7 +45,7 @@ function examineSpool({ dataDir }: Config): Finding {
   const text = `the spool holds ${gigabytes(waitingBytes(directory))}, the oldest for ${duration(waitedMs)}`
   return found(
     text,
-    waitedMs > waitedMsMax ? 'ClickHouse does not take it: see the service’s log' : null,
+    waitedMs > waitedMsMax ? 'ClickHouse does not accept it: check the log of the service' : null,
   )
 }
 
@@ -56,7 +56,7 @@ function examineDeadLetters({ dataDir }: Config): Finding {
   )
   return found(
     letters === 0 ? 'ClickHouse has refused no row' : `ClickHouse has refused ${letters} rows`,
-    letters > 0 ? 'npx footfall dead-letters list says why' : null,
+    letters > 0 ? 'list the reasons with npx footfall dead-letters list' : null,
   )
 }
 
@@ -67,7 +67,7 @@ function examineSettings(config: Config): Finding[] {
       ? [
           found(
             'FOOTFALL_SECRET_KEY is not set',
-            'integrations and webhooks cannot keep secrets: openssl rand -base64 32',
+            'integrations and webhooks cannot store secrets: set it to the output of openssl rand -base64 32',
           ),
         ]
       : []),
@@ -83,7 +83,7 @@ function examineSettings(config: Config): Finding[] {
       ? [
           found(
             `FOOTFALL_COLLECTOR_URL is ${collectorUrl}`,
-            'pages under https load nothing from http: it must be https',
+            'pages with https load nothing from http: use https',
           ),
         ]
       : []),
@@ -109,7 +109,7 @@ async function examineService({ host, port }: Config): Promise<Finding> {
   } catch {
     return found(
       `no service answers at ${url}`,
-      'start it (npx footfall serve), or set PORT and HOST as it has them',
+      'start it (npx footfall serve), or set PORT and HOST to its values',
     )
   }
 }

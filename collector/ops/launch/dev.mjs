@@ -50,7 +50,7 @@ async function restart() {
     // esbuild has said what is wrong.
     return
   }
-  console.log('A source has changed: starting anew…')
+  console.log('A source file changed: restarting…')
   await stop()
   service = start()
 }

@@ -99,8 +99,8 @@ function installedNode() {
   const { optionalDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const advice = optionalDependencies[name]
     ? `${name} is not installed: run npm install, or install Node 24`
-    : `npm has none for ${process.platform} ${process.arch}: install Node 24`
-  fail(`Node 24 is needed (22 will do), this is ${process.versions.node}; ${advice}`)
+    : `npm has no package for ${process.platform} ${process.arch}: install Node 24`
+  fail(`Node 24 is required (22 also works), this is ${process.versions.node}; ${advice}`)
 }
 
 const versionOf = (version) => version.split('.').map(Number)

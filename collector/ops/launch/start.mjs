@@ -21,9 +21,7 @@ export async function install() {
   checkLauncher()
   checkWritable()
   if (!isInstalled()) {
-    console.log(
-      'Installing dependencies (about 900 MB: a whole ClickHouse and a whole PostgreSQL are among them)…',
-    )
+    console.log('Installing dependencies (about 900 MB, including ClickHouse and PostgreSQL)…')
     await run('npm', ['install', '--no-save', '--no-fund', '--no-audit'], { cwd: root })
   }
   await handOver()
@@ -34,7 +32,7 @@ function checkWritable() {
   try {
     accessSync(root, constants.W_OK)
   } catch (error) {
-    const built = 'make it writable, or run what was built before with npx footfall serve'
+    const built = 'make it writable, or run the last build with npx footfall serve'
     fail(
       `npm start installs and builds in ${root}, which cannot be written to (${error.code}): ${built}`,
     )

@@ -11,7 +11,7 @@ import { StartError } from '../../platform/startError.ts'
 export function checkSettings(config: Config, log: Log): void {
   if (lacksSecretKey(config)) {
     log.warn(
-      'FOOTFALL_SECRET_KEY is not set: integrations, webhooks and two-factor authentication are refused. Set it to the output of `openssl rand -base64 32`, the same for every process.',
+      'FOOTFALL_SECRET_KEY is not set: integrations, webhooks and two-factor authentication are disabled. Set it to the output of `openssl rand -base64 32`, the same for every process.',
     )
   }
   // Workers open the database of countries.

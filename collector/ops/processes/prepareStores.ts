@@ -100,7 +100,7 @@ const preparePostgres = (
     if (setBackMs > 0)
       log.warn(
         { seconds: Math.round(setBackMs / 1000) },
-        'a watermark was ahead of PostgreSQL’s clock and is set back',
+        'a watermark was ahead of PostgreSQL’s clock and was set back',
       )
     return { connections, receivedFrom: mark }
   })

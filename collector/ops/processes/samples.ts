@@ -45,14 +45,14 @@ export async function prepareSamples(
   const seeding = ensureSampleVisitors(
     { postgres, clickhouse: live, uploads, secretBox, demoVisits },
     demo,
-  ).catch(warn('the demo could not be given visitors'))
+  ).catch(warn('could not create visitors of the demo'))
   let stopVisits = async () => {}
   return {
     demo,
     audienceId: demoAudienceId(demo),
     async complete() {
       await seeding
-      await useSample(live, demo, localUrl).catch(warn('the demo could not be used'))
+      await useSample(live, demo, localUrl).catch(warn('could not open the demo'))
       if (demoVisits) stopVisits = keepSampleVisitsComing(live, demo, log)
     },
     stop: () => stopVisits(),

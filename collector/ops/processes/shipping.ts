@@ -70,7 +70,7 @@ export async function openShipping(
   for (const path of unknownFiles(spoolDirectory))
     log.error(
       { path },
-      'no segment of this version or an earlier one: it is not shipped, and left where it is',
+      'no segment of this version or an earlier one: it is not shipped and stays in place',
     )
   const directoryOf = (index: number) => join(spoolDirectory, String(index))
   return {
@@ -146,16 +146,16 @@ function observerOf(
       duplicateEvents.inc(lines.length)
       // Traces tell of them; no event waits for it.
       recordDuplicates(clickhouse, lines).catch((error: Error) =>
-        log.warn({ rows: lines.length, error: error.message }, 'duplicates are not written down'),
+        log.warn({ rows: lines.length, error: error.message }, 'could not record duplicates'),
       )
     },
     deadLetter(reason) {
       deadLetters.inc({ table })
-      log.error({ table, reason }, 'a row is not stored, see dead_letters in the data directory')
+      log.error({ table, reason }, 'a row is not stored; see dead_letters in the data directory')
     },
     retry(error, segment) {
       shipRetries.inc({ table })
-      log.warn({ table, segment, err: error }, 'shipping is retried')
+      log.warn({ table, segment, err: error }, 'retrying to ship')
     },
   }
 }

@@ -23,7 +23,7 @@ export async function ensureSandbox(
 ): Promise<void> {
   if (sampleDays > 0) {
     await fillSampleDatabase(test, new Date(), sampleDays).catch((error: Error) =>
-      log.warn({ error: error.message }, 'the sample database could not be filled'),
+      log.warn({ error: error.message }, 'could not fill the sample database'),
     )
   }
   await ensureSampleOrganization(postgres)

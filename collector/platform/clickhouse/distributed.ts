@@ -20,7 +20,7 @@ export async function requireLayout(
   if (!events || isSharded(address) === (events.engine === 'Distributed')) return
   throw new StartError(
     isSharded(address)
-      ? `the database ${clickhouse.database} has its events on one server: shards need a database of their own (CLICKHOUSE_DATABASE)`
+      ? `the database ${clickhouse.database} has its events on one server: use another database for shards (CLICKHOUSE_DATABASE)`
       : `the database ${clickhouse.database} has its events on several shards: name them all in CLICKHOUSE_SHARDS`,
   )
 }
@@ -80,7 +80,7 @@ export async function requireCluster(
   const own = await ownShard(clickhouse, name, replicas)
   if (own !== undefined && own !== shard + 1) {
     throw new StartError(
-      `it is of shard ${shard + 1} in CLICKHOUSE_SHARDS, but of shard ${own} in remote_servers of its configuration`,
+      `CLICKHOUSE_SHARDS has it in shard ${shard + 1}, but remote_servers of its configuration has it in shard ${own}`,
     )
   }
 }

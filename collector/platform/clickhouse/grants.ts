@@ -11,6 +11,6 @@ export const isAccessDenied = (error: unknown): error is ClickHouseRefused =>
 export function lacksGrant({ message }: ClickHouseRefused): StartError {
   const grant = /necessary to have the grant (.+?)(?:\. |\.?$)/s.exec(message)?.[1]
   return new StartError(
-    `the login of CLICKHOUSE_URL lacks a grant of ClickHouse: ${grant ? `GRANT ${grant}` : message}; collector/docs/operations.md lists all grants that it needs`,
+    `the login of CLICKHOUSE_URL needs a grant of ClickHouse: ${grant ? `GRANT ${grant}` : message}; collector/docs/operations.md lists all required grants`,
   )
 }

@@ -14,7 +14,7 @@ type ShardSet = readonly string[]
 
 /** How an operator says that the settings are right, whatever was there before. */
 const howToAccept =
-  'name the shards as they were, or, where events of the others may be lost, run npx footfall migrate --accept-shards once'
+  'name the earlier shards. If events of the others may be lost, run npx footfall migrate --accept-shards once'
 
 /** The shards that the first start noted; none before it. */
 async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {
@@ -44,7 +44,7 @@ export async function requireShardSet(
   const { shards } = cluster
   if (known.length !== shards.length) {
     throw new StartError(
-      `CLICKHOUSE_SHARDS names ${shards.length} shards, but events lie on ${known.length}: ${howToAccept}`,
+      `CLICKHOUSE_SHARDS names ${shards.length} shards, but events are on ${known.length}: ${howToAccept}`,
     )
   }
   const nodes = openNodes(cluster, database)

@@ -45,7 +45,7 @@ export async function listJobs(postgres: Postgres): Promise<void> {
   )
   for (const { id, name, key, state, tries, error, at } of jobs) {
     const of = key === null ? name : `${name} ${key}`
-    const outcome = state === 'failed' ? 'failed' : 'is retried'
+    const outcome = state === 'failed' ? 'failed' : 'will be retried'
     console.log(
       `\n${id}  ${of}\n  ${outcome} after ${tries} of its tries, ${at.toISOString()}: ${error ?? 'no reason'}`,
     )
@@ -82,7 +82,7 @@ export async function retryJobs(
     await wakeQueue(postgres, job.name)
   }
   await boss.stop({ graceful: false, close: false })
-  console.log(jobs.length === 1 ? '1 job is retried' : `${jobs.length} jobs are retried`)
+  console.log(jobs.length === 1 ? '1 job will be retried' : `${jobs.length} jobs will be retried`)
 }
 
 async function requireSchema(postgres: Postgres): Promise<void> {
@@ -90,5 +90,5 @@ async function requireSchema(postgres: Postgres): Promise<void> {
     `SELECT to_regclass('pgboss.job') IS NOT NULL AS is_there`,
   )
   if (!rows[0]!.is_there)
-    throw new StartError('there are no background jobs yet: start the service first')
+    throw new StartError('no background jobs exist yet: start the service first')
 }

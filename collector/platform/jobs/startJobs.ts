@@ -102,7 +102,7 @@ export async function startJobs({
         } catch (error) {
           warn(
             { queue: queue.name, error: (error as Error).message },
-            'a job failed and is retried',
+            'a job failed and will be retried',
           )
           if (!isUnavailable(error)) throw error
           // Not its fault: another job of that key takes its place, with all its tries.

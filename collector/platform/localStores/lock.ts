@@ -46,7 +46,7 @@ const othersCodes = ['EACCES', 'EPERM']
 
 const belongsToAnother = (path: string, directory: string) =>
   new StartError(
-    `${path}, the lock of ${directory}, belongs to another user: end the Footfall which that user runs there, and remove the file if it stays`,
+    `${path}, the lock of ${directory}, belongs to another user: stop the Footfall of that user, then remove the file if it remains`,
   )
 
 function unlinkIfThere(path: string, directory: string): void {

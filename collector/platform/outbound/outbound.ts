@@ -78,7 +78,7 @@ function readUrl(text: string): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw refused('A URL begins with https:// or http://.')
   if (url.username !== '' || url.password !== '')
-    throw refused('A URL holds no user name and no password.')
+    throw refused('A URL must not contain a user name or a password.')
   return url
 }
 
@@ -149,7 +149,7 @@ async function readBody(
       if (bytes > bytesMax) {
         const failure = new OutboundError(
           'response_too_large',
-          `${host} answers more than ${bytesMax} bytes.`,
+          `${host} answered with more than ${bytesMax} bytes.`,
         )
         return { chunks, failure }
       }

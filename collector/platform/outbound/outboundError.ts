@@ -39,7 +39,7 @@ export function toOutboundError(error: unknown, host: string): OutboundError {
   if (/^(ECONNRESET|EPIPE)$|^HPE_/.test(code) || message === 'aborted')
     return new OutboundError(
       'connection_closed',
-      `${host} closed the connection before its answer was whole.`,
+      `${host} closed the connection before its answer was complete.`,
       options,
     )
   return new OutboundError(

@@ -56,7 +56,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
       const key = byName.get(name!)
       if (!key)
         throw new Error(
-          `a secret was sealed with the key ${name}, which FOOTFALL_SECRET_KEY does not have`,
+          `a secret was encrypted with the key ${name}, which FOOTFALL_SECRET_KEY does not contain`,
         )
       const bytes = Buffer.from(content!, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes))

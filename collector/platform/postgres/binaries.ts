@@ -59,7 +59,7 @@ function copyReadable(from: string, to: string): void {
   } catch (error) {
     if (existsSync(to)) return
     endHopeless(
-      `PostgreSQL does not run as root, other users cannot reach ${from}, and it cannot be copied: ${(error as Error).message}; set DATABASE_URL`,
+      `PostgreSQL does not run as root, other users cannot access ${from}, and it cannot be copied: ${(error as Error).message}; set DATABASE_URL`,
     )
   }
 }

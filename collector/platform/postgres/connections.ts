@@ -23,7 +23,7 @@ export async function connectionsOfWorker(
   if (each < 1) {
     const needed = primaryConnections + workers * (listenersOfWorker + 1)
     throw new StartError(
-      `${workers} workers need ${needed} connections of PostgreSQL, and may have ${allowed}: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX`,
+      `${workers} workers need ${needed} connections of PostgreSQL, but ${allowed} are available: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX`,
     )
   }
   return Math.min(poolConnectionsMax, each)

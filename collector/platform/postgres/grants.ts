@@ -31,6 +31,6 @@ export async function requireGrants(client: Queryable): Promise<void> {
   const missing = await missingGrants(client)
   if (missing.length > 0)
     throw new StartError(
-      `the login of DATABASE_URL lacks a grant of PostgreSQL: ${missing.join('; ')}`,
+      `the login of DATABASE_URL needs a grant of PostgreSQL: ${missing.join('; ')}`,
     )
 }

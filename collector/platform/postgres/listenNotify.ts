@@ -97,7 +97,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
       await client.query(`LISTEN ${channel}`)
       // Read after LISTEN, so that no change falls in between.
       await reload()
-      if (isEnded) throw new Error('Connection terminated while it was begun')
+      if (isEnded) throw new Error('Connection closed during the transaction')
       hasBegun = true
     } catch (error) {
       cut()

@@ -35,6 +35,6 @@ export async function requireSession(postgres: Postgres, url: string): Promise<v
     await listener.end()
   }
   throw new StartError(
-    'DATABASE_URL leads to a pooler in transaction mode, such as PgBouncer with pool_mode = transaction: PostgreSQL’s announcements (LISTEN) do not arrive through it. Name PostgreSQL itself, or set pool_mode = session.',
+    'DATABASE_URL points to a pooler in transaction mode, such as PgBouncer with pool_mode = transaction. It does not forward PostgreSQL’s notifications (LISTEN). Connect to PostgreSQL directly, or set pool_mode = session.',
   )
 }

@@ -58,5 +58,5 @@ async function inSavepoint<T>(
 
 const toParentDeleted = (error: unknown): unknown =>
   (error as { code?: unknown }).code === foreignKeyViolation
-    ? new ParentDeleted('What this belongs to has just been deleted.', { cause: error })
+    ? new ParentDeleted('The parent object was just deleted.', { cause: error })
     : error

@@ -37,7 +37,7 @@ export interface StoreSettings {
 
 /** The servers that the configuration names, or local ones in the data directory, started here and ended with this process. */
 export async function openServers(config: StoreSettings, log: WarnLog): Promise<Servers> {
-  const onRestart = (reason: string) => log.warn({ reason }, 'a local store is started again')
+  const onRestart = (reason: string) => log.warn({ reason }, 'restarting a local store')
   const [localClickHouse, localPostgres] = await Promise.all([
     config.clickhouse ? null : startLocalClickHouse(join(config.dataDir, 'clickhouse'), onRestart),
     config.databaseUrl ? null : startLocalPostgres(join(config.dataDir, 'postgres'), onRestart),
@@ -60,7 +60,7 @@ export function connectStores(
 ): StoreConnections {
   const pool = openPostgres(
     postgresUrl,
-    (error) => log.warn({ error: error.message }, 'a connection to PostgreSQL broke'),
+    (error) => log.warn({ error: error.message }, 'lost a connection to PostgreSQL'),
     postgresConnectionsMax,
   )
   const { live, test } = openDatabases(address, database)

@@ -206,7 +206,7 @@ test('what an error or an answer that breaks off on our side never handed over i
   const early = new AbortController()
   const gone = await admit(early.signal)
   early.abort()
-  await expect(gone.settle(30)).rejects.toThrow('the caller has gone')
+  await expect(gone.settle(30)).rejects.toThrow('the client disconnected')
   expect(await ledgerOf(accounts, organization)).toMatchObject({ entries: 3, records: 23 })
 })
 

@@ -19,9 +19,9 @@ describe('400 names the parameter', () => {
     [page, 'offset=1', 'offset', 'there is no such parameter'],
     [page, 'group_by=day', 'group_by', 'there is no such parameter'],
     [page, 'limit=1&limit=2', 'limit', 'more than once'],
-    [page, `project_id=${id}x`, 'project_id', 'must be a uuid'],
-    [page, 'project_id=', 'project_id', 'must be a uuid'],
-    [page, 'pixel_id=1', 'pixel_id', 'must be a uuid'],
+    [page, `project_id=${id}x`, 'project_id', 'must be a UUID'],
+    [page, 'project_id=', 'project_id', 'must be a UUID'],
+    [page, 'pixel_id=1', 'pixel_id', 'must be a UUID'],
     [page, 'campaign_id=', 'campaign_id', 'is empty'],
     [page, 'source=web', 'source', 'must be pixel or svcdsp'],
     [page, 'limit=0', 'limit', 'from 1 to 10000'],
@@ -56,7 +56,7 @@ describe('400 names the parameter', () => {
     [counts, 'limit=10001', 'limit', 'from 1 to 10000'],
     ['events/web_event/schema', 'limit=1', 'limit', 'there is no such parameter'],
     ['events_schema', 'source=web', 'source', 'must be pixel or svcdsp'],
-    ['events_schema', 'project_id=1', 'project_id', 'must be a uuid'],
+    ['events_schema', 'project_id=1', 'project_id', 'must be a UUID'],
   ])('%s?%s', async (path, query, parameter, message) => {
     const answer = await events.app.inject(`/api/v3/${path}?${query}`)
     expect(answer.statusCode).toBe(400)

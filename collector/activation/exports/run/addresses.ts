@@ -53,7 +53,7 @@ GROUP BY hem`,
   )
 }
 
-const noAddress = `None of its events of the last ${addressDays} days tells a whole address.`
+const noAddress = `None of its events of the last ${addressDays} days has a complete IP address.`
 
 /** The company of each member, with its networks, which are what a DSP can find it by. */
 export async function readNetworks(

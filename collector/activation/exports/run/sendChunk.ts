@@ -34,7 +34,9 @@ export async function sendChunk(
   const results: Result[] = []
   const visible = members.filter((member) => {
     if (member.isHidden)
-      results.push(failedResult(member, 'They opted out, or are being erased.', member.isCharged))
+      results.push(
+        failedResult(member, 'The person opted out or is being erased.', member.isCharged),
+      )
     return !member.isHidden
   })
   const ready = prepare(runState, visible, values, results)
@@ -170,7 +172,7 @@ const duplicate = ({ member }: Ready): Result => ({
   ...placeOf(member),
   outcome: 'duplicated',
   isCharged: member.isCharged,
-  reason: 'The destination cannot tell it from another record of this run, which was sent.',
+  reason: 'The destination cannot distinguish it from another record of this run, which was sent.',
 })
 
 const failedResult = (

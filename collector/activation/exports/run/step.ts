@@ -55,15 +55,18 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
     throw new MembersGone(runState.buildId)
   if (runState.stop) return refuse(deps, runState)
   if (runState.buildStatus === 'failed')
-    throw new DestinationError('mend', 'The list could not be read.')
+    throw new DestinationError('mend', 'The service could not read the list.')
   if (runState.buildStatus !== 'completed') return { inSeconds: listSeconds }
   if (Date.now() - runState.requestedAt.getTime() > daysMax * 86_400_000) {
-    throw new DestinationError('mend', `The destination has not taken all within ${daysMax} days.`)
+    throw new DestinationError(
+      'mend',
+      `The destination did not accept all records within ${daysMax} days.`,
+    )
   }
   const destination = openDestination(deps, runState.integration, sendingLog(postgres, runState))
   if (!runState.isStarted) {
     const fault = await findUnknownFields(deps, runState.integration, runState)
-    if (fault !== null) throw new DestinationError('mend', `The mapping does not fit: ${fault}.`)
+    if (fault !== null) throw new DestinationError('mend', `The mapping is invalid: ${fault}.`)
     await beginRun(postgres, runState)
   }
   const limit = destinationTypes[runState.integration.type].chunkRecords(runState.outputFormat)
@@ -137,10 +140,10 @@ async function handleError(
     )
   const reason = isTheirs
     ? error.message
-    : 'The run failed here; the operator of this service finds why.'
+    : 'The run failed because of an internal error. Contact the operator of this service.'
   if (runState.stop || runState.attempts + 1 < attemptsMax)
     return park(backoffSeconds(runState.attempts), true, reason)
-  return stop(`${reason} It was tried ${attemptsMax} times.`, 'retry')
+  return stop(`${reason} The service tried ${attemptsMax} times.`, 'retry')
 }
 
 /** Doubles with every try from a second on, less up to a half at random, so that runs do not come all at once. */

@@ -69,7 +69,7 @@ async function readFields(
       if (missing === undefined) return [id, values]
       return [
         id,
-        `Its ${mapping![missing]} is not known, and ${runState.integration.type} needs ${missing}.`,
+        `Its ${mapping![missing]} is unknown, but ${runState.integration.type} needs ${missing}.`,
       ]
     }),
   )

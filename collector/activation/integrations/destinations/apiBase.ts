@@ -6,6 +6,6 @@ export const apiBase = (usual: string) =>
     Type.String({
       maxLength: 500,
       pattern: '^https?://[^?#]+[^/?#]$',
-      description: `Another server that speaks this API, without a slash at its end; default ${usual}.`,
+      description: `Another server with this API, without a trailing slash; default ${usual}.`,
     }),
   )

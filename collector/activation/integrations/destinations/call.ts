@@ -52,7 +52,7 @@ export function readJson<T>({ body }: OutboundResponse, url: string): T {
   try {
     return JSON.parse(body.toString()) as T
   } catch {
-    throw new DestinationError('retry', `${hostOf(url)} answered something that is no JSON.`)
+    throw new DestinationError('retry', `${hostOf(url)} did not answer with JSON.`)
   }
 }
 

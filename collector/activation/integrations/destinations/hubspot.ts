@@ -19,7 +19,7 @@ const secrets = strictObject({
   access_token: Type.String({
     minLength: 8,
     maxLength: 2_000,
-    description: 'Of a private app with the scopes crm.objects.contacts.read and .write.',
+    description: 'Token of a private app with the scopes crm.objects.contacts.read and .write.',
   }),
 })
 
@@ -54,7 +54,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
   open: (context) => ({
     async check() {
       const fields = await readFields(context)
-      return `HubSpot lets us in; its contacts have ${fields.length} properties that can be written.`
+      return `Connected to HubSpot. Its contacts have ${fields.length} writable properties.`
     },
     fields: () => readFields(context),
     send: ({ records }) => bisect(records, (some) => upsert(context, some)),
@@ -120,7 +120,7 @@ async function upsert(context: Context, records: readonly OutgoingRecord[]): Pro
       if (name !== undefined) written.set(name, result)
   }
   const refused = new Map<string, string>()
-  for (const { message = 'HubSpot does not say why.', context: about } of errors) {
+  for (const { message = 'HubSpot gave no reason.', context: about } of errors) {
     for (const name of [...(about?.objectWriteTraceId ?? []), ...(about?.ids ?? [])])
       refused.set(name.toLowerCase(), message)
   }
@@ -131,7 +131,7 @@ async function upsert(context: Context, records: readonly OutgoingRecord[]): Pro
     const reason = refused.get(trace) ?? refused.get(email)
     if (reason) return failed('never', reason)
     // Named neither among those it took nor among those it did not: nothing is taken for done that was not said.
-    return failed('retry', errors[0]?.message ?? 'HubSpot’s answer does not tell of this record.')
+    return failed('retry', errors[0]?.message ?? 'HubSpot’s answer does not contain this record.')
   })
 }
 
@@ -171,7 +171,7 @@ const waitingForTheDay = (context: Context): CallContext => ({
         return answer
       throw new DestinationError(
         'retry',
-        'HubSpot’s requests of this day are used up.',
+        'HubSpot’s daily request limit is reached.',
         Number(answer.headers['retry-after']) || dailyLimitSeconds,
       )
     },

@@ -18,7 +18,7 @@ import {
 const settings = strictObject({
   custom_audience_id: Type.String({
     pattern: '^[0-9]{1,30}$',
-    description: 'The custom audience that people are added to.',
+    description: 'The custom audience to add people to.',
   }),
   api_base: apiBase('https://graph.facebook.com'),
 })
@@ -26,7 +26,7 @@ const secrets = strictObject({
   access_token: Type.String({
     minLength: 8,
     maxLength: 2_000,
-    description: 'With the permission ads_management.',
+    description: 'Token with the permission ads_management.',
   }),
 })
 
@@ -60,7 +60,7 @@ export const metaAds: DestinationType<typeof settings, typeof secrets> = {
         await ask(context, 'GET', '?fields=name,operation_status'),
         baseOf(context),
       )
-      return `Meta lets us in, and has the custom audience ${name ?? context.settings.custom_audience_id}.`
+      return `Connected to Meta. The custom audience ${name ?? context.settings.custom_audience_id} exists.`
     },
     fields: async () => null,
     send: (chunk) => send(context, chunk),

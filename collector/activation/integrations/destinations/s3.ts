@@ -7,7 +7,7 @@ const settings = strictObject({
     Type.String({
       maxLength: 500,
       pattern: '^https?://[^?#]+$',
-      description: 'A store that speaks S3; default Amazon’s of the region.',
+      description: 'An S3-compatible store. Default: Amazon S3 of the region.',
     }),
   ),
   bucket: Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$' }),
@@ -17,7 +17,7 @@ const settings = strictObject({
       maxLength: 200,
       pattern: '^([A-Za-z0-9!_.*()=-]+/)*$',
       default: '',
-      description: 'What the names of objects begin with, ending in a slash.',
+      description: 'Prefix of object names, with a trailing slash.',
     }),
   ),
 })
@@ -44,7 +44,7 @@ export const s3: DestinationType<typeof settings, typeof secrets> = {
   open: (context) => ({
     async check() {
       await (await files()).checkBucket(context)
-      return `The bucket ${context.settings.bucket} is there, and the key may see it.`
+      return `The bucket ${context.settings.bucket} exists, and the key can read it.`
     },
     fields: async () => null,
     send: async (chunk) => (await files()).putPart(context, chunk),

@@ -79,7 +79,7 @@ export async function writeManifest(context: S3Context, run: EndedRun): Promise<
     if (rows !== run.recordsExported) {
       throw new DestinationError(
         'mend',
-        `The bucket ${bucket} holds ${rows} rows of ${run.recordsExported}: its files were changed.`,
+        `The bucket ${bucket} has ${rows} rows of ${run.recordsExported}: its files were changed.`,
       )
     }
     const manifest = {

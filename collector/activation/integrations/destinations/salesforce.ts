@@ -17,7 +17,7 @@ const settings = strictObject({
   instance_url: Type.String({
     maxLength: 500,
     pattern: '^https?://[^/?#]+$',
-    description: 'The organization’s own address: https://NAME.my.salesforce.com.',
+    description: 'The address of the organization: https://NAME.my.salesforce.com.',
   }),
   object: Type.Optional(Choice(['Contact', 'Lead'], { default: 'Contact' })),
   external_id_field: Type.Optional(
@@ -26,7 +26,7 @@ const settings = strictObject({
       pattern: '^[A-Za-z][A-Za-z0-9_]*$',
       default: 'Email',
       description:
-        'By which records are upserted: an external id, or another field that Salesforce looks up by.',
+        'The field for upserts: an external id, or another field that Salesforce can look up.',
     }),
   ),
 })
@@ -37,8 +37,7 @@ const secrets = strictObject({
     Type.String({
       minLength: 1,
       maxLength: 2_000,
-      description:
-        'Where the connected app has a user’s consent; else it logs in by client credentials.',
+      description: 'For a connected app with a user’s consent. Default: client credentials.',
     }),
   ),
 })
@@ -95,10 +94,10 @@ export const salesforce: DestinationType<typeof settings, typeof secrets> = {
         if (!key?.isLookup) {
           throw new DestinationError(
             'mend',
-            `${object} cannot be upserted by ${externalIdOf(context.settings)}: it is no external id and no field that Salesforce looks up by.`,
+            `${object} cannot be upserted by ${externalIdOf(context.settings)}: it is neither an external id nor a lookup field.`,
           )
         }
-        return `Salesforce lets us in; ${object} has ${fields.length} fields that can be written.`
+        return `Connected to Salesforce. ${object} has ${fields.length} writable fields.`
       },
       fields: () => api.fields(object),
       send: (chunk) => send(api, context.settings, chunk),
@@ -139,7 +138,11 @@ async function waitForJob(api: Salesforce, jobId: string, signal: AbortSignal): 
     // The rows of one that failed or was aborted are in its results too: those it did not come to are in none.
     if (state === 'JobComplete' || state === 'Failed' || state === 'Aborted') return
     if (performance.now() + pauseMs > until || signal.aborted) {
-      throw new DestinationError('retry', `Salesforce is still at job ${jobId}.`, lookAgainSeconds)
+      throw new DestinationError(
+        'retry',
+        `Salesforce is still processing job ${jobId}.`,
+        lookAgainSeconds,
+      )
     }
     await delay(pauseMs)
   }
@@ -189,7 +192,7 @@ function outcomesOf(
     const error = refusedBy.get(key)?.sf__Error
     if (error !== undefined)
       return failed(isPassing(error) ? 'retry' : 'never', error.slice(0, 500))
-    return failed('retry', 'Salesforce’s job ended before it came to this record.')
+    return failed('retry', 'Salesforce’s job ended before it processed this record.')
   })
 }
 

@@ -158,10 +158,7 @@ async function logIn(context: SalesforceContext): Promise<string> {
     }).toString(),
   })
   if (answer.status !== 200) {
-    throw new DestinationError(
-      'mend',
-      `Salesforce does not let the connected app in (${answer.status}).`,
-    )
+    throw new DestinationError('mend', `Salesforce refused the connected app (${answer.status}).`)
   }
   return readJson<{ access_token: string }>(answer, url).access_token
 }
@@ -174,7 +171,7 @@ function requireTaken(answer: OutboundResponse): OutboundResponse {
   if (errorCode === 'REQUEST_LIMIT_EXCEEDED') {
     throw new DestinationError(
       'retry',
-      'Salesforce’s requests of 24 hours are used up.',
+      'Salesforce’s request limit for 24 hours is reached.',
       limitSeconds,
     )
   }

@@ -22,7 +22,7 @@ const settings = strictObject({
       minLength: 1,
       maxLength: 64,
       pattern: '^[A-Za-z0-9_-]+$',
-      description: 'The CRM data segment that hems are added to; needed for output_format hem.',
+      description: 'The CRM data segment to add hems to; required for output_format hem.',
     }),
   ),
   segment_name: Type.Optional(
@@ -30,7 +30,7 @@ const settings = strictObject({
       minLength: 1,
       maxLength: 128,
       description:
-        'The first-party data element of addresses; needed for ip_address and company_domain.',
+        'The first-party data element for addresses; required for ip_address and company_domain.',
     }),
   ),
   api_base: apiBase(usual.api),
@@ -40,7 +40,7 @@ const secrets = strictObject({
   api_token: Type.String({
     minLength: 8,
     maxLength: 2_000,
-    description: 'What TTD-Auth is sent with.',
+    description: 'The token for the header TTD-Auth.',
   }),
 })
 
@@ -81,8 +81,8 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
       if (crm_data_id !== undefined && !segment && Segments.length > 0) {
         throw new DestinationError('mend', `The advertiser has no CRM data segment ${crm_data_id}.`)
       }
-      const named = segment ? `, and has the segment ${segment.SegmentName}` : ''
-      return `The Trade Desk lets us in${named}.`
+      const named = segment ? `, with the segment ${segment.SegmentName}` : ''
+      return `Connected to The Trade Desk${named}.`
     },
     fields: async () => null,
     send: (chunk) =>
@@ -163,7 +163,7 @@ function dataOf({ values }: OutgoingRecord, segmentName: string) {
 const missing = (setting: string, outputFormat: string) =>
   new DestinationError(
     'mend',
-    `The integration’s setting ${setting} is missing, which ${outputFormat} needs.`,
+    `The integration’s setting ${setting} is required for ${outputFormat}.`,
   )
 
 async function ask(

@@ -14,14 +14,14 @@ import {
 const settings = strictObject({
   url: Type.String({
     maxLength: 2_000,
-    description: 'Where records are posted, by https or http.',
+    description: 'The http or https URL that receives records.',
   }),
 })
 const secrets = strictObject({
   signing_secret: Type.String({
     pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
     description:
-      'With what messages are signed (Standard Webhooks): whsec_ and 24 to 64 bytes in base64.',
+      'The secret that signs messages (Standard Webhooks): whsec_ and 24 to 64 bytes in Base64.',
   }),
 })
 
@@ -41,7 +41,7 @@ export const webhook: DestinationType<typeof settings, typeof secrets> = {
   open: (context) => ({
     async check() {
       await post(context, `check-${context.integrationId}`, 'export.check', {})
-      return `${hostOf(context.settings.url)} took a signed message of the type export.check.`
+      return `${hostOf(context.settings.url)} accepted a signed message of the type export.check.`
     },
     fields: async () => null,
     send: (chunk) => send(context, chunk),

@@ -32,5 +32,5 @@ export const keepUploadsClean = ({
   runEvery(
     untouchedMs,
     () => removeLeftUploads(deps),
-    (error) => log.warn(`uploads that nobody waits for are not deleted: ${error.message}`),
+    (error) => log.warn(`cannot delete abandoned uploads: ${error.message}`),
   )

@@ -32,11 +32,11 @@ export function findColumn(
   const line = head.subarray(start, lineEnd)
   if (line.length === 0) throw malformed('The file is empty.')
   if (line.length >= 4 && line.readUInt32LE(0) === zstandardMark)
-    throw malformed('The file is packed with Zstandard: send it plain, or packed with gzip.')
-  if (!isUtf8(line) || line.includes(0)) throw malformed('The file is no text in UTF-8.')
+    throw malformed('Zstandard is not supported. Send the file plain or as gzip.')
+  if (!isUtf8(line) || line.includes(0)) throw malformed('The file is not UTF-8 text.')
   if (line.length > recordBytesMax) {
     throw malformed(
-      'The file has no line break within its first 64 KiB: it is no CSV and no NDJSON.',
+      'The file has no line break within its first 64 KiB, so it is neither CSV nor NDJSON.',
     )
   }
   if (format === 'csv') return csvHead(head.subarray(0, lineEnd), start, kind, asked)
@@ -78,9 +78,10 @@ function namesIn(line: Buffer, start: number, delimiter: string): string[] {
   )
   if (fault)
     throw malformed(
-      'The first line of the file is no header of CSV: a quote is not closed, or text follows it.',
+      'The first line is not a CSV header: a quote is not closed, or text follows it.',
     )
-  if (fields.length > columnsMax) throw malformed(`The file has more than ${columnsMax} columns.`)
+  if (fields.length > columnsMax)
+    throw malformed(`The file must have at most ${columnsMax} columns.`)
   return fields.map((field) => fieldOf(line, field).toString('utf8').trim())
 }
 
@@ -114,7 +115,7 @@ function noColumn(asked: string | undefined, kind: Kind, names: readonly string[
   return invalidParameter(
     'column',
     asked === undefined
-      ? `name the column that holds the ${kind}; the file has ${there}`
+      ? `must name the column with the ${kind}; the file has ${there}`
       : `the file has no column "${asked}"; it has ${there}`,
   )
 }

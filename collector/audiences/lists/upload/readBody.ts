@@ -67,7 +67,7 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
   for await (const part of untilBroken(request.parts())) {
     if (part.type === 'field') {
       if (part.valueTruncated)
-        throw invalidParameter(part.fieldname, `is longer than ${fieldBytesMax} bytes`)
+        throw invalidParameter(part.fieldname, `must have at most ${fieldBytesMax} bytes`)
       fields[part.fieldname] = String(part.value)
       continue
     }
@@ -77,7 +77,7 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
       bytes: untilBroken(part.file),
     }
   }
-  throw malformed('The form has no file.')
+  throw malformed('The form contains no file.')
 }
 
 /** The parts of a form, or the bytes of its file. Throws 400 where it is none, or ends before the file does. */
@@ -86,9 +86,9 @@ async function* untilBroken<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
     yield* parts
   } catch (error) {
     const { message } = error as Error
-    if (/^Unexpected end of /.test(message)) throw malformed('The form ends before its file does.')
+    if (/^Unexpected end of /.test(message)) throw malformed('The form ends within its file.')
     if (/^(Multipart: |Malformed )/.test(message))
-      throw malformed('The body is no form: its boundary is missing.')
+      throw malformed('The body is not a valid form: its boundary is missing.')
     throw error
   }
 }

@@ -94,18 +94,19 @@ async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     yield* unpackGzip(bytes[Symbol.asyncIterator]() as AsyncGenerator<Buffer>)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    throw code.startsWith('Z_') ? malformed('The archive is damaged, or ends too early.') : error
+    throw code.startsWith('Z_') ? malformed('The archive is damaged or incomplete.') : error
   }
 }
 
 const isDiskFull = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-const noRoom = () => busy('There is no room for uploads on the service’s disk now.', retrySeconds)
+const noRoom = () =>
+  busy('The disk of the service has no space for uploads now. Try again later.', retrySeconds)
 
 const tooLarge = (limit: string) =>
   new ApiError(
     413,
     'too_large',
-    `The file is larger than ${limit}: split it, and add the parts to one list.`,
+    `The file is larger than ${limit}. Split it and add the parts to one list.`,
   )

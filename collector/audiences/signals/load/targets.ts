@@ -37,7 +37,7 @@ const topicValue = (raw: string): Value => ({
   sql: raw,
   wrong: {
     when: `${raw} NOT IN (SELECT topic FROM intent_topics)`,
-    reason: reasonOf('topic', raw, 'is no topic'),
+    reason: reasonOf('topic', raw, 'is not a topic'),
   },
 })
 
@@ -80,7 +80,7 @@ const dateValue = (raw: string): Value => {
     sql: `ifNull(${date}, toDate32('1970-01-01'))`,
     wrong: {
       when: `NOT ifNull(toString(${date}) = ${day} AND ${date} BETWEEN toDate32('1970-01-01') AND toDate32(${started}), false)`,
-      reason: reasonOf('date', raw, 'is not a day as YYYY-MM-DD, or lies ahead'),
+      reason: reasonOf('date', raw, 'must be a day as YYYY-MM-DD that is not in the future'),
     },
   }
 }
@@ -90,7 +90,7 @@ const scoreValue = (raw: string): Value => ({
   sql: `if(${raw} = '', 100, toUInt8(round(toFloat64OrZero(${raw}))))`,
   wrong: {
     when: `(${raw} != '' AND NOT ifNull(toFloat64OrNull(${raw}) BETWEEN 0 AND 100, false))`,
-    reason: reasonOf('score', raw, 'is not a number from 0 to 100'),
+    reason: reasonOf('score', raw, 'must be a number from 0 to 100'),
   },
 })
 
@@ -113,7 +113,7 @@ const idValue = (column: string, raw: string, mayLack: boolean): Value => ({
   sql: raw,
   wrong: {
     when: `NOT (match(${raw}, '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}$')${mayLack ? ` OR ${raw} = ''` : ''})`,
-    reason: reasonOf(column, raw, 'is not an id of at most 100 letters, digits and _ . : / -'),
+    reason: reasonOf(column, raw, 'must be an id of at most 100 letters, digits and _ . : / -'),
   },
 })
 
@@ -122,7 +122,7 @@ const labelValue = (raw: string): Value => ({
   sql: raw,
   wrong: {
     when: `NOT (lengthUTF8(${raw}) BETWEEN 1 AND ${labelMax})`,
-    reason: reasonOf('label', raw, `has not 1 to ${labelMax} characters`),
+    reason: reasonOf('label', raw, `must have 1 to ${labelMax} characters`),
   },
 })
 

@@ -102,7 +102,7 @@ export const projectKeyTests = (open: () => Exports) =>
       for (const method of ['GET', 'POST'])
         expect(await open().ask(method, `${path}/check`, undefined, reader)).toMatchObject({
           status: 403,
-          body: { message: 'A key that may only read changes nothing.' },
+          body: { message: 'Read-only keys cannot change anything.' },
         })
       expect(receiver.asked).toHaveLength(before)
     })

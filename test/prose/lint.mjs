@@ -1,0 +1,92 @@
+/**
+ * Lints what people read: Markdown, the texts of the API, the CLI, mails and the dashboard, and comments.
+ * `npm run lint:prose` prints the findings. With `--counts` it prints words, long sentences and findings by kind.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { TextlintKernel } from '@textlint/kernel'
+import markdown from '@textlint/textlint-plugin-markdown'
+import misspellings from 'textlint-rule-common-misspellings'
+import terminology from 'textlint-rule-terminology'
+import { proseOf } from './extract.mjs'
+import { findingsOf, longSentences, wordsOf } from './findings.mjs'
+import { plainWords } from './plainWords.mjs'
+import { terms } from './terms.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const kernel = new TextlintKernel()
+
+/** Guides of other projects, generated figures, and lists that tests read. */
+const isLeftOut =
+  /^(test\/bench\/RESULTS|test\/pixel\/engines\/|collector\/api\/client\/(api\.d|operations)\.ts)/
+const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })
+  .trim()
+  .split('\n')
+  .filter((path) => !isLeftOut.test(path))
+const read = (path) => readFileSync(`${root}/${path}`, 'utf8')
+
+const counts = {}
+const findings = []
+for (const path of tracked) {
+  if (path.endsWith('.md')) await lintMarkdown(path)
+  else if (/\.(ts|tsx|mjs)$/.test(path)) lintSource(path)
+}
+
+if (process.argv.includes('--counts')) console.table(counts)
+else {
+  for (const finding of findings) console.log(finding)
+  console.log(`${findings.length} findings in prose`)
+  process.exitCode = findings.length > 0 ? 1 : 0
+}
+
+function count(kind, text, messages) {
+  const of = (counts[kind] ??= { words: 0, 'long sentences': 0, findings: 0 })
+  of.words += wordsOf(text)
+  of['long sentences'] += longSentences(text).length
+  of.findings += messages.length
+}
+
+async function lintMarkdown(path) {
+  const source = path === 'CHANGELOG.md' ? unreleasedOf(read(path)) : read(path)
+  const paragraphs = []
+  const { messages } = await kernel.lintText(source, {
+    ext: '.md',
+    filePath: path,
+    plugins: [{ pluginId: 'markdown', plugin: markdown.default ?? markdown }],
+    rules: [
+      { ruleId: 'terminology', rule: terminology, options: { defaultTerms: false, terms } },
+      { ruleId: 'misspellings', rule: misspellings.default ?? misspellings },
+      {
+        ruleId: 'plain-words',
+        rule: plainWords,
+        options: { seen: (text) => paragraphs.push(text) },
+      },
+    ],
+  })
+  for (const { line, message } of messages) findings.push(`${path}:${line} ${message}`)
+  for (const text of paragraphs) count('Markdown', text, [])
+  counts.Markdown.findings += messages.length
+}
+
+/** The part of the change log that is not released yet. Released parts stay as they were. */
+function unreleasedOf(source) {
+  const start = source.indexOf('## [Unreleased]')
+  const end = source.indexOf('\n## ', start + 1)
+  return source.slice(0, end === -1 ? undefined : end)
+}
+
+function lintSource(path) {
+  const { comments, strings } = proseOf(path, read(path))
+  const isTest = path.startsWith('test/')
+  const kind = isTest ? 'tests' : path.includes('/web/') ? 'dashboard' : 'API, CLI and logs'
+  for (const { text, line } of isTest ? [] : strings) add(path, line, kind, text)
+  for (const { text, line } of comments)
+    add(path, line, isTest ? 'test comments' : 'comments', text)
+}
+
+function add(path, line, kind, text) {
+  const messages = findingsOf(text)
+  for (const message of messages) findings.push(`${path}:${line} [${kind}] ${message}`)
+  count(kind, text, messages)
+}
