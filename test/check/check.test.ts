@@ -148,13 +148,13 @@ test('a pixel that drops bots, and a project that ignores the page: the pixel wo
 test('a page with the id of a pixel that does not exist: exit code 1', async () => {
   pages.set('/unknown', { body: `<title>x</title>${snippet(scriptUrl(randomUUID()))}` })
   const { code, stdout } = await run(`${siteUrl}/unknown`)
-  expect(stdout).toMatch(/^✗ http.* answered 404: the collector knows no pixel/m)
+  expect(stdout).toMatch(/^✗ http.* answered 404: the collector has no pixel/m)
   expect(code).toBe(1)
 })
 
 test('no browser: one line that says how to get one', async () => {
   const { code, stderr } = await run(siteUrl, { CHROMIUM_PATH: '/nowhere/chromium' })
-  expect(stderr).toContain('footfall: CHROMIUM_PATH: there is no /nowhere/chromium\n')
+  expect(stderr).toContain('footfall: CHROMIUM_PATH: /nowhere/chromium does not exist\n')
   expect(code).toBe(1)
 })
 
@@ -224,7 +224,7 @@ test('a collector that cannot be reached, one that is somebody else, and one tha
   const at = (path: string) => snippet(`${siteUrl}/${path}/p/${service.demo.pixel_id}.js`)
   const nobody = `http://127.0.0.1:${await freePort()}`
   expect((await findings(at('x').replace(siteUrl, nobody))).at(-1)).toMatch(
-    /^no .* did not come: its host cannot be reached/,
+    /^no .* did not load: its host cannot be reached/,
   )
   pages.set(`/other/p/${service.demo.pixel_id}.js`, { body: 'void 0' })
   expect((await findings(at('other'))).at(-1)).toMatch(

@@ -82,9 +82,9 @@ describe('on a Node that is too old to serve', () => {
       /run npm install/,
     ],
     [
-      'npm has none for the machine',
+      'npm has no package for the machine',
       '{"optionalDependencies":{}}',
-      /npm has none for \w+ \w+: install Node 24$/,
+      /npm has no package for \w+ \w+: install Node 24$/,
     ],
   ])('%s: one sentence says what to do', async (name, manifest, advice) => {
     const root = join(directory, name)

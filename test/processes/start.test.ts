@@ -255,7 +255,7 @@ describe('what cannot work is said in one line', () => {
     })
     expect(code).toBe(1)
     expect(output).toBe(
-      'footfall: 4 workers need 28 connections of PostgreSQL, and may have 20: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX',
+      'footfall: 4 workers need 28 connections of PostgreSQL, but 20 are available: lower FOOTFALL_WORKERS, or raise max_connections or FOOTFALL_POSTGRES_CONNECTIONS_MAX',
     )
   })
 

@@ -10,7 +10,7 @@ export function proseOf(path, source) {
   const lineAt = linesOf(source)
   return {
     comments: joinLineComments(comments, source, lineAt),
-    strings: stringsOf(program, source)
+    strings: stringsOf(program)
       .filter(({ text }) => isProse(text))
       .map(({ text, start }) => ({ text, line: lineAt(start) })),
   }
@@ -56,7 +56,7 @@ function joinLineComments(comments, source, lineAt) {
 const isCode =
   /^(class|className|d|style|path|href|src|sql|viewBox|points|transform|pattern|accept)$/
 
-function stringsOf(program, source) {
+function stringsOf(program) {
   const found = []
   const visit = (node) => {
     if (Array.isArray(node)) return node.forEach(visit)

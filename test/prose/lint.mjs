@@ -1,6 +1,6 @@
 /**
  * Lints what people read: Markdown, the texts of the API, the CLI, mails and the dashboard, and comments.
- * `npm run lint:prose` prints the findings. With `--counts` it prints words, long sentences and findings by kind.
+ * `npm run lint` prints the findings, and fails if there are more than remaining.json allows. With `--counts` it prints words, long sentences and findings by kind.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -26,6 +26,9 @@ const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' 
   .filter((path) => !isLeftOut.test(path))
 const read = (path) => readFileSync(`${root}/${path}`, 'utf8')
 
+/** Findings that are not fixed yet, by kind. Lower a number after fixing some; never raise it. */
+const remaining = JSON.parse(read('test/prose/remaining.json'))
+
 const counts = {}
 const findings = []
 for (const path of tracked) {
@@ -36,12 +39,16 @@ for (const path of tracked) {
 if (process.argv.includes('--counts')) console.table(counts)
 else {
   for (const finding of findings) console.log(finding)
-  console.log(`${findings.length} findings in prose`)
-  process.exitCode = findings.length > 0 ? 1 : 0
+  for (const [kind, { findings: found }] of Object.entries(counts)) {
+    const allowed = remaining[kind] ?? 0
+    console.log(`${kind}: ${found} findings, at most ${allowed} allowed`)
+    if (found > allowed) process.exitCode = 1
+  }
 }
 
 function count(kind, text, messages) {
-  const of = (counts[kind] ??= { words: 0, 'long sentences': 0, findings: 0 })
+  counts[kind] ??= { words: 0, 'long sentences': 0, findings: 0 }
+  const of = counts[kind]
   of.words += wordsOf(text)
   of['long sentences'] += longSentences(text).length
   of.findings += messages.length

@@ -265,7 +265,7 @@ describe('the schema', () => {
       /names 1 \+ 1 \+ 1 \+ 1 servers, but remote_servers of its configuration has 1 \+ 1/,
     )
     await expect(start({ ...cluster, shards: cluster.shards.toReversed() })).rejects.toThrow(
-      /it is of shard 1 in CLICKHOUSE_SHARDS, but of shard 2/,
+      /CLICKHOUSE_SHARDS has it in shard 1, but remote_servers of its configuration has it in shard 2/,
     )
     const alone = randomName()
     await expect(start(cluster, alone)).rejects.toThrow(
@@ -316,7 +316,7 @@ describe('the schema', () => {
     await start()
     expect(await doctor()).toEqual({
       ok: true,
-      text: 'events lie on the 2 shards of CLICKHOUSE_SHARDS',
+      text: 'the 2 shards of CLICKHOUSE_SHARDS contain events',
     })
     await start()
 
@@ -325,11 +325,11 @@ describe('the schema', () => {
       'INSERT INTO clickhouse_shards (database, position, shard_id) VALUES ($1, 2, gen_random_uuid())'
     await postgres.query(third, [database])
     await expect(start()).rejects.toThrow(
-      /names 2 shards, but events lie on 3: name the shards as they were/,
+      /names 2 shards, but events are on 3: name the earlier shards/,
     )
     expect(await doctor()).toEqual({
       ok: false,
-      text: expect.stringContaining('but events lie on 3'),
+      text: expect.stringContaining('but events are on 3'),
     })
     await postgres.query('DELETE FROM clickhouse_shards WHERE position = 2')
     await start()
@@ -373,7 +373,7 @@ describe('the schema', () => {
       clickhouse.database,
     )
     expect(wrong).toEqual([
-      { ok: false, text: expect.stringMatching(/cannot be asked: CLICKHOUSE_SHARDS names 1/) },
+      { ok: false, text: expect.stringMatching(/cannot be queried: CLICKHOUSE_SHARDS names 1/) },
     ])
   })
 

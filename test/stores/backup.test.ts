@@ -162,7 +162,7 @@ test('a backup is restored into empty places alone, and a directory that holds n
     await footfall(join(directory, 'new'), ['restore', filled], { DATABASE_URL: DATABASE_URL! }),
   ).toMatchObject({
     code: 1,
-    output: 'footfall: PostgreSQL has tables already: restore into an empty database\n',
+    output: 'footfall: PostgreSQL already has tables: restore into an empty database\n',
   })
 })
 
@@ -226,7 +226,7 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
   expect(await ship()).toEqual({
     code: 0,
     output: expect.stringMatching(
-      /^5 rows are in ClickHouse now; 0 events .+\n.+ collectors retire [0-9a-f-]{36}\n$/,
+      /^5 rows are now in ClickHouse; 0 events .+\n.+ collectors retire [0-9a-f-]{36}\n$/,
     ),
   })
   const sent = events.map(({ event_id }) => event_id).sort()
@@ -235,7 +235,7 @@ test('what a collector that is gone had not shipped is shipped by hand, each eve
   expect((await ids()).sort()).toEqual(sent)
   expect(await footfall(directory, ['spool', 'ship', directory], env)).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/^footfall: \S+ holds no spool\n$/),
+    output: expect.stringMatching(/^footfall: \S+ contains no spool\n$/),
   })
 }, 600_000)
 
@@ -265,7 +265,7 @@ test('doctor says in plain words what is well and what is not; migrate makes sch
     CLICKHOUSE_URL: 'http://127.0.0.1:9',
   })
   expect(second.output).toContain("✓ PostgreSQL has this version's schema")
-  expect(second.output).toMatch(/^✗ ClickHouse cannot be asked: .+$/m)
+  expect(second.output).toMatch(/^✗ ClickHouse cannot be queried: .+$/m)
   expect((await footfall(elsewhere, ['doctor'], env)).output).toContain(
     "✓ ClickHouse has this version's schema",
   )

@@ -32,7 +32,7 @@ test.each([
     const refused = migrateClickHouse(`http://collector:secret@127.0.0.1:${port}`, 'footfall')
     await expect(refused).rejects.toThrow(StartError)
     await expect(refused).rejects.toThrow(
-      `the login of CLICKHOUSE_URL lacks a grant of ClickHouse: ${grant}`,
+      `the login of CLICKHOUSE_URL needs a grant of ClickHouse: ${grant}`,
     )
   },
 )

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
+import { describeFault } from '../../api/http/faultWords.ts'
 import { errorsOf } from '../../api/http/validation.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { Money } from './campaignSchemas.ts'
@@ -57,11 +58,11 @@ export function checkDelivery(
   nowMs: number,
 ): ValidDelivery | DeliveryFault {
   if (!validator.Check(given)) {
-    const [error] = errorsOf(validator, given)
-    return invalidEvent(
-      error?.instancePath ?? '',
-      error?.message ?? 'must match the schema of events',
-    )
+    const errors = errorsOf(validator, given)
+    const [error] = errors
+    return error
+      ? invalidEvent(error.instancePath, describeFault(errors, given))
+      : invalidEvent('', 'must match the schema of events')
   }
   const tsMillis = typeof given.ts === 'number' ? given.ts : Date.parse(given.ts)
   if (!(tsMillis >= nowMs - ageMsMax)) return invalidEvent('/ts', 'must be at most 366 days ago')

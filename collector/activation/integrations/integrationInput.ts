@@ -1,5 +1,6 @@
 import { Compile, type Validator } from 'typebox/compile'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { describeFault, pathOf } from '../../api/http/faultWords.ts'
 import { errorsOf } from '../../api/http/validation.ts'
 import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
@@ -25,16 +26,26 @@ export function requireValid(
 ): void {
   const validator = validators[type][part]
   if (validator.Check(given)) return
-  const [fault] = errorsOf(validator, given)
-  const { instancePath = '', message = 'is not valid', params } = fault ?? {}
-  const [named] = [
-    ...((params as { requiredProperties?: string[] } | undefined)?.requiredProperties ?? []),
-    ...((params as { additionalProperties?: string[] } | undefined)?.additionalProperties ?? []),
-  ]
-  const path = [part, ...instancePath.split('/').filter(Boolean), ...(named ? [named] : [])].join(
-    '.',
-  )
-  throw invalidParameter(path, `${message} (an integration of the type ${type})`)
+  const faults = errorsOf(validator, given)
+  const [fault] = faults
+  const { requiredProperties = [], additionalProperties = [] } = (fault?.params ?? {}) as {
+    requiredProperties?: string[]
+    additionalProperties?: string[]
+  }
+  const [required, unknown] = [requiredProperties[0], additionalProperties[0]]
+  const path = [part, ...(fault ? pathOf(fault) : []), required ?? unknown ?? []].flat().join('.')
+  throw invalidParameter(path, `${wordsOf()} (an integration of the type ${type})`)
+
+  function wordsOf() {
+    if (required !== undefined) return 'is required'
+    if (unknown !== undefined) return 'is not allowed'
+    if (!fault) return 'must match its schema'
+    // The name of the part keeps a secret from being repeated.
+    return describeFault(
+      faults.map((one) => ({ ...one, instancePath: `/${part}${one.instancePath}` })),
+      { [part]: given },
+    )
+  }
 }
 
 /** A setting that an output format needs and the settings lack; undefined when they have all. */

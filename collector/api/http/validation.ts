@@ -1,8 +1,8 @@
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import type { TLocalizedValidationError } from 'typebox/error'
 import { type ApiError, invalidParameter } from './errors.ts'
+import { cut, describeFault, type Fault, pathOf } from './faultWords.ts'
 
 /**
  * Checks requests against their route's TypeBox schemas. Addresses and queries are texts, so what they say of numbers
@@ -66,11 +66,6 @@ function hasTooManyMembers(value: unknown): boolean {
   const members = Array.isArray(value) ? value : Object.values(value)
   return (!Array.isArray(value) && members.length > membersMax) || members.some(hasTooManyMembers)
 }
-
-type ValidationError = Pick<
-  TLocalizedValidationError,
-  'instancePath' | 'message' | 'keyword' | 'params'
->
 
 const tooManyMembers = {
   instancePath: '',
@@ -146,25 +141,31 @@ function faultOf(
   part: string,
 ): ApiError {
   const [error] = errors
-  if (!error) return invalidParameter(part, 'is not as described')
-  const path = error.instancePath.split('/').slice(1)
+  if (!error) return invalidParameter(part, 'must match the schema of this route')
+  const path = pathOf(error)
   if (error.keyword === 'required') {
     const { requiredProperties } = error.params as { requiredProperties: string[] }
-    return invalidParameter([...path, requiredProperties[0]].join('.'), 'is missing')
+    return invalidParameter(
+      [...path, requiredProperties[0]].join('.'),
+      `is required in the ${partNames[part] ?? part}`,
+    )
   }
   if (error === tooManyMembers) return invalidParameter(part, error.message)
   if (path.length === 0) return invalidParameter(part, 'must be a JSON object')
-  const name = path.join('.')
+  const name = path.map(cut).join('.')
   if (error.keyword === 'boolean') return invalidParameter(name, 'there is no such parameter here')
   const [member] = path as [string]
   if (part === 'querystring' && Array.isArray((value as Record<string, unknown>)[member])) {
-    return invalidParameter(name, 'is given more than once')
+    return invalidParameter(name, 'must not be given more than once')
   }
   const declared = path.length === 1 ? propertiesOf(schema)[member] : undefined
-  return invalidParameter(
-    name,
-    wordsFor(error, declared) ?? choicesOf(error, errors) ?? error.message,
-  )
+  return invalidParameter(name, describeFault(errors, value, wordsFor(error, declared)))
+}
+
+const partNames: Readonly<Record<string, string>> = {
+  querystring: 'query',
+  headers: 'headers',
+  params: 'path',
 }
 
 interface Declared {
@@ -179,34 +180,13 @@ interface Declared {
 const propertiesOf = (schema: TSchema) =>
   (schema as { properties?: Record<string, Declared> }).properties ?? {}
 
-/** What is wrong, in words for people; undefined where the validator's own have to do. */
-function wordsFor(
-  { keyword, params }: ValidationError,
-  declared: Declared | undefined,
-): string | undefined {
-  const { format, limit } = params as { format?: string; limit?: number }
-  if (keyword === 'format' && format === 'uuid') return 'must be a uuid'
-  if (keyword === 'minLength' && limit === 1) return 'is empty'
+/** What a whole parameter must be, where its schema says more than the keyword that failed. */
+function wordsFor({ keyword }: Fault, declared: Declared | undefined): string | undefined {
   if (declared?.errorMessage !== undefined) return declared.errorMessage
-  if (declared?.type === 'boolean') return 'must be true or false'
-  if (declared?.type !== 'integer') return undefined
+  if (declared?.type !== 'integer' || keyword === 'boolean') return undefined
   const { minimum, maximum } = declared
   if (minimum === undefined) return 'must be a whole number'
   return maximum === undefined
     ? `must be a whole number of at least ${minimum}`
     : `must be a whole number from ${minimum} to ${maximum}`
-}
-
-/** The values that there are to choose from, where that is what is wrong. */
-function choicesOf(error: ValidationError, errors: readonly ValidationError[]): string | undefined {
-  const allowed =
-    error.keyword === 'enum'
-      ? (error.params as { allowedValues: unknown[] }).allowedValues.map(String)
-      : errors
-          .filter(
-            ({ keyword, instancePath }) =>
-              keyword === 'const' && instancePath === error.instancePath,
-          )
-          .map(({ params }) => JSON.stringify((params as { allowedValue: unknown }).allowedValue))
-  return allowed.length > 1 ? `must be ${allowed.join(' or ')}` : undefined
 }

@@ -160,7 +160,7 @@ function fieldValue(field: Field, op: Operator, text: string): Value | string {
     }
     if (field.isAddress && isExact(op)) return { as: 'text', value: text.trim() }
     if (op === 'like' || !isUuidField(field)) return { as: 'text', value: text }
-    if (!isUuid(text)) return 'the value must be a uuid'
+    if (!isUuid(text)) return 'the value must be a UUID'
     // ClickHouse does not order a UUID as its text is ordered, and the text is what callers see.
     return { as: isExact(op) ? 'uuid' : 'text', value: text.toLowerCase() }
   }

@@ -33,8 +33,8 @@ export interface Envelope {
 export function parseBeacon(body: Buffer): Envelope {
   const { text, object: beacon } = readJsonObject(body)
   const { pixel_id, cookie_id, hem, consent, sent_at, events, client_ip, user_agent } = beacon
-  if (!isUuid(pixel_id)) throw malformed('pixel_id must be a uuid.')
-  if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a uuid or null.')
+  if (!isUuid(pixel_id)) throw malformed('pixel_id must be a UUID.')
+  if (cookie_id != null && !isUuid(cookie_id)) throw malformed('cookie_id must be a UUID or null.')
   const person = hem === undefined ? undefined : personOf(beacon)
   if (person && 'path' in person) throw malformed(`${person.path.slice(1)} ${person.message}.`)
   if (consent !== undefined && typeof consent !== 'boolean')

@@ -32,7 +32,7 @@ const pathCharsMax = 1_000
 export function validateEvent(event: unknown): ValidEvent | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
   const { event_id, event_type, event_data } = event
-  if (!isUuid(event_id)) return { path: '/event_id', message: 'must be a uuid' }
+  if (!isUuid(event_id)) return { path: '/event_id', message: 'must be a UUID' }
   const validator = typeof event_type === 'string' ? validators.get(event_type) : undefined
   if (!validator) return { path: '/event_type', message: `must be one of ${eventTypes.join(', ')}` }
   if (!isObject(event_data)) return { path: '/event_data', message: 'must be an object' }

@@ -330,9 +330,9 @@ describe('a body that is deeper than a stack, or wider than any', () => {
   })
 
   test.each([
-    [`${'['.repeat(100)}${']'.repeat(100)}`, 'is nested deeper than 100 levels'],
-    [`[${'1,'.repeat(250_000)}1]`, 'holds more than 250000 values'],
-    [`[${'{},'.repeat(125_000)}1]`, 'holds more than 250000 values'],
+    [`${'['.repeat(100)}${']'.repeat(100)}`, 'must be nested at most 100 levels deep'],
+    [`[${'1,'.repeat(250_000)}1]`, 'must contain at most 250000 values'],
+    [`[${'{},'.repeat(125_000)}1]`, 'must contain at most 250000 values'],
   ])('is not even parsed where no route takes it', async (value, excess) => {
     const headers = { 'content-type': 'application/json' }
     const payload = `{"email":"\\"]","password":${value}}`

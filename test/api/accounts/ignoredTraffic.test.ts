@@ -67,7 +67,7 @@ test.each([
   ['ignored_paths', [`/${'a'.repeat(200)}`], 'ignored_paths.0', '200'],
   ['ignored_networks', Array(101).fill('203.0.113.7'), 'ignored_networks', '100'],
   ['ignored_hosts', 'staging.example.com', 'ignored_hosts', 'array'],
-  ['ignored_hosts', [''], 'ignored_hosts.0', 'is empty'],
+  ['ignored_hosts', [''], 'ignored_hosts.0', 'must not be empty'],
 ])('%s %j is refused, and names the entry', async (setting, value, parameter, text) => {
   const before = await retrieve()
   const { status, body } = await it.ask(it.key, update, { project_id, [setting]: value })

@@ -137,7 +137,7 @@ describe('a forgotten password', () => {
     expect(use.status).toBe(204)
     expect(await run(['reset-password', 'nobody@nowhere.example'], env)).toEqual({
       code: 1,
-      output: 'footfall: nobody here has the e-mail address nobody@nowhere.example\n',
+      output: 'footfall: no user has the e-mail address nobody@nowhere.example\n',
     })
   })
 })
@@ -189,8 +189,8 @@ describe('npx footfall setup', () => {
     const before = await countAll()
     const { code, output } = await run(['setup', ...flags], env)
     expect(code).toBe(0)
-    expect(output).toContain('Organization “Example Inc” is there already')
-    expect(output).toContain('API key “Setup” is there already')
+    expect(output).toContain('Organization “Example Inc” already exists')
+    expect(output).toContain('API key “Setup” already exists')
     expect(output).not.toMatch(/X-Api-Secret|reset-password/)
     expect(await countAll()).toEqual(before)
   })
@@ -243,7 +243,7 @@ describe('npx footfall setup', () => {
     await terminal.answer('E-mail address of its owner: ', 'olga@example.com')
     await terminal.answer('Name of the first project: ', key, '')
     expect(await terminal.ended, terminal.output()).toBe(1)
-    expect(terminal.output().trimEnd()).toMatch(/footfall: broken off; nothing was made$/)
+    expect(terminal.output().trimEnd()).toMatch(/footfall: canceled; nothing was created$/)
     const { rows } = await it.postgres.query("SELECT FROM organizations WHERE name = 'Half Inc'")
     expect(rows).toEqual([])
   })

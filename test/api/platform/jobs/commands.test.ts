@@ -62,13 +62,13 @@ test('every queue is listed, with the jobs that failed and why; a retry complete
   expect(output).toMatch(/admin\.delete-expired +\d+ waiting, \d+ active, \d+ to retry, 1 failed/)
   expect(output).toMatch(new RegExp(`${id} {2}${queue}\n {2}failed after 1 .*: the disk is full\n`))
 
-  expect(await footfall('retry', id)).toEqual({ code: 0, output: '1 job is retried\n' })
+  expect(await footfall('retry', id)).toEqual({ code: 0, output: '1 job will be retried\n' })
   await waitFor('the retry', async () => (await stateOf(id)) === 'completed', 30_000)
 })
 
 test('all failed jobs of a queue are retried by its name', async () => {
   const id = await failOne()
-  expect((await footfall('retry', '--queue', queue)).output).toBe('1 job is retried\n')
+  expect((await footfall('retry', '--queue', queue)).output).toBe('1 job will be retried\n')
   await waitFor('the retry', async () => (await stateOf(id)) === 'completed', 30_000)
 })
 

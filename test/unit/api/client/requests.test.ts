@@ -64,7 +64,7 @@ test('a key with its secret, a token, and headers of the client and of the call'
 
 test('a call without what its path names is an error of the caller', async () => {
   const call = sentBy((client) => client.getProject({} as { project_id: string }))
-  await expect(call).rejects.toThrow('project_id is missing')
+  await expect(call).rejects.toThrow('project_id is required by')
 })
 
 test('the table of operations names what a body cannot say', () => {

@@ -14,8 +14,8 @@ test('settings that cannot be are told', () => {
   expect(read({ CLICKHOUSE_URL: a })()).toBe(a)
   expect(read({})()).toBe(null)
   for (const [env, said] of [
-    [{ CLICKHOUSE_SHARDS: `${a},${b}` }, 'CLICKHOUSE_CLUSTER is missing'],
-    [{ CLICKHOUSE_CLUSTER: 'main' }, 'CLICKHOUSE_SHARDS is missing'],
+    [{ CLICKHOUSE_SHARDS: `${a},${b}` }, 'CLICKHOUSE_SHARDS needs CLICKHOUSE_CLUSTER'],
+    [{ CLICKHOUSE_CLUSTER: 'main' }, 'CLICKHOUSE_CLUSTER needs CLICKHOUSE_SHARDS'],
     [{ CLICKHOUSE_URL: a, CLICKHOUSE_SHARDS: b }, 'leave one out'],
     [{ CLICKHOUSE_SHARDS: `${a},${a}`, CLICKHOUSE_CLUSTER: 'main' }, 'names a server twice'],
     [{ CLICKHOUSE_SHARDS: `${a},secret`, CLICKHOUSE_CLUSTER: 'main' }, 'must be addresses'],

@@ -31,7 +31,7 @@ test('an earlier key opens what it sealed; one that is gone is named, and not sh
   expect(both.open(sealed, 'x')).toBe('secret')
   expect(createSecretBox([newer]).open(both.seal('secret', 'x'), 'x')).toBe('secret')
   expect(() => createSecretBox([newer]).open(sealed, 'x')).toThrow(
-    /^a secret was sealed with the key [0-9a-f]{8},/,
+    /^a secret was encrypted with the key [0-9a-f]{8},/,
   )
 })
 
