@@ -39,7 +39,7 @@ const lookedAtMax = 10_000
  * for errors through a megabyte of them would take seconds, and so it would in an object with very many members, of
  * which it is that. Values are nested no deeper than jsonBody.ts lets them.
  */
-export function errorsOf(validator: Validator, value: unknown): readonly ValidationError[] {
+export function errorsOf(validator: Validator, value: unknown): readonly Fault[] {
   for (const part of [beginningOf(value, { left: lookedAtMax }), value]) {
     if (hasTooManyMembers(part)) return [tooManyMembers]
     const errors = validator.Errors(part)
@@ -72,7 +72,7 @@ const tooManyMembers = {
   message: `must not have an object of more than ${membersMax} members`,
   keyword: 'maxProperties',
   params: { limit: membersMax },
-} as const satisfies ValidationError
+} as const satisfies Fault
 
 /** Values of a path or query, with those that the schema wants as whole numbers or booleans read as such. */
 function readNumbers(schema: TSchema, given: unknown): unknown {
@@ -137,7 +137,7 @@ const readHeaders = (schema: TSchema, given: unknown): unknown =>
 function faultOf(
   schema: TSchema,
   value: unknown,
-  errors: readonly ValidationError[],
+  errors: readonly Fault[],
   part: string,
 ): ApiError {
   const [error] = errors

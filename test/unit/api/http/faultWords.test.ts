@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { expect, test } from 'vitest'
-import { validatorCompiler } from '../../../collector/api/http/validation.ts'
+import { validatorCompiler } from '../../../../collector/api/http/validation.ts'
 
 /** The message for a value of the field `field` in a body. */
 function messageFor(field: TSchema, value: unknown, name = 'field'): string {
