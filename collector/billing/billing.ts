@@ -225,7 +225,7 @@ export function createBilling({
 /** How often a charge waits for charges of the audience's other builds that came meanwhile. */
 const carriesMax = 50
 
-const callerGone = () => new ClientDisconnected('the caller has gone')
+const callerGone = () => new ClientDisconnected('the client disconnected')
 
 const freeCharge: Charge = {
   isRepeatable: false,

@@ -37,7 +37,7 @@ export const resolved: Field = {
   tier: 'web_event',
   group: 'event',
   counts: 'groups',
-  description: 'True when the visitor was identified.',
+  description: 'True if the visitor was identified.',
 }
 
 /** The same in answers that are free. */
@@ -54,7 +54,7 @@ export const hasProfile: Field = {
   nullable: false,
   tier: 'resolution_hem',
   group: 'identity',
-  description: 'True when more is known of the visitor than the hem. For filters only.',
+  description: 'True if the visitor has a profile, not only a hem. Only for filters.',
 }
 
 export const hem: Field = {
@@ -66,5 +66,5 @@ export const hem: Field = {
   tier: 'resolution_hem',
   group: 'identity',
   description:
-    'Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.',
+    'Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors.',
 }
