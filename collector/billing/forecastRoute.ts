@@ -22,9 +22,8 @@ export const forecastRoute =
           operationId: 'getUsageForecast',
           summary: 'Get the forecast of this month’s cost',
           description:
-            `${usageOf} The forecast adds three amounts: the cost until yesterday; the cost of today, at ` +
-            'least that of an average day; and an average day for each day that is left. The average is ' +
-            'that of the last seven days.',
+            `${usageOf} The forecast adds the cost until yesterday, the cost of today, and an average day for each day that ` +
+            'is left. Today counts with at least the cost of an average day. The average is that of the last seven days.',
           querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: {
             200: Type.Object({

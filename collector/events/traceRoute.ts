@@ -67,9 +67,9 @@ const EventTrace = Type.Object(
     ),
     possible_reasons: Type.Array(Choice(reasons), {
       description:
-        'Possible reasons why the event is not found. on_its_way: it is not stored yet. bot_dropped: the pixel drops ' +
-        'events of bots. ignored: the project ignores its network, host or path. opted_out: the visitor ' +
-        'opted out. deleted: it was deleted, or rejected more than thirty days ago. never_arrived: the collector ' +
+        'Possible reasons why the event is not found. `on_its_way`: it is not stored yet. `bot_dropped`: the pixel drops ' +
+        'events of bots. `ignored`: the project ignores its network, host or path. `opted_out`: the visitor ' +
+        'opted out. `deleted`: it was deleted, or rejected more than thirty days ago. `never_arrived`: the collector ' +
         'did not receive it.',
     }),
     complete_until: Nullable(Timestamp, {

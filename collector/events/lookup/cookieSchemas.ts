@@ -25,9 +25,9 @@ export const describeCookie = {
   operationId: 'lookUpCookie',
   summary: 'Look up the person of a browser by cookie, with the evidence',
   description:
-    'Returns all links of a browser that sent events to your organization, in order of priority: links that your ' +
-    'site’s server signed or that were loaded for you, then the operator’s graph, then unsigned links from pages. ' +
-    'Within each group, higher confidence comes first, then the later time. Excludes people who opted out. ' +
+    'Returns all links of a browser that sent events to your organization, in order of priority. Links that your ' +
+    'site’s server signed or that were loaded for you come first. The operator’s graph follows, then unsigned links ' +
+    'from pages. Within each group, higher confidence comes first, then the later time. Excludes people who opted out. ' +
     'Charged as one record on the meter lookup. A miss is free.',
   querystring: strictObject({ ...placeQuery, cookie_id: Id }),
   response: {

@@ -6,8 +6,8 @@ import { isUuidField } from './uuid.ts'
 export const CsvFormulas = Choice(['keep', 'escape'], {
   default: 'keep',
   description:
-    'Formulas in CSV. escape: puts an apostrophe before a text that begins with =, +, -, @, a full-width form of ' +
-    'these, a tab or a line end, so that a spreadsheet does not run it. keep: returns texts unchanged, for ' +
+    'Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, ' +
+    'a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for ' +
     'programs. JSON is not affected.',
 })
 

@@ -51,8 +51,8 @@ const pathNamesMax = 300
 const grammar =
   `Comma-separated conditions field:op:value, at most ${filtersMax}. All of them must match. Operators: ` +
   `${operators.join(', ')}. A comma separates conditions only before field:op:, so values may contain commas and ` +
-  'colons. Values have the type of the field. ne also matches rows without a value. like supports _ and up to ' +
-  `${wildcardsMax} %, and a backslash escapes them. in accepts up to ` +
+  'colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to ' +
+  `${wildcardsMax} %, and a backslash escapes them. \`in\` accepts up to ` +
   `${valuesMax} values separated by |, which the values cannot contain. A value outside the list of a field with ` +
   'fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. ' +
   'Dotted paths such as event_data.element.className read the payload: eq, ' +

@@ -11,10 +11,10 @@ export type Order = (typeof orders)[number]
 export const OrderName = Choice(orders, {
   default: orders[0],
   description:
-    'desc: newest first, by ts_millis and then event_id. asc: oldest first. Both return the same rows, and with ' +
-    'distinct the newest event of each combination. received: in order of arrival, by received_at and then ' +
-    'event_id. The window then applies to received_at and by default ends at meta.complete_until. next_cursor is ' +
-    'always present, so that repeated requests return each event once, however late it arrived. If ClickHouse loses ' +
+    '`desc`: newest first, by ts_millis and then event_id. `asc`: oldest first. Both return the same rows, and with ' +
+    'distinct the newest event of each combination. `received`: in order of arrival, by received_at and then ' +
+    'event_id. The window then applies to received_at and by default ends at meta.complete_until. The response always ' +
+    'has a next_cursor. Repeated requests return each event once, however late it arrived. If ClickHouse loses ' +
     'events in a crash, complete_until moves back until they are restored. Then read again from the ' +
     'earliest complete_until and skip known event_ids.',
 })

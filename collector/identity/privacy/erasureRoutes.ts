@@ -26,8 +26,8 @@ const PublicErasure = Type.Object(
     status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
     step: Choice(['deleting', 'waiting', 'complete'], {
       description:
-        'deleting: the service deletes stored data. waiting: no data is stored any more, but data that was received before ' +
-        'the request may still arrive and is also deleted. complete: finished.',
+        '`deleting`: the service deletes stored data. `waiting`: no data is stored any more, but data that was received ' +
+        'before the request may still arrive and is also deleted. `complete`: finished.',
     }),
     requested_at: Timestamp,
     emptied_at: Nullable(Timestamp, { description: 'Time when no data was stored any more.' }),
