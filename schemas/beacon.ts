@@ -36,12 +36,17 @@ export interface BeaconEvent<T extends EventType = EventType> {
 export interface BeaconReceipt {
   /** The id the events were stored under; the page keeps it, unless there is no consent. */
   cookie_id: string
-  /** How many members of `events` were accepted: all that were neither rejected nor ignored. What is derived of them is not counted. */
+  /**
+   * Number of accepted members of `events`: those neither rejected nor ignored. Derived events do not count.
+   */
   accepted: number
   rejected: RejectedEvent[]
   /** Why nobody takes the `hem` of the beacon itself; its events are accepted or rejected all the same. */
   hem_rejected?: { path: string; message: string }
-  /** The request's key was good for this pixel: `client_ip` and `user_agent` were taken, and no origin was asked for. */
+  /**
+   * The key was valid for this pixel: the collector used `client_ip` and `user_agent`, and did not check the
+   * origin.
+   */
   vouched?: true
   /** How many members of `events` the project ignores; absent if it ignores no part of the beacon. */
   ignored?: number
@@ -71,7 +76,10 @@ export const beaconBytesMax = 64 * 1024
 
 const strict = { additionalProperties: false }
 
-/** What a pixel's owner sets for the collector. A body that sets some of it: `Type.Partial` of this, with additionalProperties false. */
+/**
+ * Settings of a pixel for the collector. A body with some of them is `Type.Partial` of this, with
+ * additionalProperties false.
+ */
 export const collectorSettingsSchema = Type.Object(
   {
     drop_bots: Type.Boolean({
@@ -104,8 +112,8 @@ export const defaultCollectorSettings: CollectorSettings = Create(collectorSetti
 const ParameterName = Type.String({ pattern: '^[\\w.-]{1,100}$' })
 
 /**
- * What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. A body that
- * sets some of it: `Type.Partial` of this, with additionalProperties false.
+ * Settings of a pixel for the page, part of the script that `GET /p/{pixel_id}.js` serves. A body with some
+ * of them is `Type.Partial` of this, with additionalProperties false.
  */
 export const pixelSettingsSchema = Type.Object(
   {

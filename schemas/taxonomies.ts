@@ -23,7 +23,7 @@ export interface Taxonomy {
 
 const { industries, naicsSectors } = lists
 
-/** What a value's own words do not say right. */
+/** Labels that differ from the words of the value. */
 const labels: Readonly<Record<string, string>> = { c_suite: 'C-suite', catch_all: 'Catch-all' }
 
 const labelOf = (value: string): string =>

@@ -6,7 +6,7 @@ const { text, address, label, integer, flag, time } = profileFields(
   'resolution_full_profile',
 )
 
-/** Who the person is, how they are reached, and what they do for a living. */
+/** Name, contact data and profession of a person. */
 export const contactFields = [
   text('first_name', 'Given name.'),
   text('middle_name', 'Middle name or initial.'),

@@ -14,10 +14,11 @@ const ofCookie = (attribute: string): string =>
   `dictGetOrDefault('identity_by_cookie_lately', '${attribute}', ${own}, dictGetOrDefault('identity_by_cookie', '${attribute}', ${own}, dictGet('identity_by_cookie', '${attribute}', ${ofEverybody})))`
 
 /**
- * SQL, over rows of `events`: whom the event's cookie belongs to, as the hem's 256 bits, and 0 where nobody knows.
- * What the organization's own sites observed comes before what the operator's graph says; of a cookie that the graph
- * knows, the dictionaries have only what the site's own server signed. What was observed lately is in a dictionary of
- * its own. What another organization observed has another key, so it can't be found.
+ * SQL over rows of `events`: the person of the event's cookie, as the hem's 256 bits, and 0 for unknown
+ * visitors. Observations of the organization's own sites have priority over the operator's graph. For a
+ * cookie in the graph, the dictionaries contain only links that the site's own server signed. Recent
+ * observations are in a separate dictionary. Observations of other organizations have other keys, so no query
+ * finds them.
  */
 export const hemNumber = ofCookie('hem_number')
 

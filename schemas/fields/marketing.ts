@@ -37,8 +37,9 @@ const few = 'LowCardinality(Nullable(String))'
 const many = 'Nullable(String)'
 
 /**
- * How visitors came, as the addresses of pages and referrers say it. All of it is computed from page_url and
- * referrer_url, so events that were stored before these columns have them, too, and ingest does nothing for them.
+ * How visitors came, according to the URLs of pages and referrers. All columns are computed from page_url and
+ * referrer_url. So events stored before these columns existed also have them, and ingestion does no work for
+ * them.
  */
 export const marketingFields: readonly Field[] = [
   utm('utm_source', few, 'Source of the visit, such as a search engine or a newsletter.'),

@@ -1,8 +1,8 @@
 import type { Field } from './field.ts'
 
 /**
- * What takes a visitor's other events to know (collector/events/query/sessions.ts): computed where it is asked for, and
- * stored nowhere.
+ * Fields that need other events of the visitor (collector/events/query/sessions.ts). Reads compute them, and
+ * no table stores them.
  */
 export const sessionFields: readonly Field[] = [
   {

@@ -20,7 +20,7 @@ const width = (name: string, description: string): Field => ({
   description,
 })
 
-/** Where visitors are and what they see the page with. Events that were stored before these columns have null. */
+/** Location and device of visitors. Events stored before these columns existed have null. */
 export const visitFields: readonly Field[] = [
   place(
     'country',
