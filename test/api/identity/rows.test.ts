@@ -65,12 +65,12 @@ describe('columns', () => {
 
   test.each([
     ['a mapped column that is not there', ['--map', 'nope=hem'], 'there is no column "nope"'],
+    ['a mapping to no field', ['--map', 'first_name=shoe_size'], 'must begin with column=field'],
     [
-      'a mapping to no field',
-      ['--map', 'first_name=shoe_size'],
-      'must begin with column=field',
+      'two columns for one field',
+      ['--map', 'last_name=first_name'],
+      'two columns map to first_name',
     ],
-    ['two columns for one field', ['--map', 'last_name=first_name'], 'two columns map to first_name'],
     ['no column of hems or addresses', ['--map', 'hem=maid'], 'no column gives hem or email'],
   ])('%s is said before anything is loaded', async (_, args, message) => {
     const path = store.write('columns.csv', `hem,first_name,last_name\n${ann},Ann,A\n`)
@@ -85,7 +85,11 @@ test.each([
     ['x.csv', '--into', 'people'],
     '--into must be one of profiles, links, companies, networks',
   ],
-  ['an unknown format', ['x.csv', '--format', 'xml'], '--format must be one of csv, ndjson, parquet'],
+  [
+    'an unknown format',
+    ['x.csv', '--format', 'xml'],
+    '--format must be one of csv, ndjson, parquet',
+  ],
   ['an unknown option', ['x.csv', '--quick'], "Unknown option '--quick'"],
   ['no file', [], 'FILE is required'],
   ['a file that is not there', ['nowhere.csv'], 'nowhere.csv cannot be read: ENOENT'],
