@@ -9,7 +9,7 @@ export interface DestinationField {
 export const destinationNames = {
   hubspot: 'HubSpot',
   salesforce: 'Salesforce',
-  s3: 'S3-compatible store',
+  s3: 'S3-compatible storage',
   webhook: 'Webhook',
   the_trade_desk: 'The Trade Desk',
   meta_ads: 'Meta Ads',
@@ -38,7 +38,7 @@ export const destinationFields: Record<DestinationType, readonly DestinationFiel
     setting('bucket', 'Bucket'),
     optional('endpoint', 'Endpoint (default: AWS)'),
     optional('region', 'Region'),
-    optional('prefix', 'Prefix of names'),
+    optional('prefix', 'Prefix of file names'),
     secret('access_key_id', 'Access key id'),
     secret('secret_access_key', 'Secret access key'),
   ],
