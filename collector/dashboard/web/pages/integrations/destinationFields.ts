@@ -9,7 +9,7 @@ export interface DestinationField {
 export const destinationNames = {
   hubspot: 'HubSpot',
   salesforce: 'Salesforce',
-  s3: 'S3-compatible storage',
+  s3: 'S3-compatible store',
   webhook: 'Webhook',
   the_trade_desk: 'The Trade Desk',
   meta_ads: 'Meta Ads',
