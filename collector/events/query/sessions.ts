@@ -1,20 +1,26 @@
 /**
  * Sessions, computed when a query needs them.
  *
- * The rule: a visitor is a browser (cookie_id) in a project. Their events of all pixels of the project are in one session
- * until 30 minutes (restMs) pass without an event. A session that has lasted a complete UTC day ends at the end of that
- * day, and so does every further day of it. Without this bound a session without a rest could be endless.
+ * The rule: a visitor is a browser (cookie_id) in a project. Their events of all pixels of the project are in
+ * one session until 30 minutes (restMs) pass without an event. A session that has lasted a complete UTC day
+ * ends at the end of that day, and so does every further day of it. Without this bound a session without a
+ * rest could be endless.
  *
- * The rule is written twice in SQL; change both together:
- * - sessionsWhere, below, returns the sessions alone. joinSessions looks up the session of each event by its time.
- * - sessionsSql in analytics/sessionsSql.ts keeps the events of each session in an array, to count what is in it.
- * Both split in two steps: `_unrested`, the runs of events without a rest; then each run at its midnights, by `_days`,
- * the number of complete days since the run began.
+ * Two SQL texts implement the rule. Change both together:
  *
- * The session of an event therefore depends on the visitor's events back to the midnight that begins the day before,
- * and 30 minutes more (lookBackFrom). A rest since that midnight is visible; without one, the beginning of the session
- * does not matter. Sessions are exact over any window that reaches back so far. A late event counts like any other: it
- * never changes the id of a session that began earlier, but it can begin a session sooner or join two.
+ * - sessionsWhere, below, returns only the sessions. joinSessions looks up the session of each event by its
+ * time.
+ * - sessionsSql in analytics/sessionsSql.ts keeps the events of each session in an array, to count its
+ * contents.
+ *
+ * Both split in two steps. `_unrested` has the runs of events without a rest. Then `_days`, the number of
+ * complete days since the run began, splits each run at its midnights.
+ *
+ * The session of an event therefore depends on the visitor's events back to the midnight that begins the day
+ * before, and 30 minutes more (lookBackFrom). A rest since that midnight is visible. Without one, the start
+ * of the session does not matter. Sessions are exact over any window that reaches back so far. A late event
+ * counts like any other. It never changes the id of a session that began earlier, but it can begin a session
+ * sooner or join two.
  */
 import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
@@ -37,9 +43,9 @@ export const sessionId = (start: string): string =>
   `toNullable(reinterpretAsUUID(sipHash128(_project_id, _cookie_id, ${start})))`
 
 /**
- * SQL: one row for each session of the events that meet `conditions`: `_project_id`, `_cookie_id`, `_start` (epoch
- * milliseconds), `_session_id` and `_entry`, the id of the first page view. It collects each visitor's events in an
- * array, which is faster than window functions.
+ * SQL: one row for each session of the events that meet `conditions`. Its columns are `_project_id`,
+ * `_cookie_id`, `_start` (epoch milliseconds), `_session_id` and `_entry`, the id of the first page view. It
+ * collects each visitor's events in an array, which is faster than window functions.
  */
 const sessionsWhere = (
   conditions: readonly string[],
@@ -93,8 +99,8 @@ export const visitorsOf = (
 ]
 
 /**
- * Returns the FROM that gives all events of a selection their session fields, over the whole window. For reads in which
- * these fields decide which rows there are. `declared` is the WITH before SELECT.
+ * Returns the FROM that gives all events of a selection their session fields, over the entire window. For
+ * reads in which these fields determine the rows. `declared` is the WITH before SELECT.
  */
 export function eventsWithSessions(
   plan: Pick<Selection, 'scope' | 'window' | 'bots'>,
