@@ -14,7 +14,8 @@ export interface Answered {
   /**
    * For a request with Idempotency-Key: a hash that identifies each record, in the order of the response, 64
    * bits as a signed decimal number. Without it a repeat is charged again. Hashes are stored for 24 hours,
-   * with 8 bytes a record: 80 KB for 10,000 events or items of a batch, at most 400 KB for 50,000 visitors.
+   * with 8 bytes a record. This is 80 KB for 10,000 events or items of a batch, and at most 400 KB for 50,000
+   * visitors.
    */
   hashes?: readonly string[]
 }

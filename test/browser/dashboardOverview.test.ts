@@ -270,7 +270,7 @@ const pageOf = (name: string, search = '') => {
 
 test('a funnel is put together step by step, and stands in the address', async () => {
   await page.goto(pageOf('funnels'))
-  await button(page, 'Try an example: from a page view to a form').click()
+  await button(page, 'Try it: from a page view to a form').click()
   await page.locator('.funnel tbody tr').nth(1).waitFor()
   await button(page, 'Add a step').click()
   await page.getByLabel('Field').selectOption('page_path')

@@ -35,7 +35,7 @@ const membersMax = 1_000
 const lookedAtMax = 10_000
 
 /**
- * The faults of a value that does not match a schema, first one first. It checks the first members only: a
+ * The faults of a value that does not match a schema, first one first. It checks the first members only. A
  * search through a megabyte of them, or through an object with very many members, would take seconds.
  * jsonBody.ts limits the depth of values.
  */

@@ -32,9 +32,9 @@ const shown = new Set([
 const targetCharsMax = 500
 
 /**
- * Returns the target of a request that the log may store: the route's path with its ids, and its query with
- * the values of harmless parameters. For all others (filters, e-mail addresses, hashes, cursors) it has only
- * the names.
+ * Returns the target of a request as the log may store it. It is the route's path with its ids, and its query
+ * with the values of harmless parameters. For all others (filters, e-mail addresses, hashes, cursors) it has
+ * only the names.
  */
 export function targetOf(
   route: string,

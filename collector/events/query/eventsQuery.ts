@@ -8,12 +8,12 @@
  *
  * - If session columns are only shown, withSessionsOf (sessions.ts) joins sessions to ( pageSql without them
  * ).
- * - Without distinct: SELECT … FROM eventsSource WHERE … ORDER BY … LIMIT limit + 1
- * - With distinct: SELECT … FROM ( newest event of each kind ) WHERE cursor … LIMIT limit + 1
+ * - Without distinct: SELECT … FROM eventsSource WHERE … ORDER BY … LIMIT limit + 1.
+ * - With distinct: SELECT … FROM ( newest event of each kind ) WHERE cursor … LIMIT limit + 1.
  *
- * The closure `page` lets the outer SELECT choose the columns of the inner one: the key columns, and
- * `_hem_number` if profiles are read. WHERE consists of the selection (filterSql.ts), the cursor, `until`,
- * and redundantBounds. These change no result but let ClickHouse stop early.
+ * The closure `page` lets the outer SELECT choose the columns of the inner one. These are the key columns,
+ * and `_hem_number` if profiles are read. WHERE consists of the selection (filterSql.ts), the cursor,
+ * `until`, and redundantBounds. These change no result but let ClickHouse stop early.
  */
 import { type Field, hemNumber, isProfileField } from '../../../schemas/fields.ts'
 import { isTable } from '../../api/http/negotiateFormat.ts'

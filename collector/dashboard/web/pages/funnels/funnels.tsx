@@ -84,7 +84,7 @@ export function Funnels({ projectId }: { projectId: string }) {
               type="button"
               onClick={() => setSteps(['event_type:eq:page_view', 'event_type:eq:form_submission'])}
             >
-              Try an example: from a page view to a form
+              Try it: from a page view to a form
             </button>
           </div>
         ) : (
