@@ -8,7 +8,7 @@ import { Page } from '../components/page.tsx'
 import { Link } from '../router.tsx'
 import { session } from '../session.ts'
 
-/** Asks for e-mail address and password, and then for a code of whoever has two-factor authentication on. */
+/** Form for e-mail address and password, then for a code if two-factor authentication is on. */
 export function SignIn() {
   const [given, setGiven] = useState<{ email: string; password: string } | null>(null)
   return (
