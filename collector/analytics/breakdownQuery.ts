@@ -56,9 +56,12 @@ ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibil
   }
 }
 
-/** SQL: which of the grouping sets a row is of, empty for the one of nothing, and its value there. */
-export const dimensionColumns = (fields: readonly string[]): readonly string[] => [
-  `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `'${field}'`]).join(', ')}, '') AS dimension`,
+/** SQL: which of the grouping sets a row is of, by these names, empty for the one of nothing, and its value there. */
+export const dimensionColumns = (
+  fields: readonly string[],
+  names: readonly string[] = fields,
+): readonly string[] => [
+  `multiIf(${fields.flatMap((field, index) => [`grouping(${freeSql(field)}) = 0`, `'${names[index]}'`]).join(', ')}, '') AS dimension`,
   `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `toString(${freeSql(field)})`]).join(', ')}, NULL) AS value`,
 ]
 

@@ -6,15 +6,18 @@ import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { readNames } from '../events/query/fieldList.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
+import { sessionFieldNames } from '../events/query/sessionFields.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import { type AnalyticsPlan, readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { rolledFields } from './rollup/eventFigures.ts'
+import { rolledFields, rolledSessionFields } from './rollup/eventFigures.ts'
 import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
 import {
   type SessionPage,
   type SessionPageRow,
+  type SessionValueRow,
+  sessionBreakdownsQuery,
   sessionPages,
   sessionPagesQuery,
 } from './sessionsQuery.ts'
@@ -25,19 +28,19 @@ const limitDefault = 10
 const limitMax = 1_000
 
 const fieldNames = groupableFields.map(({ name }) => name)
-const names = [...fieldNames, ...Object.keys(sessionPages)]
+const names = [...new Set([...fieldNames, ...sessionFieldNames])]
 
 const Value = Type.Object(
   {
     value: Nullable(Type.String(), {
       description:
-        'As a filter takes it; null of events that have none. Of entry_page and exit_page a page_path.',
+        'As a filter takes it; null without one, of source: direct. Of entry_page and exit_page a page_path.',
     }),
     visitors: Type.Integer({ description: 'Distinct cookies.' }),
     events: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
     page_views: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
     sessions: Nullable(Type.Integer(), {
-      description: 'Of entry_page and exit_page alone, else null.',
+      description: `Of ${sessionFieldNames.join(', ')}; else null.`,
     }),
   },
   { title: 'AnalyticsValue', additionalProperties: false },
@@ -58,7 +61,7 @@ const describe = {
   description:
     'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
     'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +
-    'is in. Whoever has a share link is told no value that may tell of a person.',
+    'is in. Fields of sessions (see sessions) count events by the value of their session. Whoever has a share link is told no value that may tell of a person.',
   querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({
@@ -99,14 +102,23 @@ export const breakdownRoute =
         const asked = readFiguresRequest(request, deps.now())
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const rollup = await readRollup(queryExecutor, plan)
-        const ofSessions = dimensions.filter(isSessionPage)
+        const ofPages = dimensions.filter(isSessionPage)
+        const ofSessions = dimensions.filter(
+          (name) => sessionFieldNames.includes(name) && !isSessionPage(name),
+        )
+        const ofRolled = ofSessions.filter((name) => rolledSessionFields.includes(name))
+        const ofOthers = ofSessions.filter((name) => !rolledSessionFields.includes(name))
         const isRolled = (name: string) => rollup.events !== null && rolledFields.includes(name)
         const ofDays = dimensions.filter(isRolled)
-        const ofEvents = dimensions.filter((name) => !isSessionPage(name) && !isRolled(name))
+        const ofEvents = dimensions.filter(
+          (name) => !sessionFieldNames.includes(name) && !isRolled(name),
+        )
         const parts = await Promise.all([
           ofDays.length > 0 ? readFields(queryExecutor, plan, ofDays, limit, rollup.events) : {},
           ofEvents.length > 0 ? readFields(queryExecutor, plan, ofEvents, limit, null) : {},
-          ...ofSessions.map((page) =>
+          readSessionFields(queryExecutor, plan, ofRolled, limit, rollup.sessions),
+          readSessionFields(queryExecutor, plan, ofOthers, limit, null),
+          ...ofPages.map((page) =>
             readSessionPages(queryExecutor, plan, page, limit, rollup.sessions),
           ),
         ])
@@ -139,7 +151,22 @@ interface Value {
   sessions: number | null
 }
 
-/** Of each field the values with the most visitors. */
+/** Of each field of sessions the values with the most visitors. */
+export async function readSessionFields(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+  fields: readonly string[],
+  limit: number,
+  rolled: RolledDays | null,
+): Promise<Breakdowns> {
+  if (fields.length === 0) return {}
+  const rows = await queryExecutor.rows<SessionValueRow>(
+    sessionBreakdownsQuery(plan, fields, limit, rolled),
+  )
+  return byDimension(fields, rows, limit)
+}
+
+/** Of each field of events the values with the most visitors. */
 export async function readFields(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
@@ -148,12 +175,22 @@ export async function readFields(
   rolled: RolledDays | null,
 ): Promise<Breakdowns> {
   const rows = await queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, fields, limit, rolled))
+  return byDimension(
+    fields,
+    rows.map((row) => ({ ...row, sessions: null })),
+    limit,
+  )
+}
+
+function byDimension(
+  fields: readonly string[],
+  rows: readonly (Value & { dimension: string })[],
+  limit: number,
+): Breakdowns {
   return Object.fromEntries(
     fields.map((field) => {
       const ofField = rows.filter(({ dimension }) => dimension === field)
-      const values = ofField
-        .slice(0, limit)
-        .map(({ dimension: _, ...row }) => ({ ...row, sessions: null }))
+      const values = ofField.slice(0, limit).map(({ dimension: _, ...row }) => row)
       return [field, { values, has_more: ofField.length > limit }]
     }),
   )
