@@ -83,7 +83,7 @@ export const liveRoute =
           queryExecutor.rows<Totals>(totalsQuery(plan)),
           queryExecutor.rows<Totals>(totalsQuery(lately)),
           queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOfMinute)),
-          queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], pages)),
+          queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], { limit: pages })),
         ])
         const found = new Map(perMinute.map((row) => [row.start_ms, row]))
         return {

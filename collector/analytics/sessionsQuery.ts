@@ -3,8 +3,9 @@ import { sessionFieldSql } from '../events/query/filterSql.ts'
 import { millisOf, restMs } from '../events/query/sessionSplit.ts'
 import { visitorsOf } from '../events/query/sessions.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { dimensionColumns, groupingSets } from './breakdownQuery.ts'
+import { type BreakdownAsked, dimensionColumns, groupingSets } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { type GoalCounts, sessionGoalColumns } from './goalColumns.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
@@ -66,7 +67,7 @@ export const sessionPages = { entry_page: '_views[1]', exit_page: '_views[-1]' }
 export type SessionPage = keyof typeof sessionPages
 
 /** A page that sessions begin or end with. */
-export interface SessionPageRow {
+export interface SessionPageRow extends Partial<GoalCounts> {
   value: string | null
   sessions: number
   visitors: number
@@ -76,16 +77,19 @@ export interface SessionPageRow {
 export function sessionPagesQuery(
   plan: AnalyticsPlan,
   page: SessionPage,
-  limit: number,
-  rolled: RolledDays | null = null,
+  { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
-  const { sql } = sessionsSql(plan, bind, { hasPaths: true, closedOn: rolled?.scanned })
+  const { sql } = sessionsSql(plan, bind, { hasPaths: true, goal, closedOn: rolled?.scanned })
   const scanned = `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions`
   const grouped = 'WHERE notEmpty(_views)\nGROUP BY value'
   const select = () => {
     if (!rolled)
-      return `${scanned}, uniqExact(_cookie_id) AS visitors\nFROM (\n${sql}\n)\n${grouped}`
+      return `${[scanned, 'uniqExact(_cookie_id) AS visitors', ...sessionGoalColumns(goal)].join(', ')}
+FROM (
+${sql}
+)
+${grouped}`
     const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
     return `SELECT value, sum(sessions) AS sessions, ${mergedVisitors} AS visitors
 FROM (
@@ -108,7 +112,7 @@ GROUP BY value`
 }
 
 /** A value of a field of sessions. */
-export interface SessionValueRow extends Totals {
+export interface SessionValueRow extends Totals, Partial<GoalCounts> {
   dimension: string
   value: string | null
   sessions: number
@@ -121,17 +125,23 @@ export interface SessionValueRow extends Totals {
 export function sessionBreakdownsQuery(
   plan: AnalyticsPlan,
   fields: readonly string[],
-  limit: number,
-  rolled: RolledDays | null = null,
+  { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
-  const { sql, events, pageViews } = sessionsSql(plan, bind, { fields, closedOn: rolled?.scanned })
+  const { sql, events, pageViews } = sessionsSql(plan, bind, {
+    fields,
+    goal,
+    closedOn: rolled?.scanned,
+  })
   const [columns, sets] = sessionSets(fields)
   const sessions = `SELECT *, ${events} AS _events, ${pageViews} AS _page_views FROM (\n${sql}\n)`
   const scanned = `SELECT ${columns.join(', ')}, sum(_events) AS events, sum(_page_views) AS page_views, count() AS sessions`
   const select = () => {
     if (!rolled)
-      return `${scanned}, uniqExact(_cookie_id) AS visitors\nFROM (\n${sessions}\n)${sets}`
+      return `${[scanned, 'uniqExact(_cookie_id) AS visitors', ...sessionGoalColumns(goal)].join(', ')}
+FROM (
+${sessions}
+)${sets}`
     const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
     return `SELECT dimension, value, sum(events) AS events, sum(page_views) AS page_views, sum(sessions) AS sessions,
   ${mergedVisitors} AS visitors

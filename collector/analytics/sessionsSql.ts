@@ -59,11 +59,12 @@ export interface Sessions {
 const isNamed = (name: string) => (filter: Filter) => filter.field?.name === name
 const isEntryFilter = isNamed('is_entry')
 const isSessionIdFilter = isNamed('session_id')
+const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter)
 
 /**
  * SQL of the sessions in which an event of the plan occurs: `_cookie_id`, `_session` (all its events in order, also
  * those before the window), `_views` (its page views). `hasPaths`: with the paths of pages. `fields`: with these fields of
- * sessions. `closedOn`: only sessions that end, by half an hour without an event, within
+ * sessions. `goal`: with `_goal_events`, how many events meet the plan and these filters. `closedOn`: only sessions that end, by half an hour without an event, within
  * these times (epoch milliseconds).
  */
 export function sessionsSql(
@@ -72,38 +73,57 @@ export function sessionsSql(
   {
     hasPaths = false,
     fields = [],
+    goal = null,
     closedOn,
   }: {
     hasPaths?: boolean
     fields?: readonly string[]
+    goal?: readonly Filter[] | null
     closedOn?: readonly Span[] | undefined
   } = {},
 ): Sessions {
   const { scope, window, filters, sessionFilters = [] } = plan
-  const ofEvents = filters.filter((filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter))
+  const ofEvents = filters.filter(isOfEvent)
   const entries = entriesWanted(filters.filter(isEntryFilter))
   const names = [...fields, ...sessionFilters.map(({ field }) => field!.name)]
-  const isUnpacked = hasPaths || names.length > 0 || entries !== 'any'
+  const isUnpacked = hasPaths || goal !== null || names.length > 0 || entries !== 'any'
   const form = isUnpacked ? unpacked : packed
   const visitors = visitorsOf(plan, bind)
   const start = bind('Int64', window.startMs)
+  const organization = bind('UUID', scope.organizationId)
   const matches = [
     `ts_millis >= ${start}`,
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
-    filterPredicate(ofEvents, bind('UUID', scope.organizationId), bind),
+    filterPredicate(ofEvents, organization, bind),
   ].join(' AND ')
+  const goalMatches = goal
+    ? [`toUInt8(${filterPredicate(goal.filter(isOfEvent), organization, bind)})`]
+    : []
   const { more, select } = sessionColumns(names, {
-    place: unpackedColumns + 1,
+    place: unpackedColumns + goalMatches.length + 1,
     views: '_views',
     path: pathOf,
   })
   const ofSessions = filters.filter(isSessionIdFilter)
+  const met = metEvents[entries](form)
+  const goalOfSessions = (goal ?? []).filter(isSessionIdFilter)
   const columns = [
     '_cookie_id',
     '_session',
     `arrayFilter(event -> ${form.isPageView('event')}, _session) AS _views`,
-    ...(ofSessions.length > 0 ? [`${sessionId(millisOf('_session[1]'))} AS session_id`] : []),
+    ...(ofSessions.length + goalOfSessions.length > 0
+      ? [`${sessionId(millisOf('_session[1]'))} AS session_id`]
+      : []),
     ...select,
+    ...(goal
+      ? [
+          `arrayCount(event -> ${[
+            moreOf('event', unpackedColumns + 1),
+            isEntryMet[entriesWanted(goal.filter(isEntryFilter))]('event'),
+            ...goalOfSessions.map((filter) => filterCondition(filter, bind)),
+          ].join(' AND ')}, ${met}) AS _goal_events`,
+        ]
+      : []),
   ]
   const read = [
     ...visitors,
@@ -117,9 +137,8 @@ export function sessionsSql(
     ...(closedOn ? [inSpans(`(${millisOf('_session[-1]')} + ${restMs})`, closedOn, bind)] : []),
   ]
   const sql = `SELECT ${columns.join(', ')}
-FROM ${splitSessions('events', read, [...form.columns(matches), ...more])}
+FROM ${splitSessions('events', read, [...form.columns(matches), ...goalMatches, ...more])}
 WHERE ${where.join('\n  AND ')}`
-  const met = metEvents[entries](form)
   return {
     sql,
     form,
@@ -171,6 +190,14 @@ const isPlaceMet: Record<Entries, (place: string) => string> = {
   entries: (place) => ` AND ${place} = 1`,
   others: (place) => ` AND ${place} != 1`,
   none: () => ' AND false',
+}
+
+/** SQL of whether `is_entry` filters admit an unpacked event. */
+const isEntryMet: Record<Entries, (event: string) => string> = {
+  any: () => 'true',
+  entries: (event) => `${moreOf(event, 1)} = ${moreOf('_views[1]', 1)}`,
+  others: (event) => `${moreOf(event, 1)} != ${moreOf('_views[1]', 1)}`,
+  none: () => 'false',
 }
 
 /** SQL of whether an event of `_session` meets the plan. */

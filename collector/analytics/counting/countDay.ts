@@ -200,7 +200,7 @@ function sessionFieldsInsert(
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, run, since_day, ${columns.join(', ')},
   sum(row.2), sum(row.3), countIf(row.4), groupBitmapStateIf(number, row.4)
 FROM (
-SELECT *, ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, ${dateSql('row.1')} AS since_day
+SELECT *, row, ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, ${dateSql('row.1')} AS since_day
 FROM (
 ${sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}

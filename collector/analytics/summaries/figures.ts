@@ -1,5 +1,5 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { readFields, readSessionFields } from '../breakdownRoute.ts'
+import { readFields, readSessionFields } from '../breakdowns.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
 import { mayTellOfPerson } from '../sharePolicy.ts'
@@ -39,8 +39,8 @@ export async function readSummary(
   const [now, previous, values, bySource] = await Promise.all([
     readOverview(queryExecutor, plan),
     readOverview(queryExecutor, { ...plan, window: before }),
-    readFields(queryExecutor, plan, ['page_path'], readMax, null),
-    readSessionFields(queryExecutor, plan, ['source'], readMax, null),
+    readFields(queryExecutor, plan, ['page_path'], { limit: readMax }),
+    readSessionFields(queryExecutor, plan, ['source'], { limit: readMax }),
   ])
   const shown = (found: readonly Counted[]) =>
     found.filter(({ value }) => value === null || !mayTellOfPerson(value)).slice(0, shownMax)

@@ -19,6 +19,9 @@ export const channels = [
   'Unassigned',
 ] as const
 
+/** The source of sessions without a campaign, click id or outside referrer. */
+const direct = 'Direct'
+
 /** Fields of events that a session has from its first event. */
 const firstEventFields = [
   'referrer_host',
@@ -50,7 +53,9 @@ const computed = (name: string, description: string, more: Partial<Field> = {}):
 const byName: ReadonlyMap<string, Field> = new Map(
   [
     computed('channel', 'How the session came.', { nullable: false, values: channels }),
-    computed('source', 'The named source of the session; null without one.'),
+    computed('source', `The named source of the session; ${direct} without one.`, {
+      nullable: false,
+    }),
     computed('entry_page', 'page_path of the first page view.'),
     computed('exit_page', 'page_path of the last page view.'),
     ...firstEventFields.map((name) => fieldNamed(name)!),
@@ -92,7 +97,7 @@ export function sessionColumns(
   const sqlOf = (name: string): string => {
     if (name === 'entry_page') return path(`${views}[1]`)
     if (name === 'exit_page') return path(`${views}[-1]`)
-    if (name === 'source') return sourceSql(first)
+    if (name === 'source') return `ifNull(nullIf(${originSql(first)}, ''), ${literal(direct)})`
     if (name === 'channel') return channelSql(first)
     return first(name)
   }
@@ -129,15 +134,16 @@ const clickName = (first: First) =>
     "''",
   )
 
-function sourceSql(first: First): string {
-  return `nullIf(multiIf(
+/** SQL: the named source, empty without one. */
+function originSql(first: First): string {
+  return `multiIf(
     ${text(first('utm_source'))} != '', ${named(text(first('utm_source')))},
     ${clickName(first)} != '', ${clickName(first)},
-    ${text(first('referrer_host'))} != '', ${named(text(first('referrer_host')))}, ''), '')`
+    ${text(first('referrer_host'))} != '', ${named(text(first('referrer_host')))}, '')`
 }
 
 function channelSql(first: First): string {
-  const source = `ifNull(${sourceSql(first)}, '')`
+  const source = originSql(first)
   const medium = `multiIf(${text(first('utm_medium'))} != '', lower(${text(first('utm_medium'))}),
     ${text(first('utm_source'))} = '', ${lookUp(
       text(first('click_id_type')),
