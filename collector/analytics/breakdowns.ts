@@ -133,13 +133,13 @@ function byDimension(
       const ofField = rows.filter(({ dimension }) => dimension === field)
       return [
         field,
-        { values: ofField.slice(0, limit).map(valueOf), has_more: ofField.length > limit },
+        { values: ofField.slice(0, limit).map(countsOfRow), has_more: ofField.length > limit },
       ]
     }),
   )
 }
 
-function valueOf({ dimension: _, goal_events, goal_visitors = 0, ...counts }: ValueRow): Value {
+function countsOfRow({ dimension: _, goal_events, goal_visitors = 0, ...counts }: ValueRow): Value {
   const goal =
     goal_events === undefined
       ? null

@@ -193,6 +193,7 @@ test('the overview and the series count what happens in the sessions that meet t
 interface Value {
   value: string | null
   sessions: number | null
+  goal: object | null
 }
 type Breakdowns = { breakdowns: Record<string, { values: Value[] }> }
 
