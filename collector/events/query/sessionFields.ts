@@ -118,11 +118,14 @@ const lookUp = (sql: string, pairs: readonly (readonly [string, string])[], fall
 
 /** SQL: the name of a host, or of a value of utm_source; the text itself where there is none. */
 function named(text: string): string {
-  const lower = `lower(${text})`
-  const brand = lookUp(`firstSignificantSubdomain(${lower})`, sourceNames.brands, "''")
-  const ofDomain = `if(position(${text}, '.') > 0, ${lookUp(`cutToFirstSignificantSubdomain(${lower})`, sourceNames.domains, brand)}, '')`
-  const found = lookUp(lower, [...sourceNames.hosts, ...sourceNames.aliases], ofDomain)
-  return `if((${found}) != '', ${found}, replaceRegexpOne(${text}, '^www\\\\.', ''))`
+  const brand = lookUp('firstSignificantSubdomain(lower(text))', sourceNames.brands, "''")
+  const domain = lookUp('cutToFirstSignificantSubdomain(lower(text))', sourceNames.domains, brand)
+  const name = lookUp(
+    'lower(text)',
+    [...sourceNames.hosts, ...sourceNames.aliases],
+    `if(position(text, '.') > 0, ${domain}, '')`,
+  )
+  return `arrayMap(text -> ifNull(nullIf(${name}, ''), replaceRegexpOne(text, '^www\\\\.', '')), [${text}])[1]`
 }
 
 type First = (column: string) => string
@@ -135,12 +138,9 @@ const clickName = (first: First) =>
   )
 
 /** SQL: the named source, empty without one. */
-function originSql(first: First): string {
-  return `multiIf(
-    ${text(first('utm_source'))} != '', ${named(text(first('utm_source')))},
-    ${clickName(first)} != '', ${clickName(first)},
-    ${text(first('referrer_host'))} != '', ${named(text(first('referrer_host')))}, '')`
-}
+const originSql = (first: First): string =>
+  named(`multiIf(${text(first('utm_source'))} != '', ${text(first('utm_source'))},
+    ${clickName(first)} != '', ${clickName(first)}, ${text(first('referrer_host'))})`)
 
 function channelSql(first: First): string {
   const source = originSql(first)
