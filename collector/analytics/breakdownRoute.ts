@@ -65,7 +65,7 @@ const describe = {
   description:
     'Returns the values of each dimension with the most visitors; of entry_page and exit_page those with the most ' +
     'sessions. Fields of sessions (the parameter filter lists them) count the events of the sessions with the value; ' +
-    'other fields count the events with the value. Share links omit values that may tell of a person.',
+    'other fields count the events with the value. Share links omit values that may identify a person.',
   querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({

@@ -30,7 +30,7 @@ interface Value {
 interface Asked {
   /** Most values of each dimension. */
   readonly limit: number
-  /** Counts of days, where they tell of the dimensions. */
+  /** Counts of days, if days are counted by the dimensions. */
   readonly rolled?: RolledDays | null
   /** The filters of a goal whose conversions each value has; not together with counts of days. */
   readonly goal?: readonly Filter[] | null
@@ -38,7 +38,7 @@ interface Asked {
 
 const isSessionPage = (name: string): name is SessionPage => Object.hasOwn(sessionPages, name)
 
-/** The top values of these dimensions, from counts of days where these tell them. */
+/** The top values of these dimensions, from counts of days where possible. */
 export async function readBreakdowns(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,

@@ -62,9 +62,11 @@ const isSessionIdFilter = isNamed('session_id')
 const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter)
 
 /**
- * SQL of the sessions in which an event of the plan occurs: `_cookie_id`, `_session` (all its events in order, also
- * those before the window), `_views` (its page views). `hasPaths`: with the paths of pages. `fields`: with these fields of
- * sessions. `goal`: with `_goal_events`, how many events meet the plan and these filters. `closedOn`: only sessions that end, by half an hour without an event, within
+ * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the window:
+ * `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
+ *
+ * `hasPaths`: with the paths of pages. `fields`: with these fields of sessions. `goal`: with `_goal_events`, how many
+ * events meet the plan and these filters. `closedOn`: only sessions that end, by half an hour without an event, within
  * these times (epoch milliseconds).
  */
 export function sessionsSql(

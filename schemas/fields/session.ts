@@ -1,8 +1,8 @@
 import type { Field } from './field.ts'
 
 /**
- * What takes a visitor's other events to know (collector/events/query/sessions.ts): computed where it is asked for, and
- * stored nowhere.
+ * Fields that depend on the visitor's other events (collector/events/query/sessions.ts). Reads that name them compute
+ * them; they are not stored.
  */
 export const sessionFields: readonly Field[] = [
   {
@@ -14,9 +14,10 @@ export const sessionFields: readonly Field[] = [
     group: 'event',
     isOnlyNamed: true,
     description:
-      'The visit the event belongs to: a browser’s events in a project, until 30 minutes pass without one; a visit ' +
-      'that has lasted a whole UTC day ends at the next midnight. Later events never change it, one that arrives late ' +
-      'may: it can begin a visit earlier or join two. Null of svcdsp events.',
+      'The visit the event belongs to: the events of a browser in a project. A visit ends after 30 minutes without an ' +
+      'event. A new campaign or a new outside referrer starts another one. A visit that has lasted a complete UTC day ' +
+      'ends at the next midnight. Later events never change it, but an event that arrives late can begin a visit ' +
+      'earlier or join two. Null of svcdsp events.',
   },
   {
     name: 'is_entry',

@@ -11,7 +11,7 @@ import { rolledFields, rolledSessionFields, wholeDay } from '../rollup/eventFigu
 import type { CountedThing } from '../rollup/runs.ts'
 import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
-import { sessionPages, sessionSets, untilNext } from '../sessionsQuery.ts'
+import { eachField, sessionPages, untilNext } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql } from '../sessionsSql.ts'
 
 /** A project whose days are counted. */
@@ -193,11 +193,10 @@ function sessionFieldsInsert(
   const rows = `arrayMap(since -> (since, arrayCount(event -> ${dayOf('event')} = since, _session),
     arrayCount(event -> ${dayOf('event')} = since, _views), since = ${dayOf('_session[-1]')}),
     arrayDistinct(arrayMap(event -> ${dayOf('event')}, _session)))`
-  const [columns, sets] = sessionSets(rolledSessionFields, ['run', 'since_day'])
   return {
     sql: `INSERT INTO analytics_session_days
   (project_id, date, run_id, since, dimension, value, events, page_views, sessions, visitors)
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, run, since_day, ${columns.join(', ')},
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, run, since_day, _field.1, _field.2,
   sum(row.2), sum(row.3), countIf(row.4), groupBitmapStateIf(number, row.4)
 FROM (
 SELECT *, row, ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, ${dateSql('row.1')} AS since_day
@@ -205,8 +204,10 @@ FROM (
 ${sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
 ARRAY JOIN ${rows} AS row
-)${sets}
-${settings}, force_grouping_standard_compatibility = 1`,
+)
+${eachField(rolledSessionFields)}
+GROUP BY run, since_day, _field.1, _field.2
+${settings}`,
     params,
   }
 }

@@ -8,7 +8,7 @@
  *   day of it. Without this bound a session without a rest could be endless.
  *
  * The session of an event therefore depends on the visitor's events back to the midnight that begins the day before,
- * and 30 minutes more (lookBackFrom). A rest since that midnight is visible; without one, the beginning of the visit
+ * and 30 minutes more (lookBackFrom). A rest since that midnight is visible. Without one, the beginning of the visit
  * does not matter, and the last campaign and referrer are those since the last of these midnights.
  */
 
@@ -49,8 +49,8 @@ export const millisOf = (event: string): string => `${event}.1`
  * `more` are the columns of sessionEvent. It collects each visitor's events in an array, which is faster than window
  * functions.
  *
- * From the inside out: the events of each visitor ▶ `_unrested`, split at rests ▶ `_session`, split at midnights by
- * `_days`, the number of complete days since the visit began, and at new campaigns and referrers.
+ * From the inside out: rests split the events of each visitor into `_unrested`. Midnights, new campaigns and new
+ * referrers split these into `_session`.
  */
 export const splitSessions = (
   events: string,

@@ -1,7 +1,7 @@
 /**
  * Events with the session that each is in, computed when a query needs them, by the rule of sessionSplit.ts. A late
- * event counts like any other: it never changes the id of a session that began earlier, but it can begin a session
- * sooner or join two. analytics/sessionsSql.ts counts sessions without this join.
+ * event counts like any other. It never changes the id of a session that began earlier. It can begin a session sooner
+ * or join two. analytics/sessionsSql.ts counts sessions without this join.
  */
 import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
@@ -23,8 +23,8 @@ const columnsOfEvents = ['event_id', "event_type = 'page_view'", 'page_path']
 const views = `arrayFilter(event -> ${moreOf('event', 2)}, _session)`
 
 /**
- * SQL: one row for each session of the events that meet `conditions`: `_project_id`, `_cookie_id`, `_start` (epoch
- * milliseconds), `_session_id`, `_entry`, the id of the first page view, and the fields of sessions `names`.
+ * SQL: one row for each session of the events that meet `conditions`. Its columns are `_project_id`, `_cookie_id`,
+ * `_start` (epoch milliseconds), `_session_id`, `_entry` (the id of the first page view) and the fields `names`.
  */
 function sessionsWhere(
   conditions: readonly string[],

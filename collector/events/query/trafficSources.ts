@@ -1,6 +1,6 @@
 /**
- * Names of traffic sources and what kind of site each is. Compiled for Footfall from the categories that Google
- * publishes for the default channel group of Analytics 4 (search, social, video); webmail and AI assistants are added.
+ * Names of traffic sources and the kind of each site, after the categories that Google publishes for the default channel
+ * group of Analytics 4. Webmail and AI assistants are added.
  * After a change, raise `version` in analytics/rollup/runs.ts, so that days are counted again.
  */
 

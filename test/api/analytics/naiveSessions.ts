@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { eventOf, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
-/** Visits at random, and a naive look at every event of them: which session it is in, and what that session has. */
+/** Visits at random, and a naive look at every event of them: its session, and the fields of that session. */
 
 export const dayMs = 86_400_000
 const minuteMs = 60_000
 const restMs = 30 * minuteMs
 
-/** How an event says that its visitor came, and what a session has that begins with it. */
+/** How a visitor came, and the fields of a session that begins so. */
 interface Origin {
   readonly page?: string
   readonly referrer?: string

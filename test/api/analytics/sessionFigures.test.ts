@@ -12,7 +12,7 @@ import {
   sessionsOf,
 } from './naiveSessions.ts'
 
-/** Figures by what sessions have, such as their source, against a naive look at every session. */
+/** Figures by fields of sessions, such as the source, against a naive look at every session. */
 let events: Awaited<ReturnType<typeof openEvents>>
 const start = Date.UTC(2026, 9, 23)
 const visitors = randomVisits(5, 1_300, start)
@@ -54,7 +54,7 @@ async function get<T>(path: string, query: Query): Promise<T> {
   return answer.json()
 }
 
-/** Filters that select sessions, and what they mean. */
+/** Filters that select sessions, and their meaning. */
 const ofSessions: Record<string, (fields: Session['fields']) => boolean> = {
   'source:eq:Google': ({ source }) => source === 'Google',
   'source:ne:Google': ({ source }) => source !== 'Google',
