@@ -27,8 +27,8 @@ const Value = Type.Object(
         'As a filter takes it; null without one. Of entry_page and exit_page a page_path.',
     }),
     visitors: Type.Integer({ description: 'Distinct cookies.' }),
-    events: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
-    page_views: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
+    events: Nullable(Type.Integer(), { description: 'Null for entry_page and exit_page.' }),
+    page_views: Nullable(Type.Integer(), { description: 'Null for entry_page and exit_page.' }),
     sessions: Nullable(Type.Integer(), {
       description: `Of ${sessionFieldNames.join(', ')}; else null.`,
     }),
@@ -53,7 +53,7 @@ const Value = Type.Object(
 const Breakdown = Type.Object(
   {
     values: Type.Array(Value),
-    has_more: Type.Boolean({ description: 'True when the limit cut the values.' }),
+    has_more: Type.Boolean({ description: 'True if the limit left out values.' }),
   },
   { title: 'AnalyticsBreakdown', additionalProperties: false },
 )
@@ -69,7 +69,7 @@ const describe = {
   querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({
-      description: `Comma-separated, ${dimensionsMax} at most: ${names.join(', ')}.`,
+      description: `Comma-separated, at most ${dimensionsMax} of ${names.join(', ')}.`,
       examples: ['page_path,country'],
     }),
     goal: Type.Optional(
@@ -84,17 +84,17 @@ const describe = {
         minimum: 1,
         maximum: limitMax,
         default: limitDefault,
-        description: 'Most values of each dimension.',
+        description: 'Maximum number of values of each dimension.',
       }),
     ),
   }),
   response: {
     200: Type.Object(
       {
-        breakdowns: Type.Record(Type.String(), Breakdown, { description: 'By dimension.' }),
+        breakdowns: Type.Record(Type.String(), Breakdown, { description: 'Values by dimension.' }),
         meta: FiguresMeta,
       },
-      { description: 'The values of each dimension, those with the most visitors first.' },
+      { description: 'The values of each dimension, sorted by visitors, most first.' },
     ),
   },
 }
@@ -128,9 +128,9 @@ export const breakdownRoute =
 function readDimensions(list: string): readonly string[] {
   const given = readNames('dimensions', list)
   if (given.length > dimensionsMax)
-    throw invalidParameter('dimensions', `names more than ${dimensionsMax}`)
+    throw invalidParameter('dimensions', `must name at most ${dimensionsMax}`)
   const unknown = given.find((name) => !names.includes(name))
   if (unknown !== undefined)
-    throw invalidParameter('dimensions', `"${unknown}" is none of ${names.join(', ')}`)
+    throw invalidParameter('dimensions', `"${unknown}" must be one of ${names.join(', ')}`)
   return given
 }

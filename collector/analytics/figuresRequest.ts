@@ -3,8 +3,14 @@ import { fieldNamed } from '../../schemas/fields.ts'
 import type { RequestedScope } from '../api/access/policy.ts'
 import { Choice } from '../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
-import { type Filter, FreeFilterText, freeGrammar, readFilters } from '../events/query/filter.ts'
-import { requireFreeFilters } from '../events/query/freeAnswers.ts'
+import {
+  type FieldOf,
+  type Filter,
+  FreeFilterText,
+  freeGrammar,
+  readFilters,
+} from '../events/query/filter.ts'
+import { freeFilters, requireFreeFilters } from '../events/query/freeAnswers.ts'
 import { everyTier } from '../events/query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
 import type { Bots, Selection } from '../events/query/selection.ts'
@@ -31,14 +37,13 @@ export const IncludeBots = Type.Optional(
   Type.Boolean({
     default: false,
     examples: [true],
-    description:
-      'Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.',
+    description: 'Includes events with `is_bot`. By default they are excluded, also from sessions.',
   }),
 )
 
 const scopeOfFilters =
-  `${sessionFieldNames.join(', ')} belong to the session: a filter on them selects sessions, and all their events in ` +
-  'the window count. Filters on other fields select events. channel and source are the named origin of the session.'
+  `Filters on ${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. ` +
+  'Filters on other fields select events. source and channel name the origin of the session.'
 
 /** The parameter `filter` of analytics, whose filters on fields of sessions select sessions. */
 export const FiguresFilterText = Type.Unsafe<string>({
@@ -62,8 +67,8 @@ export const selectionQuery = {
 /** The parameter of routes that can tell of the period before, too. */
 export const Compare = Choice(['previous'], {
   description:
-    'Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that ' +
-    'times of day are compared with the same ones.',
+    'Also returns the previous period. It is the window, moved back by its length in complete days, ' +
+    'so that it compares the same times of day.',
 })
 
 const SelectionQuery = Type.Object(selectionQuery)
@@ -99,8 +104,7 @@ export function readFiguresRequest(
 function readFiguresFilters(
   text: string | undefined,
 ): Pick<AnalyticsPlan, 'filters' | 'sessionFilters'> {
-  const all = text === undefined ? [] : readFilters(text, everyTier, fieldOfFigures)
-  requireFreeFilters({ filters: all })
+  const all = text === undefined ? [] : readFree(text, fieldOfFigures)
   const isOfSession = ({ field }: Filter) =>
     field !== undefined && field === sessionFieldNamed(field.name)
   return {
@@ -109,15 +113,19 @@ function readFiguresFilters(
   }
 }
 
-const fieldOfFigures = (name: string) => sessionFieldNamed(name) ?? fieldNamed(name)
+function readFree(text: string, fieldOf?: FieldOf): readonly Filter[] {
+  const filters = readFilters(text, everyTier, fieldOf)
+  requireFreeFilters({ filters })
+  return freeFilters(filters)
+}
+
+const fieldOfFigures: FieldOf = (name: string) => sessionFieldNamed(name) ?? fieldNamed(name)
 
 /** Reads filters on events, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
 export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
   if (text === undefined) return []
   try {
-    const filters = readFilters(text, everyTier)
-    requireFreeFilters({ filters })
-    return filters
+    return readFree(text)
   } catch (error) {
     if (parameter === 'filter' || !(error instanceof ApiError)) throw error
     throw invalidParameter(parameter, error.message.replace(/^filter: /, ''))

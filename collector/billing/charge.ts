@@ -122,7 +122,7 @@ export function openCharge(
   }
 }
 
-const callerGone = () => new ClientDisconnected('the caller has gone')
+const callerGone = () => new ClientDisconnected('the client disconnected')
 
 /** The charge of a test key: nothing. */
 export const freeCharge: Charge = {

@@ -29,6 +29,6 @@ export const sessionFields: readonly Field[] = [
     counts: 'groups',
     isOnlyNamed: true,
     description:
-      'True of the first page view of a session, false of all other events, null of svcdsp events.',
+      'True for the first page view of a session, false for all other events, null for svcdsp events.',
   },
 ]
