@@ -82,6 +82,8 @@ test('what is for anyone is listed here', () => {
       // By a signed token in a mail.
       'POST /unsubscribe/:token',
       'POST /dashboard/session',
+      'POST /dashboard/single-sign-on',
+      'GET /dashboard/single-sign-on/callback/:organization_id',
       'POST /dashboard/password-reset',
       'GET /dashboard/password-reset/:token',
       'GET /dashboard/email-change/:token',

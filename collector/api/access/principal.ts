@@ -18,7 +18,13 @@ export interface Principal {
   readonly mode: 'live' | 'test'
   readonly caller:
     | { readonly kind: 'key'; readonly keyId: string; readonly role: KeyRole }
-    | { readonly kind: 'member'; readonly memberId: string; readonly role: Role }
+    | {
+        readonly kind: 'member'
+        readonly memberId: string
+        readonly role: Role
+        /** Whether the organization's provider speaks for the member, and for this organization alone. */
+        readonly byProvider?: boolean
+      }
     | {
         /** Whoever has a share link: has no role, and reads what shareLinks.ts lists. */
         readonly kind: 'share'

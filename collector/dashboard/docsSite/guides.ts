@@ -25,7 +25,7 @@ export const readers = [
   {
     title: 'Operators',
     about: 'Run Footfall, watch it, and bill its use.',
-    guides: ['operations', 'several-machines', 'billing'],
+    guides: ['operations', 'several-machines', 'billing', 'single-sign-on'],
   },
   { title: 'Everybody', about: 'The terms of all guides.', guides: ['glossary'] },
 ] as const
