@@ -75,7 +75,7 @@ describe('a sign-in through the provider', () => {
     const who = someone()
     const session = await signIn(who)
     const { rows } = await it.postgres.query(
-      `SELECT extract(epoch FROM expires_at - created_at)::int AS seconds FROM sessions
+      `SELECT extract(epoch FROM expires_at - sessions.created_at)::int AS seconds FROM sessions
        JOIN members USING (member_id) WHERE email = $1`,
       [who.email],
     )
