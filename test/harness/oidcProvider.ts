@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 
-/** What the provider says of a person, by the name that they enter on its sign-in page. */
+/** The claims about each person, by the name that they enter on the sign-in page. */
 export type People = Record<string, Record<string, unknown>>
 
 export interface OidcProvider {

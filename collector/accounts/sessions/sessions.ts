@@ -160,7 +160,7 @@ const providerSessionDays = 0.5
 const daySeconds = 86_400
 const userAgentCharsMax = 300
 
-/** Whose session it is: a user's who has a password, or a member's for whom the organization's provider speaks. */
+/** The holder of a session: a user with a password, or a member for whom the organization's provider speaks. */
 export type SessionHolder =
   | { userId: string; memberId?: undefined }
   | { memberId: string; userId?: undefined }
@@ -221,7 +221,7 @@ const signedInMember = ({ caller }: Principal): SignedInMember => {
   return caller
 }
 
-/** What the dashboard shows of who is signed in. A provider's session is of one organization and never an operator's. */
+/** Reads a session for the dashboard. A provider's session is of one organization and never an operator's. */
 export async function readSignedIn(
   client: Queryable,
   { memberId, byProvider = false }: SignedInMember,

@@ -14,7 +14,7 @@ export interface Client {
   clientSecret: string
 }
 
-/** What a provider says of somebody who signed in there. */
+/** The claims of a provider about somebody who signed in there. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string }
 
 const requestMs = 10_000

@@ -67,7 +67,7 @@ interface MemberRow {
 
 /**
  * The member that a person is, who is created or linked at the first sign-in and has the role of their groups after
- * each. Only members of this organization are looked at: an account of the same address elsewhere stays untouched.
+ * each. It reads members of this organization only, and changes no account of the same address elsewhere.
  * Call it in a transaction. Throws SignInRefused.
  */
 export async function memberOfPerson(

@@ -3,7 +3,7 @@ import { audit } from '../../api/access/audit.ts'
 import { lockOrganization } from '../../api/access/organizationLock.ts'
 import { requireCurrentRole } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
-import { conflict, invalidParameter } from '../../api/http/errors.ts'
+import { conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -31,8 +31,8 @@ export async function forgetProvider(client: Queryable, organizationId: string):
 }
 
 /**
- * Stores the provider of the principal's organization, after the provider has answered. Throws 400 for an issuer that
- * is no provider, a missing secret or an owner without a password, and 409 for another version or a name that is taken.
+ * Stores the provider of the principal's organization, after the provider has answered. Throws 400 for a wrong
+ * issuer, a missing secret or an owner without a password. Throws 409 for another version or a name that is taken.
  */
 export async function saveSingleSignOn(
   { postgres, publicUrl, outbound, secretBox }: AccountsDeps,
@@ -52,6 +52,7 @@ export async function saveSingleSignOn(
       'client_secret',
       'is required, at first and with another issuer or client_id',
     )
+  await requireEmergencyOwner(postgres, organizationId, input.emergency_member_id)
   const { issuer, client_id: clientId } = input
   await discoverProvider(outbound, { issuer, clientId, clientSecret })
   const sealed = client_secret === undefined ? null : secretBox.seal(client_secret, purpose)
@@ -82,12 +83,13 @@ async function requireEmergencyOwner(
   organizationId: string,
   memberId: string,
 ): Promise<void> {
-  const { rowCount } = await client.query(
-    `SELECT FROM members JOIN users USING (user_id)
-     WHERE organization_id = $1 AND member_id = $2 AND role = 'owner' AND password_hash LIKE '$%'`,
+  const { rows } = await client.query<{ is_good: boolean }>(
+    `SELECT role = 'owner' AND coalesce(password_hash LIKE '$%', false) AS is_good
+     FROM members LEFT JOIN users USING (user_id) WHERE organization_id = $1 AND member_id = $2`,
     [organizationId, memberId],
   )
-  if (rowCount === 0)
+  if (!rows[0]) throw notFound.member()
+  if (!rows[0].is_good)
     throw invalidParameter(
       'emergency_member_id',
       'must be an owner of the organization who has a password',

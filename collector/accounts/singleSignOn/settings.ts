@@ -102,7 +102,7 @@ export interface StoredSingleSignOn extends Omit<Static<typeof SingleSignOnInput
   updated_at: Date
 }
 
-/** What the secret of an organization's client is sealed for. */
+/** The purpose for which the secret of an organization's client is sealed. */
 export const secretPurpose = (organizationId: string): string => `single_sign_on:${organizationId}`
 
 /** Where the provider sends browsers back to. Each organization has its own, so no provider gets codes of another. */

@@ -108,14 +108,10 @@ export const providerSignInRoutes =
       {
         config,
         schema: {
-          tags,
-          operationId: 'finishSingleSignOn',
-          summary: 'Finish single sign-on',
-          description:
-            'The provider sends browsers here. Checks state, nonce, PKCE and the signed ID token, starts a session of 12 hours, and redirects to the dashboard. After a failure it redirects to the sign-in page with the reason.',
+          // A page for browsers on their way back, and no operation of the API.
+          hide: true,
           params: strictObject({ organization_id: Id }),
           querystring: Returned,
-          response: { 303: Type.Null() },
         },
       },
       async (request, reply) => {

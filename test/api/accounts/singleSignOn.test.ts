@@ -339,7 +339,6 @@ describe('the settings', () => {
     ['plain http', { issuer: 'http://login.example.com' }, 'issuer'],
     ['a page that is no provider', { issuer: 'http://127.0.0.1:9' }, 'issuer'],
     ['no domain', { email_domains: [] }, 'email_domains'],
-    ['an unknown owner', { emergency_member_id: randomUUID() }, 'emergency_member_id'],
     ['a name with spaces', { sign_in_name: 'a b' }, 'sign_in_name'],
   ])('refuse %s', async (_, change, parameter) => {
     const answer = await it.ask(it.owner, `PUT ${path}`, {
@@ -348,6 +347,17 @@ describe('the settings', () => {
       ...change,
     })
     expect(answer).toMatchObject({ status: 400, body: { parameter } })
+  })
+
+  test('refuse an emergency owner who is unknown, or is no owner', async () => {
+    const put = (emergency_member_id: string) =>
+      it.ask(it.owner, `PUT ${path}`, { ...current(), emergency_member_id })
+    expect((await put(randomUUID())).status).toBe(404)
+    const { memberId } = await it.join('admin')
+    expect(await put(memberId)).toMatchObject({
+      status: 400,
+      body: { parameter: 'emergency_member_id' },
+    })
   })
 
   test('send a stored secret to no other issuer', async () => {

@@ -28,7 +28,7 @@ export async function connect(it: Accounts, { issuer }: TokenIssuer, more: objec
   return single_sign_on
 }
 
-/** A sign-in that a browser has begun: its cookie, and what the provider was sent. */
+/** A sign-in that a browser has begun: its cookie, and the parameters sent to the provider. */
 export interface Begun {
   cookie: string
   /** The parameters of the provider's page. */

@@ -23,7 +23,7 @@ export function SingleSignOnPage() {
   const asked = useQuery(async () => {
     const [{ single_sign_on, redirect_uri }, { members }] = await Promise.all([
       api.getSingleSignOn(),
-      api.listMembers({ limit: 500 }),
+      api.listMembers({ limit: 200 }),
     ])
     return { settings: single_sign_on, redirectUri: redirect_uri, members }
   })
