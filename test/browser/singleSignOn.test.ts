@@ -57,9 +57,10 @@ test('an owner connects the provider, whose people then sign in and have the rol
   await button(ada, 'Continue').click()
   await atProvider(ada, 'ada')
   await entered(ada)
-  await ada.getByRole('link', { name: 'Members' }).click()
+  const { organization_id } = dashboard.service.demo
+  await ada.goto(at(`/${organization_id}/members`))
   await ada.getByText('ada@acme.example').waitFor()
-  await ada.getByRole('link', { name: 'Your account' }).click()
+  await ada.goto(at(`/${organization_id}/settings/account`))
   await ada.getByText('through the identity provider of').waitFor()
   await expectAccessible(ada, 'single-sign-on-account')
 })
