@@ -1,5 +1,5 @@
 /**
- * A Content-Security-Policy for pages that a server writes, with a new nonce for each response.
+ * A Content-Security-Policy for pages that a server writes. Each response has a new nonce.
  * 'strict-dynamic' lets the pixel load its own parts from any address. Replace PIXEL_ID with the id of your
  * pixel, and the address with that of your collector.
  */
