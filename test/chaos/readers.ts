@@ -56,13 +56,13 @@ export function wishes(
   }
 }
 
-/** What a request came to, as the reader saw it. */
+/** Result of a request, as the reader saw it. */
 type Answer =
   | { kind: 'whole'; status: number; records: number }
   | { kind: 'left' }
   | { kind: 'broken' }
 
-/** When a reader goes away: before the answer begins, or when it has begun. */
+/** When a reader disconnects: before the answer begins, or afterwards. */
 type Leave = 'before' | 'in'
 const leaveOf: Partial<Record<Manner, Leave>> = { 'leave early': 'before', leave: 'in' }
 

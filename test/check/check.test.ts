@@ -59,7 +59,7 @@ afterAll(async () => {
   site.close()
 })
 
-/** A page with this head, and what the command finds out about it. */
+/** A page with this head, and the findings of the command. */
 async function findings(head: string, headers: Record<string, string> = {}): Promise<string[]> {
   const path = `/${randomUUID()}`
   pages.set(path, {

@@ -7674,6 +7674,7 @@ export interface operations {
     deliverCampaignEvents: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -9090,7 +9091,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 00000000-0000-4000-8000-000000000000 */
+                /**
+                 * @description Id of the event.
+                 * @example 00000000-0000-4000-8000-000000000000
+                 */
                 event_id: string;
             };
             cookie?: never;
@@ -9692,7 +9696,10 @@ export interface operations {
                  * @example timestamp,event_type,page_path,event_data
                  */
                 select?: string;
-                /** @example 1 */
+                /**
+                 * @description Maximum number of rows in the response.
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
@@ -9847,7 +9854,10 @@ export interface operations {
                  * @example timestamp,event_type,page_path,event_data
                  */
                 select?: string;
-                /** @example 1 */
+                /**
+                 * @description Maximum number of rows in the response.
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
@@ -9999,6 +10009,7 @@ export interface operations {
                 distinct?: string;
                 /** @description Comma-separated fields. Default: every field. */
                 select?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
@@ -10984,7 +10995,10 @@ export interface operations {
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @example 4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98 */
+                /**
+                 * @description Id of the browser.
+                 * @example 4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98
+                 */
                 cookie_id: string;
             };
             header?: {
@@ -11373,8 +11387,11 @@ export interface operations {
     listRejectedEvents: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Id of a pixel. Limits the operation to this pixel. */
                 pixel_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
             };
             header?: {
@@ -12701,7 +12718,10 @@ export interface operations {
     getAnalyticsGoals: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -12907,7 +12927,10 @@ export interface operations {
     getAnalyticsConversions: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
                 /** @description One pixel. */
                 pixel_id?: string;
@@ -13240,7 +13263,10 @@ export interface operations {
     listShareLinks: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -13471,6 +13497,7 @@ export interface operations {
     getShareLink: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -13478,7 +13505,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b03 */
+                /**
+                 * @description Id of the share link.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b03
+                 */
                 share_id: string;
             };
             cookie?: never;
@@ -13571,6 +13601,7 @@ export interface operations {
     revokeShareLink: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -13578,7 +13609,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b03 */
+                /**
+                 * @description Id of the share link.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b03
+                 */
                 share_id: string;
             };
             cookie?: never;
@@ -13665,6 +13699,7 @@ export interface operations {
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -14030,7 +14065,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14150,6 +14188,7 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /** @description Id of the audience. */
                 audience_id: string;
             };
             cookie?: never;
@@ -14242,7 +14281,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14399,7 +14441,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14681,7 +14726,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14781,7 +14829,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14888,6 +14939,7 @@ export interface operations {
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -14897,7 +14949,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -15012,9 +15067,15 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d2 */
+                /**
+                 * @description Id of the build of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d2
+                 */
                 build_id: string;
             };
             cookie?: never;
@@ -15251,7 +15312,10 @@ export interface operations {
                 project_id?: string;
                 /** @description SHA-256 in hex of the trimmed, lowercase address. */
                 hem?: string;
-                /** @example somebody@known.example */
+                /**
+                 * @description E-mail address of the person.
+                 * @example somebody@known.example
+                 */
                 email?: string;
             };
             header?: {
@@ -15261,7 +15325,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -15385,7 +15452,10 @@ export interface operations {
     getAudienceUsage: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -15491,6 +15561,7 @@ export interface operations {
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
+                /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
             };
             header?: {
@@ -15500,7 +15571,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -15608,6 +15682,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name of the object. */
                 name: string;
             };
             cookie?: never;
@@ -18372,6 +18447,7 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18486,6 +18562,7 @@ export interface operations {
     getUsageByMeter: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18601,7 +18678,10 @@ export interface operations {
     getDailyUsageByMeter: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18722,7 +18802,10 @@ export interface operations {
     getUsageByKey: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18844,7 +18927,10 @@ export interface operations {
     getUsageForecast: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
             };
             header?: {
@@ -19273,11 +19359,13 @@ export interface operations {
     listRequests: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description Only requests of this API key or this member. */
                 caller_id?: string;
                 /** @description Only requests of API keys, or of members (dashboard or token). */
                 caller_kind?: "key" | "member";
+                /** @description Only the request with this id. */
                 request_id?: string;
                 /** @description Only requests whose route contains this text, such as `/audiences`. */
                 route?: string;
@@ -19291,6 +19379,7 @@ export interface operations {
                 start_date?: string;
                 /** @description Last day, UTC, inclusive. Default: today. */
                 end_date?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -19485,7 +19574,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example hem */
+                /**
+                 * @description Name of the object.
+                 * @example hem
+                 */
                 name: string;
             };
             cookie?: never;
@@ -19834,7 +19926,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example seniorities */
+                /**
+                 * @description Name of the object.
+                 * @example seniorities
+                 */
                 name: string;
             };
             cookie?: never;
@@ -20666,6 +20761,7 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -20794,7 +20890,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000a3 */
+                /**
+                 * @description Id of the member.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000a3
+                 */
                 member_id: string;
             };
             cookie?: never;
@@ -21237,6 +21336,7 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -21341,7 +21441,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             cookie?: never;
@@ -21908,8 +22011,12 @@ export interface operations {
     listProjectMembers: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -22009,7 +22116,10 @@ export interface operations {
     getProjectMember: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -22017,7 +22127,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000a3 */
+                /**
+                 * @description Id of the member.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000a3
+                 */
                 member_id: string;
             };
             cookie?: never;
@@ -22507,8 +22620,12 @@ export interface operations {
     listPixels: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -22663,6 +22780,7 @@ export interface operations {
     getPixel: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -22670,7 +22788,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000003 */
+                /**
+                 * @description Id of a pixel. Limits the operation to this pixel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000003
+                 */
                 pixel_id: string;
             };
             cookie?: never;
@@ -23105,6 +23226,7 @@ export interface operations {
     getPixelActivity: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -23112,7 +23234,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000003 */
+                /**
+                 * @description Id of a pixel. Limits the operation to this pixel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000003
+                 */
                 pixel_id: string;
             };
             cookie?: never;
@@ -23199,6 +23324,7 @@ export interface operations {
     getIdentifySecrets: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -23206,7 +23332,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000003 */
+                /**
+                 * @description Id of a pixel. Limits the operation to this pixel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000003
+                 */
                 pixel_id: string;
             };
             cookie?: never;
@@ -23644,6 +23773,7 @@ export interface operations {
             query?: {
                 /** @description SHA-256, hex, of the trimmed, lower-cased address. */
                 hem?: string;
+                /** @description E-mail address of the person. */
                 email?: string;
                 /**
                  * @description Cookie id of one browser.
@@ -23854,6 +23984,7 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -23953,7 +24084,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b05 */
+                /**
+                 * @description Id of the erasure request.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b05
+                 */
                 erasure_id: string;
             };
             cookie?: never;
@@ -24043,6 +24177,7 @@ export interface operations {
     listOptOuts: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -24637,6 +24772,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -24673,6 +24809,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25041,6 +25178,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25074,6 +25212,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25295,6 +25434,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session. */
                 session_id: string;
             };
             cookie?: never;
@@ -25768,6 +25908,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25801,6 +25942,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25910,6 +26052,7 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -26077,6 +26220,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the API key. */
                 key_id: string;
             };
             cookie?: never;
@@ -26149,6 +26293,7 @@ export interface operations {
     listAuditLog: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -26261,6 +26406,7 @@ export interface operations {
     getEmailSummary: {
         parameters: {
             query: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id: string;
             };
             header?: {
@@ -26410,6 +26556,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -26732,12 +26879,16 @@ export interface operations {
     listLists: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description Only lists in the definition of this audience. Not available to project keys. */
                 audience_id?: string;
                 /** @description Only lists in the definition of this campaign’s audience. Not available to project keys. */
                 campaign_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -26839,7 +26990,9 @@ export interface operations {
     createList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Name of the object. */
                 name?: string;
                 /** @description Type of the items. `emails`: stored as hems, never as addresses. `hems`: SHA-256 of the trimmed, lowercase address, in hex. `domains`: domains of companies. `cookies`: browser ids. */
                 kind?: "emails" | "hems" | "domains" | "cookies";
@@ -27007,6 +27160,7 @@ export interface operations {
     getList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27014,7 +27168,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27105,6 +27262,7 @@ export interface operations {
     deleteList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27112,7 +27270,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27194,6 +27355,7 @@ export interface operations {
     updateList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27201,7 +27363,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27314,7 +27479,9 @@ export interface operations {
     listListImports: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -27324,7 +27491,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27424,6 +27594,7 @@ export interface operations {
     getListImport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27431,9 +27602,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-0000000001e1 */
+                /**
+                 * @description Id of the import of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000001e1
+                 */
                 import_id: string;
             };
             cookie?: never;
@@ -27529,6 +27706,7 @@ export interface operations {
     listRejectedLines: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description Maximum number of lines. */
                 limit?: number;
@@ -27540,9 +27718,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-0000000001e1 */
+                /**
+                 * @description Id of the import of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000001e1
+                 */
                 import_id: string;
             };
             cookie?: never;
@@ -27663,6 +27847,7 @@ export interface operations {
     addListItems: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description The column with the items. Default: the column with the name of the kind (`email`, `hem`, `domain`, `cookie_id`). CSV files with one column need no header. */
                 column?: string;
@@ -27672,7 +27857,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27820,6 +28008,7 @@ export interface operations {
     removeListItems: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27827,7 +28016,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27978,7 +28170,9 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "draft" | "active" | "paused" | "completed";
                 /** @description Only this campaign. Not available to project keys. */
                 campaign_id?: string;
@@ -28223,6 +28417,7 @@ export interface operations {
     getCampaign: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -28230,7 +28425,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28324,6 +28522,7 @@ export interface operations {
     updateCampaign: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -28331,7 +28530,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28456,6 +28658,7 @@ export interface operations {
     getCampaignPerformance: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description First day, UTC. Default: the first day with data. */
                 start_date?: string;
@@ -28467,7 +28670,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28756,7 +28962,9 @@ export interface operations {
     getPerformanceSummary: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "draft" | "active" | "paused" | "completed";
                 /** @description Only this campaign. Not available to project keys. */
                 campaign_id?: string;
@@ -28906,6 +29114,7 @@ export interface operations {
     getCampaignBudgetStatus: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -28913,7 +29122,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -29008,7 +29220,9 @@ export interface operations {
     getBudgetSummary: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "draft" | "active" | "paused" | "completed";
                 /** @description Only this campaign. Not available to project keys. */
                 campaign_id?: string;
@@ -29160,8 +29374,12 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -29408,6 +29626,7 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29415,7 +29634,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29513,6 +29735,7 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29520,7 +29743,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29602,6 +29828,7 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29609,7 +29836,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29734,6 +29964,7 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29741,7 +29972,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29851,8 +30085,11 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "pending" | "delivered" | "failed";
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -29862,7 +30099,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29960,6 +30200,7 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29967,7 +30208,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -30070,6 +30314,7 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30077,9 +30322,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-000000000b02 */
+                /**
+                 * @description Id of the delivery.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b02
+                 */
                 delivery_id: string;
             };
             cookie?: never;
@@ -30182,6 +30433,7 @@ export interface operations {
     replayFailedWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30189,7 +30441,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -30296,7 +30551,10 @@ export interface operations {
     listIntegrations: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description `hubspot` and `salesforce` are CRMs, `the_trade_desk` is a DSP. */
                 type?: "hubspot" | "salesforce" | "s3" | "webhook" | "the_trade_desk" | "meta_ads";
@@ -30304,6 +30562,7 @@ export interface operations {
                 audience_id?: string;
                 /** @description Only integrations of exports of this campaign’s audience. Not available to project keys. */
                 campaign_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -30636,6 +30895,7 @@ export interface operations {
     getIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30643,7 +30903,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -30742,6 +31005,7 @@ export interface operations {
     deleteIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30749,6 +31013,7 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /** @description Id of the integration. */
                 integration_id: string;
             };
             cookie?: never;
@@ -30830,6 +31095,7 @@ export interface operations {
     updateIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30837,7 +31103,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -30966,6 +31235,7 @@ export interface operations {
     checkIntegrationByGet: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30973,7 +31243,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -31060,6 +31333,7 @@ export interface operations {
     checkIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31067,7 +31341,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -31154,12 +31431,16 @@ export interface operations {
     listExports: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description Only exports of this audience. Not available to project keys. */
                 audience_id?: string;
                 /** @description Only exports of this campaign’s audience. Not available to project keys. */
                 campaign_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -31496,6 +31777,7 @@ export interface operations {
     getExport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31503,7 +31785,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31599,6 +31884,7 @@ export interface operations {
     deleteExport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31606,7 +31892,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31688,6 +31977,7 @@ export interface operations {
     updateExport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31695,7 +31985,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31834,7 +32127,9 @@ export interface operations {
     listExportRuns: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -31844,7 +32139,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31947,6 +32245,7 @@ export interface operations {
     createExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31954,7 +32253,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -32062,6 +32364,7 @@ export interface operations {
     getExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -32069,9 +32372,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;
@@ -32170,8 +32479,11 @@ export interface operations {
     listExportFailures: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only records with this result. */
                 outcome?: "failed" | "duplicated";
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -32181,9 +32493,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;
@@ -32278,6 +32596,7 @@ export interface operations {
     retryExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -32285,9 +32604,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;
@@ -32395,6 +32720,7 @@ export interface operations {
     cancelExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -32402,9 +32728,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;

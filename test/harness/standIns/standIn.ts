@@ -20,7 +20,7 @@ export interface Answered {
   body?: string | Buffer | object
 }
 
-/** What a destination does instead of just answering, or besides. */
+/** Misbehavior of a destination, instead of or in addition to its answer. */
 export type Mishap =
   /** Answers this, and does nothing. */
   | { answer: Answered }
@@ -42,7 +42,7 @@ export interface StandIn {
   close(): Promise<void>
 }
 
-/** A server that stands for a destination: it answers by `handle`, and misbehaves as it is told. */
+/** A server that replaces a destination: it answers by `handle`, and misbehaves on request. */
 export async function startStandIn(
   handle: (asked: Asked) => Answered | Promise<Answered>,
 ): Promise<StandIn> {
