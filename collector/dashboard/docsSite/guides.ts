@@ -25,8 +25,6 @@ export const readers = [
   {
     title: 'Operators',
     about: 'Run, monitor and bill Footfall.',
-    guides: ['operations', 'several-machines', 'billing'],
-    about: 'Run Footfall, watch it, and bill its use.',
     guides: ['operations', 'several-machines', 'billing', 'single-sign-on'],
   },
   { title: 'Everybody', about: 'Terms that all guides use.', guides: ['glossary'] },
