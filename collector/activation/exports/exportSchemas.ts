@@ -108,7 +108,7 @@ export const Run = Type.Object(
     status: RunStatus,
     records_expected: Nullable(
       Count(
-        'Records to send. Null until a list was read. If the `count` of the audience is billed, and for lists, null until the run ended with all records charged; the other numbers then cover only charged records.',
+        'Records to send. Null until a list was read. If the `count` of the audience is billed, for lists, and for `ip_address`, null until the run has completed; the other numbers then cover only charged records.',
       ),
     ),
     records_total: Count('Records with an outcome: always the sum of the next three.'),

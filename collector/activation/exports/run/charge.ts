@@ -15,21 +15,23 @@ export class Refused extends Error {}
 
 /**
  * Charges records of a build before they are sent, as pages of it are: whom the audience was charged for that UTC day is free. The
- * same chunk is charged once, however often it is sent. The records charged. Throws Refused.
+ * same chunk is charged once, however often it is sent. `hidden` members are not charged, but a refusal counts them: it
+ * must not depend on whom the caller opted out. The records charged. Throws Refused.
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
   runState: RunState,
   keys: readonly number[],
-  after: number,
+  hidden: number,
 ): Promise<number> {
   const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey, isNumberSold } =
     runState
+  const after = runState.doneKey
   // A refusal must not depend on how many records would be charged where that is sold, so none is asked about either.
-  if (keys.length === 0 && !isNumberSold) return 0
+  if (keys.length + hidden === 0 && !isNumberSold) return 0
   const upTo = keys.at(-1) ?? after
   const isWhole = keys.length > 0 && keys.length === upTo - after
-  const recordsMax = isNumberSold ? Math.max(keys.length, alikeMin) : keys.length
+  const recordsMax = Math.max(keys.length + hidden, isNumberSold ? alikeMin : 0)
   const caller: Caller = {
     requestId: chargeId(runState.runId, after),
     organizationId,

@@ -22,7 +22,8 @@ interface Ready extends OutgoingRecord {
 
 /**
  * Sends the next members of a run: those who may not be sent and those who are there already are left out, the others
- * are charged and handed over. Throws DestinationError, Refused, and RowsDiffer; then no outcome is kept.
+ * are charged and handed over. Hidden people who were never charged have no outcome: it would tell a caller, for free,
+ * that somebody whom it opted out is a member. Throws DestinationError, Refused, and RowsDiffer; then no outcome is kept.
  */
 export async function sendChunk(
   deps: SendDeps,
@@ -32,17 +33,17 @@ export async function sendChunk(
   signal: AbortSignal,
 ): Promise<DoneChunk> {
   const results: Result[] = []
-  const visible = members.filter((member) => {
-    if (member.isHidden)
-      results.push(
-        failedResult(member, 'The person opted out or is being erased.', member.isCharged),
-      )
-    return !member.isHidden
-  })
+  const [hidden, visible] = [
+    members.filter(({ isHidden }) => isHidden),
+    members.filter(({ isHidden }) => !isHidden),
+  ]
+  for (const member of hidden)
+    if (member.isCharged)
+      results.push(failedResult(member, 'The person opted out or is being erased.', true))
   const ready = prepare(runState, visible, values, results)
   const { sent, repeated } = await withoutDuplicates(deps, runState, ready)
   const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
-  const charged = await chargeChunk(deps, runState, uncharged, runState.doneKey)
+  const charged = await chargeChunk(deps, runState, uncharged, hidden.length)
   const outcomes =
     sent.length === 0
       ? []

@@ -9,7 +9,7 @@ import { openDestination, type SendingLog } from '../../integrations/openDestina
 import type { SendDeps } from '../exportsDeps.ts'
 import { findUnknownFields } from '../validateExport.ts'
 import { MembersGone, readMembers } from './audienceMembers.ts'
-import { Refused, settleUnfinished } from './charge.ts'
+import { chargeChunk, Refused, settleUnfinished } from './charge.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
 import type { ReadNext } from './readAhead.ts'
 import { type RunState, readRunState } from './runState.ts'
@@ -71,10 +71,28 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
   }
   const limit = destinationTypes[runState.integration.type].chunkRecords(runState.outputFormat)
   const chunk = await context.readNext(runState, limit)
-  if (!chunk) return finish(deps, runState, destination)
+  if (!chunk) {
+    if (runState.recordsExported + runState.recordsCharged === 0)
+      await requireSendable(deps, runState, destination)
+    return finish(deps, runState, destination)
+  }
   const done = await sendChunk(deps, runState, destination, chunk, context.signal)
   context.runState = await completeChunk(postgres, runState, done)
   return { inSeconds: 0 }
+}
+
+/**
+ * Has a run that sent nothing end like one that did: a refusal of the budget, or a destination out of reach, must not
+ * tell for free whether there was a record.
+ */
+async function requireSendable(
+  deps: SendDeps,
+  runState: RunState,
+  destination: Destination,
+): Promise<void> {
+  await chargeChunk(deps, runState, [], 0)
+  // Others reach it when they finish.
+  if (!destination.finish) await destination.check(runState.outputFormat)
 }
 
 /** Notes when the chunk is sent; not if an earlier try may have sent it already. */

@@ -190,6 +190,9 @@ export const webhookTests = (open: () => Exports) =>
 
     test('whoever opts out is not sent, and the receiver is told of those it had', async () => {
       const audience_id = await open().audienceOf(people(20, 'o'))
+      receiver.mishaps = [{ answer: { status: 422 } }]
+      const refused = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      expect(await open().ended(refused)).toMatchObject({ records_failed: 20 })
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       await open().ended(ids)
       const hem = hemOf('o3@known.example')
@@ -203,29 +206,33 @@ export const webhookTests = (open: () => Exports) =>
           ),
         55_000,
       )
-      const isApplied = async () =>
-        (await open().postgres.query('SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse'))
-          .rowCount === 0
       await waitFor('the opt-out in ClickHouse', isApplied)
       const { run } = await open().get('POST', `exports/${ids.exportId}/runs`)
       expect(await open().ended({ ...ids, runId: run.run_id })).toMatchObject({
         records_exported: 19,
+        records_failed: 0,
+      })
+      const { run: retry } = await open().get(
+        'POST',
+        `exports/${refused.exportId}/runs/${refused.runId}/retry`,
+      )
+      const retried = { ...refused, runId: retry.run_id }
+      expect(await open().ended(retried)).toMatchObject({
+        records_exported: 19,
         records_failed: 1,
       })
-      const { failures } = await open().get(
-        'GET',
-        `exports/${ids.exportId}/runs/${run.run_id}/failures`,
-      )
-      expect(failures).toEqual([
+      const failures = `exports/${refused.exportId}/runs/${retry.run_id}/failures`
+      // The failed run charged the person, so this one names them.
+      expect((await open().get('GET', failures)).failures).toEqual([
         {
-          record: null,
+          record: hem,
           outcome: 'failed',
           class: 'never',
           reason: expect.stringContaining('opted out'),
           index: null,
           path: '',
           code: 'never',
-          message: failures[0].reason,
+          message: expect.stringContaining('opted out'),
         },
       ])
       await open().postgres.query(
@@ -236,11 +243,86 @@ export const webhookTests = (open: () => Exports) =>
       await waitFor('what is forgotten', async () => {
         const { rows } = await open().postgres.query(
           'SELECT record FROM export_outcomes WHERE run_id = $1',
-          [run.run_id],
+          [retry.run_id],
         )
         return rows[0]!.record === 'erased'
       })
     }, 120_000)
+
+    const isApplied = async () =>
+      (await open().postgres.query('SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse'))
+        .rowCount === 0
+
+    /** All that a run tells, of an audience of these people, of whom the organization opted out those of `hidden`. */
+    const toldOf = async (
+      of: 'audienceOf' | 'chosenAudienceOf',
+      members: ReturnType<typeof people>,
+      hidden: string[],
+    ) => {
+      const audience_id = await open()[of](members)
+      for (const hem of hidden) await open().get('POST', 'privacy/opt-outs', { hem })
+      await waitFor('the opt-out in ClickHouse', isApplied)
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      const run = await open().ended(ids)
+      const path = `exports/${ids.exportId}/runs/${ids.runId}`
+      const { rows } = await open().postgres.query<{ data: Record<string, unknown> }>(
+        `SELECT data FROM outbox_messages WHERE type = 'export.run_ended' AND data ->> 'run_id' = $1`,
+        [ids.runId],
+      )
+      const own = { run_id: '', export_id: '', build_id: '' }
+      const times = { requested_at: '', started_at: '', ended_at: '' }
+      const retry = await open().ask('POST', `${path}/retry`)
+      if (retry.body.run) await open().ended({ ...ids, runId: retry.body.run.run_id })
+      return {
+        run: { ...run, ...own, ...times },
+        failures: await open().get('GET', `${path}/failures`),
+        message: rows.map(({ data }) => ({ ...data, ...own })),
+        retry: retry.status,
+      }
+    }
+
+    test.each(['audienceOf', 'chosenAudienceOf'] as const)(
+      'a run of %s tells the same with and without a member who opted out',
+      async (of) => {
+        const mark = `w${of}`
+        const without = await toldOf(of, people(2, `${mark}-two`), [])
+        expect(without.run).toMatchObject({
+          status: 'completed',
+          records_expected: 2,
+          records_total: 2,
+          records_exported: 2,
+        })
+        const hidden = hemOf(`${mark}-three2@known.example`)
+        expect(await toldOf(of, people(3, `${mark}-three`), [hidden])).toEqual(without)
+      },
+      120_000,
+    )
+
+    test('with no credit, a run is refused alike: of nobody, of somebody, and of somebody who opted out', async () => {
+      const { organization_id } = open().service.demo
+      const shutOff = (at: string) =>
+        open().postgres.query(
+          `UPDATE billing_accounts SET shut_off_at = ${at} WHERE organization_id = $1`,
+          [organization_id],
+        )
+      await shutOff('now()')
+      try {
+        const [one, two, three] = ['none1', 'none2', 'none3'].map((mark) => people(1, mark))
+        const hidden = [hemOf('none20@known.example')]
+        const known = await toldOf('audienceOf', one!, [])
+        expect(known.run).toMatchObject({
+          status: 'failed',
+          error: expect.stringMatching(/paused/),
+        })
+        expect(await toldOf('audienceOf', two!, hidden)).toEqual(known)
+        const chosen = await toldOf('chosenAudienceOf', three!, [])
+        expect(chosen.run).toMatchObject({ status: 'failed', error: known.run.error })
+        expect(await toldOf('chosenAudienceOf', two!, hidden)).toEqual(chosen)
+        expect(await toldOf('chosenAudienceOf', [], [])).toEqual(chosen)
+      } finally {
+        await shutOff('NULL')
+      }
+    }, 240_000)
 
     const cancelled = async (ids: { exportId: string; runId: string }) => {
       await open().ended(ids, ({ status }) => status === 'parked')
@@ -283,7 +365,7 @@ export const webhookTests = (open: () => Exports) =>
       const { run, failures } = await cancelled(ids)
       expect(run).toMatchObject({
         status: 'failed',
-        records_expected: 3,
+        records_expected: null,
         records_total: 3,
         records_failed: 3,
         records_charged: 3,
@@ -358,7 +440,7 @@ export const webhookTests = (open: () => Exports) =>
       // The receiver had the others, too: they stay charged.
       expect(await open().ended(ids)).toMatchObject({
         status: 'failed',
-        records_expected: 600,
+        records_expected: null,
         records_total: 600,
         records_failed: 100,
         records_charged: 600,
