@@ -47,6 +47,7 @@ import { visitorsRoutes } from './events/visitors/visitorsRoutes.ts'
 import { privacyRoutes } from './identity/privacy/privacyRoutes.ts'
 import { ingestRoutes } from './ingest/ingestRoutes.ts'
 import type { Ingest } from './ingest/openIngest.ts'
+import { isSitePath } from './ingest/sitePaths.ts'
 import { takeBeaconsInFront } from './ingest/wire/fastPath.ts'
 import { shopRoutes } from './ops/demo/shopRoutes.ts'
 import type { Services } from './services.ts'
@@ -66,7 +67,7 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   const { config, ingest, demoPixel } = services
   const { answersReads } = duties[config.role]
   const app = newInstance(services)
-  if (answersReads) requireStrictTransport(app, services.publicUrl)
+  if (answersReads) requireStrictTransport(app, services.publicUrl, isSitePath)
   const refuseUnknown = createRefuseUnknown(app)
   app.setNotFoundHandler(
     answersReads ? answerUnknownRoute(services.publicUrl, refuseUnknown) : refuseUnknown,

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { forAnyone } from '../api/access/guard.ts'
-import { withoutStrictTransport } from '../api/http/strictTransport.ts'
 import type { BeaconDeps } from './beacon/acceptBeacon.ts'
 import { beaconRoutes } from './beacon/beaconRoutes.ts'
 import { allowAnyOrigin } from './beacon/cors.ts'
@@ -15,7 +14,6 @@ export const ingestRoutes =
   async (app) => {
     app.addHook('onRoute', forAnyone)
     allowAnyOrigin(app)
-    withoutStrictTransport(app)
     beaconRoutes(app, deps)
     // A scope of their own: their bodies are larger, and may be packed.
     await app.register(async (scope) => segmentRoutes(scope, deps))

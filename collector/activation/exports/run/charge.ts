@@ -66,11 +66,12 @@ const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
  * Settles the charge of the chunk that a run was at when it was stopped, of which these are the keys: what has reached
- * the destination stays charged, and what has not is refunded.
+ * the destination stays charged. Of companies whose number is free, what has not is refunded. Otherwise a caller whose
+ * destination refuses connections could read from its usage, for free, how many people there are. A retry is free.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },
-  { runId, organizationId, buildId, doneKey, isChunkSent }: RunState,
+  { runId, organizationId, buildId, doneKey, isChunkSent, entity, isNumberSold }: RunState,
   keys: readonly number[],
 ): Promise<Unfinished> {
   const requestId = chargeId(runId, doneKey)
@@ -82,7 +83,8 @@ export async function settleUnfinished(
   )
   if (!rows[0]) return nothing
   const given = rows[0].keys.map(Number)
-  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(given) }
+  if (isChunkSent || entity === 'people' || isNumberSold)
+    return { charged: rows[0].charged, keys: new Set(given) }
   await billing.refundBuildRead({ requestId, organizationId, buildId, keys: given })
   return nothing
 }

@@ -71,9 +71,10 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
   }
   const limit = destinationTypes[runState.integration.type].chunkRecords(runState.outputFormat)
   const chunk = await context.readNext(runState, limit)
+  const isUntouched = runState.recordsExported + runState.recordsCharged === 0
+  if (isUntouched) await reach(deps, runState, chunk !== null || destination.finish !== undefined)
   if (!chunk) {
-    if (runState.recordsExported + runState.recordsCharged === 0)
-      await requireSendable(deps, runState, destination)
+    if (isUntouched) await chargeChunk(deps, runState, [], 0)
     return finish(deps, runState, destination)
   }
   const done = await sendChunk(deps, runState, destination, chunk, context.signal)
@@ -82,17 +83,17 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
 }
 
 /**
- * Has a run that sent nothing end like one that did: a refusal of the budget, or a destination out of reach, must not
- * tell for free whether there was a record.
+ * Makes sure that the destination can be reached before a run charges anything, and where it has no record. What is
+ * charged is not refunded, and whether a run waits must not tell for free that there is a record. `goesOn`: a request
+ * follows, and its answer counts.
  */
-async function requireSendable(
-  deps: SendDeps,
-  runState: RunState,
-  destination: Destination,
-): Promise<void> {
-  await chargeChunk(deps, runState, [], 0)
-  // Others reach it when they finish.
-  if (!destination.finish) await destination.check(runState.outputFormat)
+async function reach(deps: SendDeps, runState: RunState, goesOn: boolean): Promise<void> {
+  try {
+    await openDestination(deps, runState.integration).check(runState.outputFormat)
+  } catch (error) {
+    const isReached = error instanceof DestinationError && error.failureClass !== 'retry'
+    if (!isReached || !goesOn) throw error
+  }
 }
 
 /** Notes when the chunk is sent; not if an earlier try may have sent it already. */

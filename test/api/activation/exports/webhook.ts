@@ -4,6 +4,7 @@ import { addOptOut } from '../../../../collector/identity/privacy/optOuts.ts'
 import { type Exports, hemOf } from '../../../harness/exports.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
+import { areOptOutsApplied } from './harness.ts'
 
 export const webhookTests = (open: () => Exports) =>
   describe('webhook', () => {
@@ -206,7 +207,7 @@ export const webhookTests = (open: () => Exports) =>
           ),
         55_000,
       )
-      await waitFor('the opt-out in ClickHouse', isApplied)
+      await waitFor('the opt-out in ClickHouse', () => areOptOutsApplied(open()))
       const { run } = await open().get('POST', `exports/${ids.exportId}/runs`)
       expect(await open().ended({ ...ids, runId: run.run_id })).toMatchObject({
         records_exported: 19,
@@ -248,81 +249,6 @@ export const webhookTests = (open: () => Exports) =>
         return rows[0]!.record === 'erased'
       })
     }, 120_000)
-
-    const isApplied = async () =>
-      (await open().postgres.query('SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse'))
-        .rowCount === 0
-
-    /** All that a run tells, of an audience of these people, of whom the organization opted out those of `hidden`. */
-    const toldOf = async (
-      of: 'audienceOf' | 'chosenAudienceOf',
-      members: ReturnType<typeof people>,
-      hidden: string[],
-    ) => {
-      const audience_id = await open()[of](members)
-      for (const hem of hidden) await open().get('POST', 'privacy/opt-outs', { hem })
-      await waitFor('the opt-out in ClickHouse', isApplied)
-      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
-      const run = await open().ended(ids)
-      const path = `exports/${ids.exportId}/runs/${ids.runId}`
-      const { rows } = await open().postgres.query<{ data: Record<string, unknown> }>(
-        `SELECT data FROM outbox_messages WHERE type = 'export.run_ended' AND data ->> 'run_id' = $1`,
-        [ids.runId],
-      )
-      const own = { run_id: '', export_id: '', build_id: '' }
-      const times = { requested_at: '', started_at: '', ended_at: '' }
-      const retry = await open().ask('POST', `${path}/retry`)
-      if (retry.body.run) await open().ended({ ...ids, runId: retry.body.run.run_id })
-      return {
-        run: { ...run, ...own, ...times },
-        failures: await open().get('GET', `${path}/failures`),
-        message: rows.map(({ data }) => ({ ...data, ...own })),
-        retry: retry.status,
-      }
-    }
-
-    test.each(['audienceOf', 'chosenAudienceOf'] as const)(
-      'a run of %s tells the same with and without a member who opted out',
-      async (of) => {
-        const mark = `w${of}`
-        const without = await toldOf(of, people(2, `${mark}-two`), [])
-        expect(without.run).toMatchObject({
-          status: 'completed',
-          records_expected: 2,
-          records_total: 2,
-          records_exported: 2,
-        })
-        const hidden = hemOf(`${mark}-three2@known.example`)
-        expect(await toldOf(of, people(3, `${mark}-three`), [hidden])).toEqual(without)
-      },
-      120_000,
-    )
-
-    test('with no credit, a run is refused alike: of nobody, of somebody, and of somebody who opted out', async () => {
-      const { organization_id } = open().service.demo
-      const shutOff = (at: string) =>
-        open().postgres.query(
-          `UPDATE billing_accounts SET shut_off_at = ${at} WHERE organization_id = $1`,
-          [organization_id],
-        )
-      await shutOff('now()')
-      try {
-        const [one, two, three] = ['none1', 'none2', 'none3'].map((mark) => people(1, mark))
-        const hidden = [hemOf('none20@known.example')]
-        const known = await toldOf('audienceOf', one!, [])
-        expect(known.run).toMatchObject({
-          status: 'failed',
-          error: expect.stringMatching(/paused/),
-        })
-        expect(await toldOf('audienceOf', two!, hidden)).toEqual(known)
-        const chosen = await toldOf('chosenAudienceOf', three!, [])
-        expect(chosen.run).toMatchObject({ status: 'failed', error: known.run.error })
-        expect(await toldOf('chosenAudienceOf', two!, hidden)).toEqual(chosen)
-        expect(await toldOf('chosenAudienceOf', [], [])).toEqual(chosen)
-      } finally {
-        await shutOff('NULL')
-      }
-    }, 240_000)
 
     const cancelled = async (ids: { exportId: string; runId: string }) => {
       await open().ended(ids, ({ status }) => status === 'parked')
