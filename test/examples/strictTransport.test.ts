@@ -1,4 +1,4 @@
-/** HAProxy and nginx as shipped, with a certificate: browsers are told to use https alone. */
+/** HAProxy and nginx as shipped, with a certificate: answers have Strict-Transport-Security. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

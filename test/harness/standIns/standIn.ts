@@ -43,8 +43,8 @@ export interface StandIn {
 }
 
 /**
- * A server that stands for a destination: it answers by `handle`, and misbehaves as it is told, except where a run makes
- * sure that it is there (`isCheck`).
+ * A server that stands for a destination: it answers by `handle`. Mishaps spare the requests by which a run checks that
+ * the destination can be reached (`isCheck`).
  */
 export async function startStandIn(
   handle: (asked: Asked) => Answered | Promise<Answered>,

@@ -14,9 +14,9 @@ import type { RunState } from './runState.ts'
 export class Refused extends Error {}
 
 /**
- * Charges records of a build before they are sent, as pages of it are: whom the audience was charged for that UTC day is free. The
- * same chunk is charged once, however often it is sent. `hidden` members are not charged, but a refusal counts them: it
- * must not depend on whom the caller opted out. The records charged. Throws Refused.
+ * Charges records of a build before they are sent, as pages of it are: a person is charged once on a UTC day. The same
+ * chunk is charged once, however often it is sent. `hidden` members are not charged, but a refusal counts them, so that
+ * it does not depend on opt-outs of the caller. Returns the records charged. Throws Refused.
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
@@ -65,9 +65,9 @@ export interface Unfinished {
 const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
- * Settles the charge of the chunk that a run was at when it was stopped, of which these are the keys: what has reached
- * the destination stays charged. Of companies whose number is free, what has not is refunded. Otherwise a caller whose
- * destination refuses connections could read from its usage, for free, how many people there are. A retry is free.
+ * Settles the charge of the chunk, with these keys, at which a run was stopped. Records that reached the destination stay
+ * charged. Others are refunded only if they are companies whose number is free. Otherwise a caller whose destination
+ * refuses connections could read the number of people from its usage, for free. A retry is free.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },

@@ -17,7 +17,7 @@ const people = (
   more: (n: number) => Record<string, unknown> = () => ({}),
 ) => Array.from({ length: count }, (_, n) => ({ address: `${mark}${n}@known.example`, ...more(n) }))
 
-/** What a parked run tells besides its ids and times; it is cancelled. */
+/** Cancels a parked run, and returns its fields without ids and times. */
 async function endParked(exports: Exports, ids: { exportId: string; runId: string }) {
   const run = await exports.ended(ids, ({ status }) => status === 'parked')
   await exports.get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)

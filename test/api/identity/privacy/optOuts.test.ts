@@ -159,7 +159,7 @@ describe('who has two addresses and opts out by one', () => {
     await it.shown(it.key, cookie, [null])
     const [own, ofGraph] = [randomUUID(), randomUUID()]
     for (const pixel of [it.demo.pixel_id, it.stranger.pixel]) {
-      // What is refused would tell that both addresses are one person's.
+      // A refusal would show that both addresses are one person's.
       expect(await it.visit(pixel, own, { hem })).toBe(1)
       expect(await it.visit(pixel, ofGraph)).toBe(1)
     }
