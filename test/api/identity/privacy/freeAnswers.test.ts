@@ -53,7 +53,20 @@ async function freeAnswers(cookie: string) {
     funnel: funnel.steps.map(({ visitors }: Json) => visitors),
     trace: trace.stored.map(({ resolved }: Json) => resolved),
     statistics: statistics.total,
+    exported: await exportedOf(cookie),
   }
+}
+
+/** `resolved` of each event in the export of a browser, which is text: a JSON object on each line. */
+async function exportedOf(cookie: string): Promise<unknown[]> {
+  const answer = await fetch(`${it.url}/api/v1/privacy/subject?cookie_id=${cookie}`, {
+    headers: { ...owner.key },
+  })
+  const lines = (await answer.text()).trim().split('\n')
+  return lines.flatMap((line) => {
+    const { kind, data } = JSON.parse(line)
+    return kind === 'event' ? [data.resolved] : []
+  })
 }
 
 /** A browser with an event here, which belongs to somebody by a link of the graph or of the organization's own. */
