@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { type Exports, hemOf } from '../../../harness/exports.ts'
 import { waitFor } from '../../../harness/service.ts'
 import { type Receiver, receiverSecret, startReceiver } from '../../../harness/standIns/receiver.ts'
@@ -24,6 +25,26 @@ export const freeRunTests = (open: () => Exports) =>
 
     const people = (count: number, mark: string) =>
       Array.from({ length: count }, (_, n) => ({ address: `${mark}${n}@known.example` }))
+
+    test('a person is removed from a destination under one address after opting out by another', async () => {
+      const pte_person_id = crypto.randomUUID()
+      const [first, second] = ['first', 'second'].map(
+        (name) => `${name}-${pte_person_id}@two.example`,
+      )
+      const updated_at = '2030-01-01T00:00:00Z'
+      const audience_id = await open().audienceOf([
+        { address: first!, pte_person_id },
+        { address: second!, pte_person_id, updated_at },
+      ])
+      await reloadIdentity(open().clickhouse)
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      await open().ended(ids)
+      await open().get('POST', 'privacy/opt-outs', { email: first })
+      await waitFor('the opt-out in ClickHouse', () => areOptOutsApplied(open()))
+      await open().postgres.query("SELECT pg_notify('footfall_jobs', 'exports.removals')")
+      const removed = () => [...receiver.messages.values()].flatMap(({ data }) => data.hems ?? [])
+      await waitFor('the removal', () => removed().includes(hemOf(second!)), 55_000)
+    }, 120_000)
 
     /** All that a run tells, of an audience of these people, of whom the organization opted out those of `hidden`. */
     const toldOf = async (
