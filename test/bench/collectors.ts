@@ -19,9 +19,9 @@ export const collectors = (bench: Bench): Promise<Row> =>
   withTwoCollectors(bench.log, (cluster) => measureSecond(cluster, bench))
 
 /**
- * The cost of a second collector: processor time of a collector's processes for each event, accepting and
- * shipping both, with the other at the same work ÷ alone. With one core for each, two do twice as much as
- * one, minus this. Cores for all of them, the stores and the load exceed many machines.
+ * The cost of a second collector. It is the processor time of a collector's processes for each event,
+ * accepting and shipping both, with the other at the same work ÷ alone. With one core for each, two do twice
+ * as much as one, minus this. Cores for all of them, the stores and the load exceed many machines.
  */
 export async function measureSecond(
   { api, collectors, pixelIds }: Cluster,

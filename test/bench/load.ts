@@ -112,7 +112,7 @@ end`
 
 /**
  * Lua that sends a request every `everyMs`, on any free connection, regardless of response times. wrk pauses
- * for full milliseconds, so they are rounded by chance.
+ * in whole milliseconds, so fractions are rounded at random.
  */
 const wrkPace = (everyMs: number) => `
 local ffi = require("ffi")

@@ -12,8 +12,8 @@ export interface ClickHouseProxy extends ProxyServer {
 }
 
 /**
- * Fate of a page of rows from ClickHouse: pass it, turn it into an error, interrupt it, or give up, as
- * ClickHouse does, if its client does not read for a while.
+ * Fate of a page of rows from ClickHouse. The proxy passes it, turns it into an error, or interrupts it. Or
+ * it gives up, as ClickHouse does, if its client does not read for a while.
  */
 export type PageFate = 'pass' | 'refuse' | 'cut' | 'impatient'
 

@@ -4,8 +4,8 @@ import type { Demo } from '../../collector/ops/demo/demo.ts'
 import type { Random } from '../../collector/platform/seededRandom.ts'
 
 /**
- * How a reader behaves: reads the whole answer; the same, and asks once more; leaves in the middle and is content;
- * leaves before the answer begins and asks again.
+ * Behavior of a reader. It reads the complete answer, or also repeats the request. Or it leaves in the middle
+ * for good, or leaves before the answer begins and repeats the request.
  */
 export const manners = ['whole', 'twice', 'leave', 'leave early'] as const
 export type Manner = (typeof manners)[number]

@@ -172,7 +172,7 @@ test('a page without the pixel, with the stub alone, and with the snippet as cop
   )
   const [stub] = snippet('/').split('\n')
   expect((await findings(stub!)).at(-1)).toMatch(
-    /^no The pixel is not installed: the inline stub is there/,
+    /^no The pixel is not installed: the page has the inline stub/,
   )
   expect((await findings(snippet(scriptUrl('PIXEL_ID'))))[1]).toContain('no “PIXEL_ID” in')
 })

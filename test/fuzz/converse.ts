@@ -95,7 +95,7 @@ const endsIt = (answer: Answer | undefined): boolean =>
 
 /**
  * Common answers of both. An error that ends the connection overtakes pending answers of Node, or is not sent
- * during one; the reader in front of its parser answers beacons one by one. So there may be more answers
+ * during one. The reader in front of its parser answers beacons one by one. So there may be more answers
  * before such an error (`isEnded`), and it may be another one. None may be missing and none may differ.
  */
 export function alike(

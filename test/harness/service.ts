@@ -39,8 +39,8 @@ const startTimeoutMs = 120_000
 const readyPollMs = 150
 
 /**
- * Starts the built service as a user would, on its own port and in its own data directory (or in `dataDir`,
- * to restart it on the same data), and waits until it is ready.
+ * Starts the built service as a user would, on its own port and in its own data directory, and waits until it
+ * is ready. With `dataDir` it restarts on the same data.
  */
 export async function startService(
   options: {

@@ -1,5 +1,5 @@
 /**
- * The project of a request: every route that accepts one, called for each project, in each place that can
+ * The project of a request. Every route that accepts one is called for each project, in each place that can
  * name it, by each kind of key. The routes come from the app and from samples.ts, so new routes are included.
  */
 import { randomUUID } from 'node:crypto'

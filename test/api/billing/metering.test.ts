@@ -23,7 +23,7 @@ import {
 } from '../events/harness.ts'
 
 /*
- * Metering rules 4 to 7 as a separate model: for any request to any route, the ledger gains exactly the
+ * Metering rules 4 to 7 as a separate model. For any request to any route, the ledger gains exactly the
  * delivered records, on the meter of the rules.
  */
 

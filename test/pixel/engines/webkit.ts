@@ -155,7 +155,7 @@ async function newSession(binary: string, display: string): Promise<Session> {
 /**
  * The window of a session, whose browser costs more to start than most cases. A browser stores data by
  * origin, and each case has its own origins (stage.ts). So only cookies, which ignore ports, must be deleted.
- * `leave` is told whether the window equals a new one.
+ * `leave` receives whether the window equals a new one.
  */
 async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void>): Promise<Tab> {
   const post = <T = void>(path: string, body?: object) => session.send<T>('POST', path, body)

@@ -131,7 +131,7 @@ export const hubspotTests = (open: () => Exports) =>
       const ids = await open().run({ audience_id, integration_id, output_format: 'crm' })
       expect(await open().ended(ids)).toMatchObject({
         status: 'completed',
-        records_expected: null,
+        records_expected: 1,
         records_total: 1,
         records_exported: 1,
         records_failed: 0,
