@@ -111,8 +111,8 @@ end`
 }
 
 /**
- * Lua that sends a request every `everyMs`, on any free connection, regardless of response times. wrk pauses
- * in whole milliseconds, so fractions are rounded at random.
+ * Lua that sends a request every `everyMs`, on any free connection, regardless of response times. The pauses
+ * of wrk are milliseconds without fractions, so these are rounded at random.
  */
 const wrkPace = (everyMs: number) => `
 local ffi = require("ffi")
