@@ -25,7 +25,7 @@ const listSeconds = 1
 /** Records of which a run that was stopped notes the outcome at a time. */
 const refusedAtOnce = 10_000
 
-/** When a run goes on; null when it has ended. */
+/** Time until a run continues; null when it has ended. */
 export type Next = { readonly inSeconds: number } | null
 
 /** Shared state of the steps of one job. */
