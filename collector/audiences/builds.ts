@@ -168,7 +168,7 @@ export async function completeBuild(
     list_id,
     ...audience
   } of rows) {
-    // Audiences of lists have no readers to notify.
+    // The audience of a list is internal, so its builds send no webhook.
     if (list_id !== null) continue
     await emit(client, {
       organizationId,
