@@ -1,7 +1,7 @@
 import type { Location } from '../../ingest/normalize/location.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 
-/** Somebody, or something, that comes to the sample shop; the same browser on every visit. */
+/** A visitor of the sample shop, human or not, with the same browser on every visit. */
 export interface SampleVisitor {
   cookieId: string
   userAgent: string

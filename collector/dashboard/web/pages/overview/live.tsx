@@ -5,7 +5,7 @@ import { counted, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { useRepeat } from '../../useRepeat.ts'
 
-/** With the second after which an event is there, it is shown within two. */
+/** An event is available after a second, so it is shown within two. */
 const pollMs = 1_000
 /** All who have a share link ask out of one limit. */
 const sharedPollMs = 10_000
@@ -15,7 +15,7 @@ interface LiveAsked {
   include_bots: true | undefined
 }
 
-/** Who is there now, asked again and again while somebody looks; the last half hour, when it is opened. */
+/** Current visitors, loaded repeatedly while the page is visible; the last half hour, when it is opened. */
 export function Live({ projectId, include_bots }: LiveAsked) {
   const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)

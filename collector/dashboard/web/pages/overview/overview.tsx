@@ -95,7 +95,7 @@ export function Overview({
   )
 }
 
-/** How many visitors reach a goal; null while nobody knows, and where there are no goals. */
+/** Number of visitors who reach a goal; null until it is loaded, and without goals. */
 const convertedOf = (
   found: Pick<Conversions, 'conversions' | 'converted'> | null | undefined,
 ): number | null => (found && found.conversions.length > 0 ? found.converted.visitors : null)
