@@ -56,6 +56,22 @@ export function startOf(interval: 'hour' | 'day' | 'week' | 'month', millis: num
   }
 }
 
+const dayOfYear = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+})
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' })
+const monthOfYear = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
+const year = new Intl.DateTimeFormat(undefined, { year: 'numeric', timeZone: 'UTC' })
+
+/** The start of an interval as it stands at an axis: midnights have their day, Januaries their year. */
+export function tickOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
+  const at = new Date(millis)
+  if (interval === 'month') return (at.getUTCMonth() === 0 ? year : monthOfYear).format(at)
+  return (interval === 'hour' && at.getUTCHours() > 0 ? timeOfDay : dayOfYear).format(at)
+}
+
 const regions = new Intl.DisplayNames(undefined, { type: 'region' })
 
 /** A country by its ISO 3166-1 code. */

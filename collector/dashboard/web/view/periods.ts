@@ -19,7 +19,7 @@ export interface Days {
 }
 
 /** Event times, epoch milliseconds: start inclusive, end exclusive, as the API takes them. */
-interface Window {
+export interface Window {
   start_ms: number
   end_ms: number
 }
@@ -31,8 +31,7 @@ export function daysOf(
   period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
   now = Date.now(),
 ): Days {
-  const at = new Date(now)
-  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+  const [year, month, day] = ymdOf(now)
   switch (period) {
     case 'today':
       return days([year, month, day], [year, month, day])
@@ -54,7 +53,91 @@ export function windowOf({ from, to }: Days, now = Date.now()): Window {
   return { start_ms, end_ms: Math.max(start_ms + 1, Math.min(Date.parse(to) + dayMs, endOfMinute)) }
 }
 
+/** These days from their first moment to their last, also those that are still to come. */
+export const wholeOf = ({ from, to }: Days): Window => ({
+  start_ms: Date.parse(from),
+  end_ms: Date.parse(to) + dayMs,
+})
+
+/** What a period is compared with, and what that is called. */
+export const comparisons = {
+  previous: 'Previous period',
+  year: 'Same period last year',
+  custom: 'Custom comparison…',
+  off: 'No comparison',
+} as const
+export type Comparison = keyof typeof comparisons
+
+/** The window that another is compared with; null where it is compared with none. */
+export function comparedWindow(
+  { start_ms, end_ms }: Window,
+  comparison: Comparison,
+  custom: Days | undefined,
+  now = Date.now(),
+): Window | null {
+  switch (comparison) {
+    case 'previous': {
+      // Whole days, so that times of day are compared with the same ones.
+      const backMs = Math.ceil((end_ms - start_ms) / dayMs) * dayMs
+      return { start_ms: start_ms - backMs, end_ms: end_ms - backMs }
+    }
+    case 'year': {
+      const [year, month, day] = ymdOf(start_ms)
+      const start = Date.UTC(year - 1, month, day)
+      return { start_ms: start, end_ms: start + end_ms - start_ms }
+    }
+    case 'custom':
+      return custom ? windowOf(custom, now) : null
+    default:
+      return null
+  }
+}
+
+/** The period as long as this one before it (-1) or after it (1); null where it has not begun yet. */
+export function neighbourOf(
+  { from, to }: Days,
+  direction: -1 | 1,
+  now = Date.now(),
+): { period: Period; days: Days } | null {
+  const next = isMonth({ from, to }, now)
+    ? monthFrom(from, direction, now)
+    : movedBy({ from, to }, direction * ((Date.parse(to) - Date.parse(from)) / dayMs + 1))
+  if (Date.parse(next.from) > now) return null
+  const named = Object.keys(periods).find((period): period is Exclude<Period, 'custom'> => {
+    if (period === 'custom') return false
+    const found = daysOf(period as Exclude<Period, 'custom'>, now)
+    return found.from === next.from && found.to === next.to
+  })
+  return { period: named ?? 'custom', days: next }
+}
+
+/** Whether these days are a calendar month, or as much of it as has been. */
+function isMonth({ from, to }: Days, now: number): boolean {
+  const [year, month] = ymdOf(Date.parse(from))
+  const isWhole = to === iso([year, month + 1, 0])
+  const isSoFar = to === iso(ymdOf(now)) && to.slice(0, 7) === from.slice(0, 7)
+  return from.endsWith('-01') && (isWhole || (isSoFar && to !== from))
+}
+
+function monthFrom(from: string, direction: -1 | 1, now: number): Days {
+  const [year, month] = ymdOf(Date.parse(from))
+  const whole = days([year, month + direction, 1], [year, month + direction + 1, 0])
+  const thisMonth = daysOf('month', now)
+  return whole.from === thisMonth.from ? thisMonth : whole
+}
+
+function movedBy({ from, to }: Days, count: number): Days {
+  const moved = (day: string) =>
+    new Date(Date.parse(day) + count * dayMs).toISOString().slice(0, 10)
+  return { from: moved(from), to: moved(to) }
+}
+
 type Ymd = [year: number, month: number, day: number]
+
+function ymdOf(millis: number): Ymd {
+  const at = new Date(millis)
+  return [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+}
 
 /** Months and days beyond their range run over into the next ones, as Date has it. */
 const days = (from: Ymd, to: Ymd): Days => ({ from: iso(from), to: iso(to) })

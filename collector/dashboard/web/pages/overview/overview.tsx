@@ -2,17 +2,15 @@ import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
-import { urlChoice } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
-import { FigureChart } from './figureChart.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
+import { Headline } from './headline.tsx'
 import { Live } from './live.tsx'
 import { Panels } from './panels.tsx'
-import { type Metric, metrics, Tiles } from './tiles.tsx'
 
 /** What happens on a project's sites: figures, a chart of them, and what they are made of. */
 export function Overview({
@@ -24,21 +22,24 @@ export function Overview({
   title?: string
   lead?: string
 }) {
-  const { view, query } = useView(projectId)
-  const [metric, setMetric] = urlChoice('metric', Object.keys(metrics) as Metric[])
-  const compare = view.isCompared ? ('previous' as const) : undefined
-  const figures = useQueryOf(JSON.stringify([query, compare]), async () => {
-    const asked = { ...query, compare }
-    const [{ overview, bots, previous }, series] = await Promise.all([
-      api.getAnalyticsOverview(asked),
-      api.getAnalyticsTimeseries(asked),
+  const { view, query, compared } = useView(projectId)
+  const key = JSON.stringify([query, compared])
+  const figures = useQueryOf(key, async () => {
+    const [now, before] = await Promise.all([
+      api.getAnalyticsOverview(query),
+      compared && api.getAnalyticsOverview({ ...query, ...compared }),
     ])
-    return { overview, bots, previous, series }
+    return { overview: now.overview, bots: now.bots, before: before?.overview }
   })
   // Goals that counts of days do not tell take longer than all else. They are not shared.
-  const conversions = useQueryOf(JSON.stringify([query, compare]), async () =>
-    isShared() ? null : api.getAnalyticsConversions({ ...query, compare }),
-  )
+  const conversions = useQueryOf(key, async () => {
+    if (isShared()) return null
+    const [now, before] = await Promise.all([
+      api.getAnalyticsConversions(query),
+      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    ])
+    return { ...now, before }
+  })
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
@@ -54,7 +55,7 @@ export function Overview({
       <div class="wide">
         <ViewBar view={view} bots={bots?.visitors ?? null} />
         <AsyncView query={figures} lines={12}>
-          {({ overview, previous, series }) =>
+          {({ overview, before }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>
             ) : isEmpty ? (
@@ -64,20 +65,15 @@ export function Overview({
                 class={figures.isStale ? 'figures stale' : 'figures'}
                 aria-busy={figures.isStale}
               >
-                <section class="card headline" aria-label="Figures of the period">
-                  <Tiles
-                    now={{ ...overview, converted: convertedOf(conversions.value) }}
-                    previous={
-                      previous && {
-                        ...previous,
-                        converted: convertedOf(conversions.value?.previous),
-                      }
-                    }
-                    metric={metric}
-                    choose={setMetric}
-                  />
-                  <FigureChart series={series} metric={metric} />
-                </section>
+                <Headline
+                  view={view}
+                  query={query}
+                  compared={compared}
+                  now={{ ...overview, converted: convertedOf(conversions.value) }}
+                  before={
+                    before ? { ...before, converted: convertedOf(conversions.value?.before) } : null
+                  }
+                />
                 <Panels query={query}>
                   {!isShared() && (
                     <>
