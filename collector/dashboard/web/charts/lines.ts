@@ -94,6 +94,7 @@ function draw(
       axes: [
         {
           ...colors,
+          size: 32,
           grid: { show: false },
           splits: ({ width }) => ticksOf(interval, starts, Math.max(1, Math.floor(width / tickPx))),
           values: (_, places) => places.map((place) => tick(starts[place]!)),
