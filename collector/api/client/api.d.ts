@@ -56,24 +56,19 @@ export interface paths {
         put?: never;
         /**
          * Send a batch of events
-         * @description At most 64 KiB, as text/plain, which spares browsers the preflight, or as application/json.
-         *     Answered when the events are on disk. Each event is accepted, rejected with a reason, or ignored because the project
-         *     ignores its network, host or path; the three add up to the number of events sent. A
-         *     bad event never costs its neighbours theirs. The same event_id sent again is stored once. What the pixel's own script sends
-         *     is shorter, and no part of this interface.
-         *
-         *     A wrong `hem_signature`, a missing one where the pixel's setting `require_signed_identify` asks for it, and too many
-         *     unsigned ones from one network address are refused: `hem_rejected` says so, and the events count all the same.
-         *
-         *     An event may be 32 levels deep and have 5,000 members in all, none of them `__proto__`. Half surrogate pairs and
-         *     U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. `event_data.referrer` of
-         *     any event is its `referrer_url`.
-         *
-         *     A back end sends what no page sees in the same way, with the visitor's `cookie_id` (the site's cookie `footfall_id`).
-         *     With a live key that may write in the pixel's project, in `X-Api-Key` and `X-Api-Secret`, the visitor is whom
-         *     `client_ip` and `user_agent` tell, the pixel's allowed origins are not asked, and the answer says `vouched`. Without
-         *     one, or with one that is not good for this pixel, the beacon is taken as a page's is: from the request's own address and
-         *     `User-Agent`.
+         * @description Accepts up to 64 KiB, as application/json or as text/plain, which needs no preflight in browsers.
+         *     Answers when the events are on disk. Each event is accepted, rejected with a reason, or ignored by the settings of the
+         *     project. The three add up to the number of events sent. An invalid event does not affect the others. An event sent again
+         *     with the same event_id is stored once. The script of the pixel uses a shorter format that is not part of this interface.
+         *     `hem_rejected` reports a refused hem: a wrong `hem_signature`, a missing one if the pixel requires it
+         *     (`require_signed_identify`), or too many unsigned ones from one network. The events are stored in any case.
+         *     An event has at most 32 levels and 5,000 members, none of them `__proto__`. Lone surrogates and U+0000 are stored as
+         *     U+FFFD. Integers beyond 2^53 keep their digits where any JSON is allowed. `event_data.referrer` of
+         *     any event becomes its `referrer_url`.
+         *     A back end sends its own events in the same way, with the visitor's `cookie_id` from the cookie `footfall_id` of
+         *     the site. With a live key that may write in the pixel's project, in `X-Api-Key` and `X-Api-Secret`, the collector
+         *     uses `client_ip` and `user_agent`. It does not check the allowed origins, and answers `vouched`. Without a key, or
+         *     with a key that is invalid for this pixel, the collector uses the address and the `User-Agent` of the request.
          */
         post: operations["sendEvents"];
         delete?: never;
@@ -252,8 +247,8 @@ export interface paths {
         /**
          * Get the script of a pixel
          * @description `/p/{pixel_id}.js` follows the pixel's settings within minutes. `/p/{pixel_id}.{version}.js` never
-         *     changes, and takes an `integrity` attribute. `/p/{pixel_id}.json` answers both URLs, the integrity, and the HTML for
-         *     either.
+         *     changes, and supports an `integrity` attribute. `/p/{pixel_id}.json` returns both URLs, the integrity, and the HTML for
+         *     each.
          */
         get: operations["getPixelScript"];
         put?: never;
@@ -293,7 +288,7 @@ export interface paths {
         };
         /**
          * List events (web_event)
-         * @description Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor then. A table may have fewer rows than limit and still more to come.
+         * @description Returns events, newest first unless `order` is set. Charged on the meter of the tier. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report meta in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor. A page of Arrow or Parquet may have fewer rows than limit although more follow.
          */
         get: operations["listEvents"];
         put?: never;
@@ -313,7 +308,7 @@ export interface paths {
         };
         /**
          * Get the fields of an event (web_event), not billed
-         * @description Both sources have the same fields; event_types are those of the source, or of both.
+         * @description Both sources have the same fields. event_types are those of the source, or of both without one.
          */
         get: operations["getEventSchema"];
         put?: never;
@@ -333,7 +328,7 @@ export interface paths {
         };
         /**
          * List events (resolution_hem)
-         * @description Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor then. A table may have fewer rows than limit and still more to come.
+         * @description Returns events, newest first unless `order` is set. Charged on the meter of the tier. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report meta in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor. A page of Arrow or Parquet may have fewer rows than limit although more follow.
          */
         get: operations["listEventsWithHem"];
         put?: never;
@@ -353,7 +348,7 @@ export interface paths {
         };
         /**
          * Get the fields of an event (resolution_hem), not billed
-         * @description Both sources have the same fields; event_types are those of the source, or of both.
+         * @description Both sources have the same fields. event_types are those of the source, or of both without one.
          */
         get: operations["getEventWithHemSchema"];
         put?: never;
@@ -373,7 +368,7 @@ export interface paths {
         };
         /**
          * List events (resolution_hem_pte)
-         * @description Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor then. A table may have fewer rows than limit and still more to come. Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what happened and no fields of a person, unless select names them or the answer is CSV or a table.
+         * @description Returns events, newest first unless `order` is set. Charged on the meter of the tier. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report meta in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor. A page of Arrow or Parquet may have fewer rows than limit although more follow. Rows of identified visitors have every field of the tier, null if unknown. Rows of other visitors have event fields only, unless select names profile fields or the response is CSV, Arrow or Parquet.
          */
         get: operations["listEventsWithPte"];
         put?: never;
@@ -393,7 +388,7 @@ export interface paths {
         };
         /**
          * Get the fields of an event (resolution_hem_pte), not billed
-         * @description Both sources have the same fields; event_types are those of the source, or of both.
+         * @description Both sources have the same fields. event_types are those of the source, or of both without one.
          */
         get: operations["getEventWithPteSchema"];
         put?: never;
@@ -413,7 +408,7 @@ export interface paths {
         };
         /**
          * List events (resolution_full_profile)
-         * @description Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what meta says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor then. A table may have fewer rows than limit and still more to come. Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what happened and no fields of a person, unless select names them or the answer is CSV or a table.
+         * @description Returns events, newest first unless `order` is set. Charged on the meter of the tier. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report meta in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor. A page of Arrow or Parquet may have fewer rows than limit although more follow. Rows of identified visitors have every field of the tier, null if unknown. Rows of other visitors have event fields only, unless select names profile fields or the response is CSV, Arrow or Parquet.
          */
         get: operations["listEventsWithFullProfile"];
         put?: never;
@@ -433,7 +428,7 @@ export interface paths {
         };
         /**
          * Get the fields of an event (resolution_full_profile), not billed
-         * @description Both sources have the same fields; event_types are those of the source, or of both.
+         * @description Both sources have the same fields. event_types are those of the source, or of both without one.
          */
         get: operations["getEventWithFullProfileSchema"];
         put?: never;
@@ -453,7 +448,7 @@ export interface paths {
         };
         /**
          * Get the fields of an event at every tier, not billed
-         * @description Both sources have the same fields; event_types are those of the source, or of both.
+         * @description Both sources have the same fields. event_types are those of the source, or of both without one.
          */
         get: operations["getEventsSchema"];
         put?: never;
@@ -473,7 +468,7 @@ export interface paths {
         };
         /**
          * Count events (web_event), not billed
-         * @description The number of events that the tier route would return with the same scope, window and filter.
+         * @description Returns the number of events that the tier route would return with the same scope, window and filter. Not billed.
          */
         get: operations["countEvents"];
         put?: never;
@@ -493,7 +488,7 @@ export interface paths {
         };
         /**
          * Trace what happened to an event
-         * @description Whether the event of this id was stored or rejected, and why; whether it came again; whether its visitor is a bot, has opted out, is known. Never billed, so nothing of what the event says: read that from the events.
+         * @description Reports whether the event was stored or rejected, with the reason. Also reports duplicates, and whether its visitor is a bot, opted out or is identified. Never billed, so it does not contain the event itself.
          */
         get: operations["traceEvent"];
         put?: never;
@@ -513,7 +508,7 @@ export interface paths {
         };
         /**
          * List identified visitors (resolution_hem)
-         * @description Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier visitors take an earlier window. Each visitor returned is charged once per request, on the meter of the tier, with or without a profile. To return and pay for visitors with a profile only, add filter=has_profile:eq:true. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come X-Footfall-Charged and X-Footfall-Request-Id. A filter is about events: of those that meet it the newest counts.
+         * @description Returns each identified visitor with the fields of the newest event in the window. Sorted by time, most recent first. There is no paging: for earlier visitors, request an earlier window. Charged once per visitor and request on the meter of the tier, with or without a profile. To pay only for visitors with a profile, add filter=has_profile:eq:true. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report counts in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data. All responses have X-Footfall-Charged and X-Footfall-Request-Id. Filters apply to events: the newest match counts.
          */
         get: operations["listVisitors"];
         put?: never;
@@ -533,7 +528,7 @@ export interface paths {
         };
         /**
          * List identified visitors (resolution_hem_pte)
-         * @description Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier visitors take an earlier window. Each visitor returned is charged once per request, on the meter of the tier, with or without a profile. To return and pay for visitors with a profile only, add filter=has_profile:eq:true. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come X-Footfall-Charged and X-Footfall-Request-Id. A filter is about events: of those that meet it the newest counts.
+         * @description Returns each identified visitor with the fields of the newest event in the window. Sorted by time, most recent first. There is no paging: for earlier visitors, request an earlier window. Charged once per visitor and request on the meter of the tier, with or without a profile. To pay only for visitors with a profile, add filter=has_profile:eq:true. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report counts in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data. All responses have X-Footfall-Charged and X-Footfall-Request-Id. Filters apply to events: the newest match counts.
          */
         get: operations["listVisitorsWithPte"];
         put?: never;
@@ -553,7 +548,7 @@ export interface paths {
         };
         /**
          * List identified visitors (resolution_full_profile)
-         * @description Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier visitors take an earlier window. Each visitor returned is charged once per request, on the meter of the tier, with or without a profile. To return and pay for visitors with a profile only, add filter=has_profile:eq:true. Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come X-Footfall-Charged and X-Footfall-Request-Id. A filter is about events: of those that meet it the newest counts.
+         * @description Returns each identified visitor with the fields of the newest event in the window. Sorted by time, most recent first. There is no paging: for earlier visitors, request an earlier window. Charged once per visitor and request on the meter of the tier, with or without a profile. To pay only for visitors with a profile, add filter=has_profile:eq:true. Supported response types: application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report counts in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data. All responses have X-Footfall-Charged and X-Footfall-Request-Id. Filters apply to events: the newest match counts.
          */
         get: operations["listVisitorsWithFullProfile"];
         put?: never;
@@ -573,7 +568,7 @@ export interface paths {
         };
         /**
          * List events (version 1)
-         * @description Newest first. One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, which wins over organization_id. A campaign_id alone serves too. The window is given as start_ms and end_ms, or as start_time and end_time. It is at most 25 hours long; its end is exclusive. Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without select those count, too, that have a value in a row. resolved is a field of events.
+         * @description Returns events, newest first. The scope is one of pixel_id, project_id and organization_id. If several are given, pixel_id has priority over project_id, and project_id over organization_id. A campaign_id is also a scope. The window is start_ms and end_ms, or start_time and end_time. The window is at most 25 hours long, and its end is exclusive. Charged on one meter: that of the highest tier among the fields of select, filter and distinct. Without select, fields with a value in a row also count. resolved is an event field.
          */
         get: operations["listEventsV1"];
         put?: never;
@@ -593,7 +588,7 @@ export interface paths {
         };
         /**
          * List events (version 2)
-         * @description Newest first. One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, which wins over organization_id. A campaign_id alone serves too. The window is given as start_ms and end_ms, or as start_time and end_time. Both bounds are inclusive. source=svcdsp with campaign_id, or with project_id for all its campaigns, reads DSP events. Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without select those count, too, that have a value in a row. resolved is a field of events.
+         * @description Returns events, newest first. The scope is one of pixel_id, project_id and organization_id. If several are given, pixel_id has priority over project_id, and project_id over organization_id. A campaign_id is also a scope. The window is start_ms and end_ms, or start_time and end_time. Both bounds are inclusive. To read DSP events, set source=svcdsp with campaign_id, or with project_id for all its campaigns. Charged on one meter: that of the highest tier among the fields of select, filter and distinct. Without select, fields with a value in a row also count. resolved is an event field.
          */
         get: operations["listEventsV2"];
         put?: never;
@@ -612,8 +607,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Estimate what a page of events reads, not billed
-         * @description Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the index cannot rule out. A page that fills early needs less.
+         * Estimate the cost of reading a page of events, not billed
+         * @description Accepts the parameters of GET /api/v1/events, with a window of any length, and reads no events. The estimate is the data that the index cannot exclude. A page that fills early reads less.
          */
         get: operations["estimateEventScan"];
         put?: never;
@@ -633,7 +628,7 @@ export interface paths {
         };
         /**
          * Count events (version 1), not billed
-         * @description One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, which wins over organization_id. A campaign_id alone serves too. The window is given as start_ms and end_ms, or as start_time and end_time. Its end is exclusive, and it may be of any length.
+         * @description The scope is one of pixel_id, project_id and organization_id. If several are given, pixel_id has priority over project_id, and project_id over organization_id. A campaign_id is also a scope. The window is start_ms and end_ms, or start_time and end_time. The end is exclusive. The window has any length. Not billed.
          */
         get: operations["countEventsV1"];
         put?: never;
@@ -653,7 +648,7 @@ export interface paths {
         };
         /**
          * Get the index of event counts by hour or day, not billed
-         * @description One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, which wins over organization_id. A campaign_id alone serves too. The window is given as start_ms and end_ms, or as start_time and end_time. Intervals without events are left out.
+         * @description The scope is one of pixel_id, project_id and organization_id. If several are given, pixel_id has priority over project_id, and project_id over organization_id. A campaign_id is also a scope. The window is start_ms and end_ms, or start_time and end_time. Omits intervals without events. Not billed.
          */
         get: operations["getEventCountsIndex"];
         put?: never;
@@ -673,7 +668,7 @@ export interface paths {
         };
         /**
          * Get the fields of an event (version 1), not billed
-         * @description The scope may be named, and need not be.
+         * @description The scope is optional.
          */
         get: operations["getEventsSchemaV1"];
         put?: never;
@@ -693,13 +688,13 @@ export interface paths {
         };
         /**
          * Look up a person by e-mail address
-         * @description Give hem or email. A person is charged on the meter lookup, a miss is free; X-Footfall-Charged tells. Who is known by several addresses is found by each of them; pte_person_id is the same then.
+         * @description Give hem or email. Any known address of a person finds the person, with the same pte_person_id. Charged on the meter lookup, as X-Footfall-Charged reports. A miss is free.
          */
         get: operations["lookUpPerson"];
         put?: never;
         /**
          * Look up a person by e-mail address, sent in a body
-         * @description Give hem or email. A person is charged on the meter lookup, a miss is free; X-Footfall-Charged tells. Who is known by several addresses is found by each of them; pte_person_id is the same then.
+         * @description Give hem or email. Any known address of a person finds the person, with the same pte_person_id. Charged on the meter lookup, as X-Footfall-Charged reports. A miss is free.
          */
         post: operations["lookUpPersonByBody"];
         delete?: never;
@@ -719,7 +714,7 @@ export interface paths {
         put?: never;
         /**
          * Look up people by e-mail address, up to 10,000
-         * @description Results stand in the order of the items. Each person returned is charged on the meter lookup, so two items of one person are two; misses and items with an error are free.
+         * @description Returns the results in the order of the items. Charged on the meter lookup for each person returned, so two items of one person count twice. Misses and items with an error are free.
          */
         post: operations["lookUpPeople"];
         delete?: never;
@@ -737,7 +732,7 @@ export interface paths {
         };
         /**
          * Look up a company by IP address, domain or e-mail address
-         * @description Give one of the three. An address belongs to the smallest network around it. A company is charged as one record on the meter lookup, a miss is free.
+         * @description Give one of ip, domain and email. An address is matched to the smallest network that contains it. Charged as one record on the meter lookup. A miss is free.
          */
         get: operations["lookUpCompany"];
         put?: never;
@@ -757,7 +752,7 @@ export interface paths {
         };
         /**
          * Look up the person of a browser by cookie, with the evidence
-         * @description All links of a browser that events of yours came from, the first to count first: what your site’s server signed or was loaded for you, then the operator’s graph, then what pages said unsigned; of these the surest, then the last seen. Who opted out is not among them. Charged as one record on the meter lookup, a miss is free.
+         * @description Returns all links of a browser that sent events to your organization, in order of priority. Links that your site’s server signed or that were loaded for you come first. The operator’s graph follows, then unsigned links from pages. Within each group, higher confidence comes first, then the later time. Excludes people who opted out. Charged as one record on the meter lookup. A miss is free.
          */
         get: operations["lookUpCookie"];
         put?: never;
@@ -779,7 +774,7 @@ export interface paths {
         put?: never;
         /**
          * Query people by the fields of their profiles
-         * @description One result for each person with a business e-mail (pte_person_id where it is known), in an order that does not change. Each is charged on the meter contact. A business e-mail is an address in business_email, else one in email at company_domain; an address at a public mail provider is none. People without one are left out.
+         * @description Returns one result for each person with a business e-mail, in a stable order. A person is counted once by pte_person_id, otherwise by hem. Charged per result on the meter contact. The business e-mail is business_email, otherwise an email at company_domain. Addresses at public mail providers do not count.
          */
         post: operations["queryContacts"];
         delete?: never;
@@ -797,7 +792,7 @@ export interface paths {
         };
         /**
          * Get identity resolution statistics, not billed
-         * @description Of all projects, one project or one pixel, over 30 days unless the request says otherwise, at most 366. Events are counted by who their visitors are now known to be. Groups without events are left out.
+         * @description Returns figures of all projects, one project or one pixel. Default window: 30 days. Longest: 366 days. Events count by the current identity of their visitors. Omits groups without events.
          */
         get: operations["getResolutionStatistics"];
         put?: never;
@@ -817,7 +812,7 @@ export interface paths {
         };
         /**
          * List the rejected events of the last thirty days
-         * @description What the collector rejected and why, newest first. Never billed.
+         * @description Returns the events that the collector rejected, with the reasons. Sorted by time, newest first. Never billed.
          */
         get: operations["listRejectedEvents"];
         put?: never;
@@ -837,7 +832,7 @@ export interface paths {
         };
         /**
          * Get the metrics of a period, not billed
-         * @description Returns the metrics of one project, one pixel or the organization, from the events that pixels captured. Bots are excluded unless `include_bots=true`; `bots` counts them in both cases.
+         * @description Returns the metrics of one project, one pixel or the organization, from the events that pixels recorded. Bots are excluded unless `include_bots=true`. `bots` counts them in both cases.
          */
         get: operations["getAnalyticsOverview"];
         put?: never;
@@ -857,7 +852,7 @@ export interface paths {
         };
         /**
          * Get a time series of metrics by hour, day, week or month, not billed
-         * @description Intervals without events are there, with zeros; at most 1000.
+         * @description Includes intervals without events, with zeros. Returns at most 1000 points.
          */
         get: operations["getAnalyticsTimeseries"];
         put?: never;
@@ -877,7 +872,7 @@ export interface paths {
         };
         /**
          * Get a breakdown of metrics by the top values of dimensions, not billed
-         * @description Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter is in. Whoever has a share link is told no value that may tell of a person.
+         * @description Returns the values of each dimension with the most visitors, such as pages, sources, countries or devices. For entry_page and exit_page, returns the first and last pages of the most sessions. Sessions count if one of their events matches the filter. Share links do not receive values that may describe a person.
          */
         get: operations["getAnalyticsBreakdown"];
         put?: never;
@@ -897,7 +892,7 @@ export interface paths {
         };
         /**
          * Get real-time metrics of the last half hour, not billed
-         * @description Minute by minute, the one under way last; an event is there about a second after it was received.
+         * @description Returns one row for each minute, the current minute last. An event appears about a second after it was received.
          */
         get: operations["getAnalyticsLive"];
         put?: never;
@@ -918,8 +913,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a funnel: how many visitors took its steps in order, not billed
-         * @description A visitor takes a step by an event that meets its filter, after the step before and within the time from the first. Of several tries the one that got farthest counts.
+         * Get a funnel: visitors that took its steps in order, not billed
+         * @description A visitor takes a step with an event that matches its filter. The event must follow the previous step, within the given time after the first step. If a visitor tries several times, the longest attempt counts.
          */
         post: operations["getAnalyticsFunnel"];
         delete?: never;
@@ -937,7 +932,7 @@ export interface paths {
         };
         /**
          * Get the retention of visitors by cohort, not billed
-         * @description A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. Without consent a visitor is another one every day.
+         * @description A cohort is the visitors whose first event in the window is in one interval. They return in each interval with one of their events. All of them count in their first interval. Cohorts without visitors are included. Without consent a visitor is a new one every day.
          */
         get: operations["getAnalyticsRetention"];
         put?: never;
@@ -957,7 +952,7 @@ export interface paths {
         };
         /**
          * Get user journeys: the paths of sessions from page to page, not billed
-         * @description Of the sessions that an event which meets the filter is in: from their first page view on, or from the first one of a page. The same page several times in a row is one step.
+         * @description Returns steps from page to page. Sessions count if one of their events matches the filter. They start with their first page view, or with the first view of a given page. Repeated views of the same page are one step.
          */
         get: operations["getAnalyticsJourneys"];
         put?: never;
@@ -977,12 +972,12 @@ export interface paths {
         };
         /**
          * Get the goals of a project
-         * @description Which events are conversions.
+         * @description Returns the goals, which define the events that count as conversions.
          */
         get: operations["getAnalyticsGoals"];
         /**
          * Set all goals of a project
-         * @description Takes the place of all goals. Events of before count by them, too.
+         * @description Replaces all goals. They also apply to events before the change.
          */
         put: operations["setAnalyticsGoals"];
         post?: never;
@@ -1001,7 +996,7 @@ export interface paths {
         };
         /**
          * Get the conversions of the goals of a project, not billed
-         * @description An event converts where it meets the filter of the goal, and that of the request.
+         * @description Returns the conversions of each goal. An event is a conversion if it matches the filter of the goal and the filter of the request.
          */
         get: operations["getAnalyticsConversions"];
         put?: never;
@@ -1023,7 +1018,7 @@ export interface paths {
         put?: never;
         /**
          * List the visitors behind a metric
-         * @description One row for each browser that has an event which meets the filter: those whom overview, breakdown and conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. By cookie_id, page by page. Each is charged as an event; who somebody is, resolution tiers tell.
+         * @description Returns one row for each browser with an event that matches the filter: the visitors that overview, breakdown and conversions count. With steps, returns the visitors that the funnel counts at one step, or who went no further. Sorted by cookie_id. Each row is charged as an event. Resolution tiers return identities.
          */
         post: operations["listAnalyticsVisitors"];
         delete?: never;
@@ -1041,13 +1036,13 @@ export interface paths {
         };
         /**
          * List the share links of a project
-         * @description Newest first, with those that have expired; for admins of the project.
+         * @description Requires the project admin role. Returns all share links, including expired ones. Sorted by time, newest first.
          */
         get: operations["listShareLinks"];
         put?: never;
         /**
          * Create a share link
-         * @description Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: figures alone, without bots, never who somebody is. For admins of the project. The secret is in the part of the address that browsers send to nobody; it is shown in this answer and never again.
+         * @description Requires the project admin role. A share link shows the overview of a project, or of one of its pixels, without a sign-in. It shows figures only, without bots and without data about people. The secret is in the fragment of the URL, which browsers do not send. Only this response contains the secret.
          */
         post: operations["createShareLink"];
         delete?: never;
@@ -1065,14 +1060,14 @@ export interface paths {
         };
         /**
          * Get a share link
-         * @description For admins of the project, and for whoever has the link.
+         * @description Requires the project admin role or the share link itself.
          */
         get: operations["getShareLink"];
         put?: never;
         post?: never;
         /**
          * Revoke a share link
-         * @description It shows nothing any more within a second.
+         * @description Requires the project admin role. The share link stops working within a second.
          */
         delete: operations["revokeShareLink"];
         options?: never;
@@ -1163,7 +1158,7 @@ export interface paths {
         put?: never;
         /**
          * Sample an audience
-         * @description Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free, so both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, with a name, or with `intent` if the organization has intent rules. A sample needs at least 1,000 members.
+         * @description Requires the project admin role. Returns an estimated size, and at most 25 random members with coarse fields such as job_seniority and company_industry. Free. Therefore both are null for definitions with a billed count: with `event`, `list` or `audience` leaves, or with a name. They are also null with `intent` if the organization has intent rules. A sample needs at least 1,000 members.
          */
         post: operations["sampleAudience"];
         delete?: never;
@@ -1241,7 +1236,7 @@ export interface paths {
         };
         /**
          * List the changes of an audience
-         * @description Between a completed build and the one before it. Charged like records: who entered as records of this build, who left as records of the one before, on the meter audience_predictive where intent decided who is in either.
+         * @description Returns the differences between a completed build and the previous one. Charged like records: entries as records of this build, exits as records of the previous one. If intent determines the members of one of the builds, the meter is audience_predictive.
          */
         get: operations["listAudienceChanges"];
         put?: never;
@@ -1625,7 +1620,7 @@ export interface paths {
         };
         /**
          * Get total usage
-         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing.
+         * @description Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of other keys on its data. A project key and a member without the admin role get their own projects only. Test keys are never billed and have no usage.
          */
         get: operations["getUsage"];
         put?: never;
@@ -1645,7 +1640,7 @@ export interface paths {
         };
         /**
          * Get usage by meter
-         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing.
+         * @description Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of other keys on its data. A project key and a member without the admin role get their own projects only. Test keys are never billed and have no usage.
          */
         get: operations["getUsageByMeter"];
         put?: never;
@@ -1665,7 +1660,7 @@ export interface paths {
         };
         /**
          * Get daily usage by meter
-         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing. Days without usage are left out.
+         * @description Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of other keys on its data. A project key and a member without the admin role get their own projects only. Test keys are never billed and have no usage. Omits days without usage.
          */
         get: operations["getDailyUsageByMeter"];
         put?: never;
@@ -1685,7 +1680,7 @@ export interface paths {
         };
         /**
          * Get usage by API key
-         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing. Of each key, member or scheduled export and each meter, the dearest first.
+         * @description Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of other keys on its data. A project key and a member without the admin role get their own projects only. Test keys are never billed and have no usage. One row for each key, member or scheduled export and each meter. Sorted by cost, highest first.
          */
         get: operations["getUsageByKey"];
         put?: never;
@@ -1705,7 +1700,7 @@ export interface paths {
         };
         /**
          * Get the forecast of this month’s cost
-         * @description Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing. If each day that is left costs what those of the last week did on average: what was spent before today, today as far as it is but at least an average day, and an average day for each after it.
+         * @description Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of other keys on its data. A project key and a member without the admin role get their own projects only. Test keys are never billed and have no usage. The forecast adds the cost until yesterday, the cost of today, and an average day for each day that is left. Today counts with at least the cost of an average day. The average is that of the last seven days.
          */
         get: operations["getUsageForecast"];
         put?: never;
@@ -1725,12 +1720,12 @@ export interface paths {
         };
         /**
          * Get budgets and usage limits
-         * @description For owners, admins and organization keys. A project’s budget binds its own keys only.
+         * @description Requires an owner, an admin or a key of the organization. A project’s budget limits only the keys of that project.
          */
         get: operations["getUsageLimits"];
         /**
          * Set all budgets and usage limits
-         * @description What is not named has none any more. For owners, admins and organization keys. A project’s budget binds its own keys only.
+         * @description Budgets and limits that the request does not name are removed. Requires an owner, an admin or a key of the organization. A project’s budget limits only the keys of that project.
          */
         put: operations["setUsageLimits"];
         post?: never;
@@ -1749,7 +1744,7 @@ export interface paths {
         };
         /**
          * Get the price of each meter
-         * @description What records cost your organization, so that a request can be priced before it is sent.
+         * @description Returns the prices that apply to your organization, so that you can calculate the cost of a request before you send it.
          */
         get: operations["getPrices"];
         put?: never;
@@ -1768,8 +1763,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the requests of the API, with their charges
-         * @description Newest first: the requests of the last 30 days by keys, tokens, members and share links, and what each was charged. Neither secrets nor values that may tell of people are kept. A request is listed a second after its answer. A key of a project, and a plain member, get what is about their projects. Never billed.
+         * List API requests with their charges
+         * @description Returns the requests of the last 30 days by keys, tokens, members and share links, with their charges. Sorted by time, newest first. A request appears one second after its response. A project key and a member without the admin role get the requests for their projects only. Secrets and values that may describe people are not stored. Never billed.
          */
         get: operations["listRequests"];
         put?: never;
@@ -2178,7 +2173,7 @@ export interface paths {
         get?: never;
         /**
          * Update the role of a project member
-         * @description Requires the project admin role. If the member created API keys that exceed the new role in the project, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.
+         * @description Requires the project admin role. If the member created API keys that exceed the new role in the project, set `api_keys`. Without it, the answer is 409 `conflict` and lists these keys.
          */
         put: operations["updateProjectMember"];
         post?: never;
@@ -2200,7 +2195,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member from a project
-         * @description Requires the project admin role. If the member created API keys that exceed the new role in the project, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.
+         * @description Requires the project admin role. If the member created API keys that exceed the new role in the project, set `api_keys`. Without it, the answer is 409 `conflict` and lists these keys.
          */
         delete: operations["removeProjectMember"];
         options?: never;
@@ -2419,14 +2414,14 @@ export interface paths {
         };
         /**
          * Export the data of a person or a browser
-         * @description JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: what the organization’s sites observed, and which of its lists they are in. Not charged; in the audit log; at most 100 in 24 hours. Give exactly one of hem, email and cookie_id.
+         * @description Returns JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: the data that the organization’s sites recorded, and the lists with the subject. Not charged. Recorded in the audit log. At most 100 exports in 24 hours. Give exactly one of hem, email and cookie_id.
          */
         get: operations["exportSubject"];
         put?: never;
         post?: never;
         /**
          * Erase a person or a browser
-         * @description Events, rejected events and links of the organization go, those on their way too. The subject also opts out, unless opt_out is false. Ask for the erasure until it is complete. Give exactly one of hem, email and cookie_id.
+         * @description Deletes events, rejected events and links of the organization, including those on their way. Also opts the subject out, unless opt_out is false. Read the erasure request until its status is complete. Give exactly one of hem, email and cookie_id.
          */
         delete: operations["eraseSubject"];
         options?: never;
@@ -2443,7 +2438,7 @@ export interface paths {
         };
         /**
          * List erasure requests
-         * @description Oldest first.
+         * @description Sorted by time, oldest first.
          */
         get: operations["listErasures"];
         put?: never;
@@ -2463,7 +2458,7 @@ export interface paths {
         };
         /**
          * Get an erasure request
-         * @description Whether it is complete.
+         * @description Returns the status of an erasure request.
          */
         get: operations["getErasure"];
         put?: never;
@@ -2483,13 +2478,13 @@ export interface paths {
         };
         /**
          * List opt-outs
-         * @description Of people and of browsers, oldest first.
+         * @description Returns the opt-outs of people and of browsers. Sorted by time, oldest first.
          */
         get: operations["listOptOuts"];
         put?: never;
         /**
          * Opt a person or a browser out
-         * @description Nothing of theirs is accepted any more, and no read says who they are. Give exactly one of hem, email and cookie_id.
+         * @description The collector then discards new events of the subject, and no read identifies them. Give exactly one of hem, email and cookie_id.
          */
         post: operations["createOptOut"];
         /**
@@ -2791,7 +2786,7 @@ export interface paths {
         };
         /**
          * Get your network
-         * @description Returns the network that the request came from, as `ignored_networks` of a project accepts it: an IPv4 address, or the /64 network of an IPv6 address.
+         * @description Returns the network that the request came from, in the form of `ignored_networks` of a project. This is an IPv4 address, or the /64 network of an IPv6 address.
          */
         get: operations["getOwnNetwork"];
         put?: never;
@@ -2895,13 +2890,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get one’s subscription to a project’s summary
-         * @description Each member has a setting of their own.
+         * Get your subscription to a project’s summary
+         * @description Requires a member. Each member has their own setting.
          */
         get: operations["getEmailSummary"];
         /**
          * Subscribe to a project’s summary by e-mail, or unsubscribe
-         * @description Figures of the period and the one before, top pages and sources: aggregates alone, without bots. It begins with the period that is under way. 503 `not_configured` where the service sends no mail.
+         * @description The mail has the figures of the period and the previous one, top pages and sources, without bots and without data about people. The first mail covers the current period. Returns 503 `not_configured` if the service sends no mail.
          */
         put: operations["setEmailSummary"];
         post?: never;
@@ -2922,7 +2917,7 @@ export interface paths {
         put?: never;
         /**
          * Unsubscribe from e-mail summaries
-         * @description By the link in each of them; mail programs ask it by themselves (RFC 8058).
+         * @description Called by the link in each mail, and by mail programs themselves (RFC 8058).
          */
         post: operations["unsubscribe"];
         delete?: never;
@@ -3571,7 +3566,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run of an export
-         * @description Requires the project admin role. Sends the current build of the audience, or the current members of the list, in chunks; later changes do not affect the run. Records are charged on the meter of the audience before they are sent; records of the build that were charged on the same UTC day are free. A run stops at an exceeded budget or limit. Returns 409 while a run is in progress, and `not_ready` before the audience is built. With a test key, the answer is the sample run; nothing is sent or charged.
+         * @description Requires the project admin role. Sends the current build of the audience, or the current members of the list, in chunks. Later changes do not affect the run. Records are charged on the meter of the audience before they are sent. Records of the build that were already charged on the same UTC day are free. A run stops at an exceeded budget or limit. Returns 409 while a run is in progress, and `not_ready` before the audience is built. With a test key, the answer is the sample run; nothing is sent or charged.
          */
         post: operations["createExportRun"];
         delete?: never;
@@ -3684,40 +3679,40 @@ export interface components {
         AnalyticsBots: {
             /** @description Events with `is_bot`. */
             events: number;
-            /** @description Distinct cookies of these events. A cookie with other events too is also in `overview`. */
+            /** @description Distinct cookies of these events. A cookie that also has other events is also in `overview`. */
             visitors: number;
-            /** @description Of these events, page views. */
+            /** @description Number of page views among these events. */
             page_views: number;
         };
         /** AnalyticsBreakdown */
         AnalyticsBreakdown: {
             values: components["schemas"]["AnalyticsValue"][];
-            /** @description True when the limit cut the values. */
+            /** @description True if the limit left out values. */
             has_more: boolean;
         };
         /** AnalyticsConversion */
         AnalyticsConversion: {
             name: string;
             filter: string;
-            /** @description Events that meet the goal. */
+            /** @description Events that match the goal. */
             events: number;
-            /** @description Distinct cookies of these. */
+            /** @description Distinct cookies of these events. */
             visitors: number;
-            /** @description Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none. */
+            /** @description Visitors of the goal, relative to all visitors that match the filter: from 0 to 1. Null without visitors. */
             rate: number | null;
         };
         /** AnalyticsConverted */
         AnalyticsConverted: {
-            /** @description Distinct cookies that reach any of the goals. */
+            /** @description Distinct cookies that reach at least one of the goals. */
             visitors: number;
-            /** @description Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none. */
+            /** @description Visitors of the goal, relative to all visitors that match the filter: from 0 to 1. Null without visitors. */
             rate: number | null;
         };
         /** AnalyticsGoal */
         AnalyticsGoal: {
             name: string;
             /**
-             * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
+             * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free.
              * @example event_type:eq:click,page_path:like:/checkout%
              */
             filter: string;
@@ -3725,7 +3720,7 @@ export interface components {
         /** AnalyticsGoals */
         AnalyticsGoals: {
             goals: components["schemas"]["AnalyticsGoal"][];
-            /** @description Grows with every change; 0 where no goals were ever given. */
+            /** @description Increases with every change. 0 if goals were never set. */
             version: number;
             updated_at: string | null;
         };
@@ -3733,20 +3728,20 @@ export interface components {
         AnalyticsOverview: {
             /** @description Events. */
             events: number;
-            /** @description Distinct cookies; without consent a cookie lasts a day. */
+            /** @description Distinct cookies. Without consent a cookie lasts one day. */
             visitors: number;
-            /** @description Of the events, page views. */
+            /** @description Number of page views. */
             page_views: number;
             /** @description Distinct session_id of the events. */
             sessions: number;
-            /** @description Of the sessions with page views, those with one alone, from 0 to 1; page views of the session that the filter leaves out count. Null of none. */
+            /** @description Share of sessions with exactly one page view among sessions with page views: from 0 to 1. Includes page views that the filter excludes. Null without such sessions. */
             bounce_rate: number | null;
-            /** @description From a page view to the next of its session, from the last to the session’s last event: the mean of the page views, in milliseconds. Null of none. */
+            /** @description Mean time on a page in milliseconds. It is measured to the next page view, and for the last page to the last event of the session. Null without page views. */
             time_on_page_ms: number | null;
         };
         /** AnalyticsPoint */
         AnalyticsPoint: {
-            /** @description When the interval begins. */
+            /** @description Start of the interval. */
             start_ms: number;
             events: number;
             /** @description Distinct cookies of the interval. */
@@ -3763,29 +3758,29 @@ export interface components {
         };
         /** AnalyticsValue */
         AnalyticsValue: {
-            /** @description As a filter takes it; null of events that have none. Of entry_page and exit_page a page_path. */
+            /** @description Value of the dimension, in the form of filter values. Null for events without one. For entry_page and exit_page a page_path. */
             value: string | null;
             /** @description Distinct cookies. */
             visitors: number;
-            /** @description Null of entry_page and exit_page. */
+            /** @description Null for entry_page and exit_page. */
             events: number | null;
-            /** @description Null of entry_page and exit_page. */
+            /** @description Null for entry_page and exit_page. */
             page_views: number | null;
-            /** @description Of entry_page and exit_page alone, else null. */
+            /** @description Only for entry_page and exit_page, otherwise null. */
             sessions: number | null;
         };
         /** AnalyticsVisitor */
         AnalyticsVisitor: {
             cookie_id: string;
-            /** @description True when it is known who the visitor is. */
+            /** @description True if the visitor is identified. */
             resolved: boolean;
-            /** @description Null without steps. */
+            /** @description Number of steps taken. Null without steps. */
             steps_taken: number | null;
-            /** @description Events in the window that meet the filter. */
+            /** @description Events in the window that match the filter. */
             events: number;
-            /** @description The first of them, epoch milliseconds. */
+            /** @description Time of the first of these events, epoch milliseconds. */
             first_ms: number;
-            /** @description The last of them. */
+            /** @description Time of the last of these events, epoch milliseconds. */
             last_ms: number;
         };
         /** ApiRequest */
@@ -3803,24 +3798,24 @@ export interface components {
                 kind: "key" | "member" | "share" | "job";
                 /** Format: uuid */
                 id: string;
-                /** @description What it is called now; null when it is gone. */
+                /** @description Current name. Null if it was deleted. */
                 name: string | null;
             };
             /** @enum {string} */
             mode: "live" | "test";
-            /** @description Null, like route to latency_ms, where the log does not have the request: a job, or longer ago. */
+            /** @description Null, like the fields from `route` to `latency_ms`, for jobs and for requests older than the log. */
             method: string | null;
             route: string | null;
-            /** @description Path and query. Of values that may tell of a person, or are secret, there is `…` instead. */
+            /** @description Path and query. `…` replaces secrets and values that may describe a person. */
             target: string | null;
             status: number | null;
-            /** @description Of answers other than 2xx. */
+            /** @description Error code of responses other than 2xx. */
             error: string | null;
             latency_ms: number | null;
             meter: ("events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive") | null;
-            /** @description Records charged, less those refunded. */
+            /** @description Records charged, minus refunds. */
             records: number;
-            /** @description What they cost, in millionths of the currency. */
+            /** @description Cost in millionths of the currency. */
             amount_micros: number;
         };
         /** Audience */
@@ -4023,32 +4018,32 @@ export interface components {
         Beacon: {
             /** Format: uuid */
             pixel_id: string;
-            /** @description The browser, where it has no cookie of the collector. Null: as consent false. */
+            /** @description Identifies the browser if it has no cookie of the collector. Null has the meaning of `consent: false`. */
             cookie_id?: string | null;
-            /** @description Whose browser it is: SHA-256 of the trimmed, lower-cased e-mail address. */
+            /** @description Person who uses the browser: SHA-256 of the trimmed, lower-cased e-mail address. */
             hem?: string;
             /** @enum {string} */
             hem_source?: "identify" | "form";
             /** @description HMAC-SHA256 of the hem, made by the site’s server with the pixel’s identify secret. */
             hem_signature?: string;
-            /** @description False: set no cookie, keep no id. */
+            /** @description False: do not set a cookie and do not store an id. */
             consent?: boolean;
-            /** @description The visitor’s address, of a back end’s beacon with a key; else it is not read. */
+            /** @description Address of the visitor, in a beacon of a back end with a key. Otherwise ignored. */
             client_ip?: string;
-            /** @description The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read. Without it the event has the User-Agent of the request. HTTP libraries count as bots (`is_bot`), which figures exclude. */
+            /** @description User-Agent of the visitor, in a beacon of a back end with a key. Otherwise ignored. Without it the event has the User-Agent of the request. HTTP libraries count as bots (`is_bot`), and figures exclude bots. */
             user_agent?: string;
             /**
              * Format: date-time
-             * @description The sender’s clock when it sent.
+             * @description Time of the sender’s clock when it sent the beacon.
              */
             sent_at: string;
             events: components["schemas"]["WebEvent"][];
         };
         /** BeaconReceipt */
         BeaconReceipt: {
-            /** @description The id that the events were stored under. */
+            /** @description Cookie id of the stored events. */
             cookie_id: string;
-            /** @description How many members of `events` were accepted: all that were neither rejected nor ignored. */
+            /** @description Number of accepted members of `events`: those neither rejected nor ignored. */
             accepted: number;
             rejected: {
                 event_id: string | null;
@@ -4064,18 +4059,18 @@ export interface components {
                 /** @description An explanation for people. */
                 message: string;
             }[];
-            /** @description Why the hem was refused; the events count all the same. */
+            /** @description Reason why the hem was refused. The events are stored in any case. */
             hem_rejected?: {
-                /** @description JSON pointer to what is wrong. */
+                /** @description JSON pointer to the invalid value. */
                 path: string;
                 message: string;
             };
             /**
-             * @description The key was good for this pixel: `client_ip` and `user_agent` were taken.
+             * @description The key was valid for this pixel: `client_ip` and `user_agent` were used.
              * @enum {boolean}
              */
             vouched?: true;
-            /** @description How many members of `events` were not stored because the project ignores their network, host or path. Absent if the project ignores no part of the beacon. */
+            /** @description Number of members of `events` that were not stored, because the project ignores their network, host or path. Absent if the project ignores no part of the beacon. */
             ignored?: number;
             /** @description The settings of the project that ignored events or the `hem`. */
             ignored_by?: ("ignored_networks" | "ignored_hosts" | "ignored_paths")[];
@@ -4165,16 +4160,16 @@ export interface components {
         /** ChargedMeta */
         ChargedMeta: {
             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-            /** @description Records of the answer that the meter counts. */
+            /** @description Records of the response that the meter counts. */
             records: number;
-            /** @description Records charged: 0 for a test key and for what was charged before. */
+            /** @description Records charged. 0 with a test key and for records that were charged earlier. */
             charged: number;
         };
         /** ClickEvent */
         ClickEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -4199,47 +4194,47 @@ export interface components {
         };
         /** Company */
         Company: {
-            /** @description Name as the company uses it. */
+            /** @description Name the company uses. */
             company_name: string | null;
-            /** @description Name in the register. */
+            /** @description Legal name in the company register. */
             company_legal_name: string | null;
-            /** @description Domain of the website, without www; companies are told apart by it. */
+            /** @description Domain of the website, without www. Identifies the company. */
             company_domain: string | null;
             /** @description Address of the website. */
             company_website_url: string | null;
-            /** @description What the company does, in a sentence or two. */
+            /** @description Description of the business, in one or two sentences. */
             company_description: string | null;
             /** @description Industry. */
             company_industry: string | null;
-            /** @description Industry, one step finer. */
+            /** @description Subdivision of the industry. */
             company_sub_industry: string | null;
             /** @description NAICS 2022 code of the main business. */
             company_naics_code: string | null;
             /** @description SIC code of the main business. */
             company_sic_code: string | null;
-            /** @description Form of ownership. */
+            /** @description Type of ownership. */
             company_type: string | null;
             /** @description Ticker of a listed company. */
             company_stock_symbol: string | null;
-            /** @description Exchange that a listed company trades at. */
+            /** @description Exchange on which a listed company is traded. */
             company_stock_exchange: string | null;
-            /** @description Year in which it was founded. */
+            /** @description Year of foundation. */
             company_founded_year: number | null;
             /** @description Employees. */
             company_employee_count: number | null;
-            /** @description Employees, as a range. */
+            /** @description Number of employees, as a range. */
             company_employee_range: string | null;
-            /** @description Employees now over employees a year ago, less one: 0.1 is ten percent more. */
+            /** @description Relative growth of employees in a year: 0.1 is ten percent more. */
             company_employee_growth: number | null;
             /** @description Yearly revenue in US dollars. */
             company_revenue_usd: number | null;
             /** @description Yearly revenue in US dollars, as a range. */
             company_revenue_range: string | null;
-            /** @description Venture money raised so far, in US dollars. */
+            /** @description Venture capital raised so far, in US dollars. */
             company_funding_total_usd: number | null;
-            /** @description The last round. */
+            /** @description Last round of venture capital. */
             company_funding_stage: string | null;
-            /** @description Main number, E.164. */
+            /** @description Main phone number, as E.164. */
             company_phone: string | null;
             /** @description Street and number of the headquarters. */
             company_street_address: string | null;
@@ -4257,22 +4252,22 @@ export interface components {
             company_twitter_url: string | null;
             /** @description Facebook page. */
             company_facebook_url: string | null;
-            /** @description Technologies the website shows, separated by commas. */
+            /** @description Technologies found on the website, separated by commas. */
             company_technologies: string | null;
-            /** @description What it offers, in keywords separated by commas. */
+            /** @description Products and services, as keywords separated by commas. */
             company_keywords: string | null;
-            /** @description Domain of the company it belongs to. */
+            /** @description Domain of the parent company. */
             company_parent_domain: string | null;
-            /** @description True when its customers are companies. */
+            /** @description True if the company sells to companies. */
             company_sells_to_businesses: boolean | null;
-            /** @description True when its customers are people. */
+            /** @description True if the company sells to people. */
             company_sells_to_consumers: boolean | null;
         };
         /** CopyEvent */
         CopyEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -4291,7 +4286,7 @@ export interface components {
             start_ms: number;
             /** @description End of the window, exclusive. */
             end_ms: number;
-            /** @description True when the limit cut the answer. */
+            /** @description True if the limit left out rows. */
             has_more: boolean;
             request_id: string;
         };
@@ -4306,7 +4301,7 @@ export interface components {
         CustomEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -4343,7 +4338,7 @@ export interface components {
         DownloadEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -4364,14 +4359,14 @@ export interface components {
             meter: string;
             /** @description Records that the same request would charge; the maximum if `exact` is false. */
             records_to_charge: number;
-            /** @description False if the exact number would reveal data about people that you chose: by address, by audiences of events or lists, by named companies, by intent rules, or by opt-outs. */
+            /** @description False if the exact number would reveal data about chosen people. Examples: filters by address, audiences of events or lists, named companies, intent rules, opt-outs. */
             exact: boolean;
         };
         /** EmailSummary */
         EmailSummary: {
-            /** @description Each Monday the week before, or on the first of a month that before, UTC. Null: never. */
+            /** @description weekly: each Monday, the previous week. monthly: on the first day, the previous month. Both in UTC. Null: never. */
             frequency: ("weekly" | "monthly") | null;
-            /** @description Whether this service sends mail. */
+            /** @description True if this service sends mail. */
             by_mail: boolean;
         };
         /** Erasure */
@@ -4380,7 +4375,7 @@ export interface components {
             erasure_id: string;
             status: "pending" | "complete";
             /**
-             * @description deleting: what is stored is being deleted; waiting: nothing is stored any longer, and what was on its way when it was asked for may still arrive, and goes too; complete.
+             * @description `deleting`: the service deletes stored data. `waiting`: no data is stored any more, but data that was received before the request may still arrive and is also deleted. `complete`: finished.
              * @enum {string}
              */
             step: "deleting" | "waiting" | "complete";
@@ -4389,11 +4384,11 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             requested_at: string;
-            /** @description When nothing was stored any longer. */
+            /** @description Time when no data was stored any more. */
             emptied_at: string | null;
             /**
              * Format: date-time
-             * @description It is complete then at the earliest; later where a collector still has something of before.
+             * @description Earliest time of completion. It is later if a collector still has earlier data.
              */
             complete_from: string;
             completed_at: string | null;
@@ -4416,17 +4411,17 @@ export interface components {
         };
         /**
          * Event
-         * @description An event. session_id and is_entry are in rows that select them.
+         * @description An event. session_id and is_entry are present only if select names them.
          */
         Event: WithRequired<components["schemas"]["SelectedEvent"], "event_id" | "event_type" | "ts_millis" | "timestamp" | "resolved" | "event_data" | "cookie_id" | "user_agent" | "referrer_url" | "client_ip" | "pixel_id" | "project_id" | "source" | "campaign_id" | "spend" | "page_url" | "page_host" | "page_path" | "browser" | "browser_version" | "os" | "os_version" | "device_type" | "is_bot" | "bot_reason" | "received_at" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type" | "click_id" | "referrer_host" | "country" | "region" | "city" | "language" | "screen_width" | "viewport_width">;
         /**
          * EventCount
-         * @description A group, with a member for each thing that group_by names.
+         * @description A group, with one member for each name in group_by.
          */
         EventCount: {
-            /** @description Events in the group. */
+            /** @description Number of events in the group. */
             count: number;
-            /** @description Distinct combinations of the fields named in distinct: rows that a page would have. */
+            /** @description Number of distinct combinations of the fields in distinct: the rows that pages would have. */
             distinct?: number;
         } & {
             [key: string]: unknown;
@@ -4436,7 +4431,7 @@ export interface components {
             event_id: string;
             /** @enum {string} */
             outcome: "stored" | "rejected" | "not_found";
-            /** @description The event, once in each project that has it: sent again, the same id is the same event. */
+            /** @description The event, once for each project that has it. Events with the same id count once. */
             stored: {
                 /** Format: uuid */
                 project_id: string;
@@ -4455,12 +4450,12 @@ export interface components {
                  */
                 received_at: string;
                 is_bot: boolean;
-                /** @description True when this browser opted out after it. */
+                /** @description True if this browser opted out after the event. */
                 opted_out: boolean;
-                /** @description True when its visitor is known now. */
+                /** @description True if the visitor is currently identified. */
                 resolved: boolean;
             }[];
-            /** @description Each time that an event of this id was rejected in the last thirty days, the latest first. */
+            /** @description Rejections of an event with this id in the last thirty days, latest first. */
             rejections: {
                 /**
                  * Format: date-time
@@ -4472,11 +4467,11 @@ export interface components {
                 /** Format: uuid */
                 pixel_id: string;
                 event_type: string | null;
-                /** @description JSON pointer to what is wrong with the event. */
+                /** @description JSON pointer to the invalid value in the event. */
                 path: string;
                 message: string;
             }[];
-            /** @description Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was left out, the latest first. */
+            /** @description Duplicates of the event in the last thirty days, latest first. Pages resend an event if an answer was lost. The service discards them. */
             duplicates: {
                 /**
                  * Format: date-time
@@ -4488,9 +4483,9 @@ export interface components {
                 /** @description Null for a DSP event. */
                 pixel_id: string | null;
             }[];
-            /** @description The possible reasons why an event is not found. on_its_way: it is not stored yet. bot_dropped: a pixel drops the events of bots. ignored: a project ignores the network, host or path of the event. opted_out: the visitor has opted out. deleted: it was deleted, or rejected more than thirty days ago. never_arrived: the collector did not receive it. */
+            /** @description Possible reasons why the event is not found. `on_its_way`: it is not stored yet. `bot_dropped`: the pixel drops events of bots. `ignored`: the project ignores its network, host or path. `opted_out`: the visitor opted out. `deleted`: it was deleted, or rejected more than thirty days ago. `never_arrived`: the collector did not receive it. */
             possible_reasons: ("on_its_way" | "bot_dropped" | "ignored" | "opted_out" | "deleted" | "never_arrived")[];
-            /** @description What was received before is stored. */
+            /** @description All events received before this time are stored. */
             complete_until: string | null;
             request_id: string;
         };
@@ -4498,7 +4493,7 @@ export interface components {
         EventType: {
             /** @enum {string} */
             source: "pixel" | "svcdsp";
-            /** @description Of pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download, custom. Of DSP campaigns: impression, click, whose event_data are url, campaign_id, spend and timestamp: a DSP’s click has no element. */
+            /** @description Events of pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download, custom. Events of DSP campaigns: impression, click, with url, campaign_id, spend and timestamp in event_data. A click from a DSP has no element. */
             event_type: string;
             /** @description JSON Schema of event_data. */
             event_data: {
@@ -4507,17 +4502,17 @@ export interface components {
         };
         /**
          * EventWithFullProfile
-         * @description An event, resolved where its visitor was identified: then it has the fields of a person too, null where nobody knows them. session_id and is_entry are in rows that select them.
+         * @description An event. If its visitor was identified, it also has profile fields, null if unknown. session_id and is_entry are present only if select names them.
          */
         EventWithFullProfile: WithRequired<components["schemas"]["SelectedEventWithFullProfile"], "event_id" | "event_type" | "ts_millis" | "timestamp" | "resolved" | "event_data" | "cookie_id" | "user_agent" | "referrer_url" | "client_ip" | "pixel_id" | "project_id" | "source" | "campaign_id" | "spend" | "page_url" | "page_host" | "page_path" | "browser" | "browser_version" | "os" | "os_version" | "device_type" | "is_bot" | "bot_reason" | "received_at" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type" | "click_id" | "referrer_host" | "country" | "region" | "city" | "language" | "screen_width" | "viewport_width" | "hem">;
         /**
          * EventWithHem
-         * @description An event. session_id and is_entry are in rows that select them.
+         * @description An event. session_id and is_entry are present only if select names them.
          */
         EventWithHem: WithRequired<components["schemas"]["SelectedEventWithHem"], "event_id" | "event_type" | "ts_millis" | "timestamp" | "resolved" | "event_data" | "cookie_id" | "user_agent" | "referrer_url" | "client_ip" | "pixel_id" | "project_id" | "source" | "campaign_id" | "spend" | "page_url" | "page_host" | "page_path" | "browser" | "browser_version" | "os" | "os_version" | "device_type" | "is_bot" | "bot_reason" | "received_at" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type" | "click_id" | "referrer_host" | "country" | "region" | "city" | "language" | "screen_width" | "viewport_width" | "hem">;
         /**
          * EventWithPte
-         * @description An event, resolved where its visitor was identified: then it has the fields of a person too, null where nobody knows them. session_id and is_entry are in rows that select them.
+         * @description An event. If its visitor was identified, it also has profile fields, null if unknown. session_id and is_entry are present only if select names them.
          */
         EventWithPte: WithRequired<components["schemas"]["SelectedEventWithPte"], "event_id" | "event_type" | "ts_millis" | "timestamp" | "resolved" | "event_data" | "cookie_id" | "user_agent" | "referrer_url" | "client_ip" | "pixel_id" | "project_id" | "source" | "campaign_id" | "spend" | "page_url" | "page_host" | "page_path" | "browser" | "browser_version" | "os" | "os_version" | "device_type" | "is_bot" | "bot_reason" | "received_at" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_term" | "utm_content" | "click_id_type" | "click_id" | "referrer_host" | "country" | "region" | "city" | "language" | "screen_width" | "viewport_width" | "hem">;
         /** Export */
@@ -4537,7 +4532,7 @@ export interface components {
              */
             integration_type: "hubspot" | "salesforce" | "s3" | "webhook" | "the_trade_desk" | "meta_ads";
             /**
-             * @description `ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), `hem` for all others; `csv`, `ndjson` and `parquet` for `s3`, `ndjson` for `webhook`.
+             * @description `ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), and `hem` is for all others. `csv`, `ndjson` and `parquet` are for `s3`, and `ndjson` is for `webhook`.
              * @enum {string}
              */
             output_format: "csv" | "ndjson" | "parquet" | "hem" | "ip_address" | "company_domain" | "crm";
@@ -4649,7 +4644,7 @@ export interface components {
             only_when_named?: boolean;
             /** @description All possible values, if the field has a fixed list. */
             values?: string[];
-            /** @description The same as data_type, under its name in version 1. */
+            /** @description The same as data_type. This is its name in version 1. */
             type: string;
         };
         /** FiguresMeta */
@@ -4664,7 +4659,7 @@ export interface components {
         FormSubmissionEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -4685,7 +4680,7 @@ export interface components {
         /** FunnelStep */
         FunnelStep: {
             filter: string;
-            /** @description Distinct cookies that got here. */
+            /** @description Distinct cookies that reached this step. */
             visitors: number;
         };
         /**
@@ -4694,28 +4689,28 @@ export interface components {
          */
         GivenPixelSettings: {
             /**
-             * @description granted: an id is kept from the start. Until the page says that consent is granted, cookieless: events go at once, without an id; hold: they wait in the page; off: nothing is even noted.
+             * @description State until the page reports consent. `granted`: events have a stored visitor id. `cookieless`: events are sent at once, without a visitor id. `hold`: events wait in the page. `off`: no events are recorded.
              * @default granted
              * @enum {unknown}
              */
             consent?: "granted" | "cookieless" | "hold" | "off";
             /**
-             * @description Treat Global Privacy Control and Do Not Track as no consent.
+             * @description Treat Global Privacy Control and Do Not Track as denied consent.
              * @default true
              */
             honour_gpc?: boolean;
             /**
-             * @description Longest text of a click or a copy, in characters.
+             * @description Maximum length of the text of a click or a copy, in characters.
              * @default 500
              */
             text_length_max?: number;
             /**
-             * @description CSS selectors of elements whose text is masked, as data-footfall-mask does.
+             * @description CSS selectors of elements whose text is masked, in addition to elements with `data-footfall-mask`.
              * @default []
              */
             mask_selectors?: string[];
             /**
-             * @description Query parameters taken out of every URL before anything is stored; those that hold secrets (token, key, email, password, code, …) always are.
+             * @description Query parameters removed from every URL before it is stored. Parameters that hold secrets (`token`, `key`, `email`, `password`, `code`, …) are always removed.
              * @default []
              */
             ignore_query_parameters?: string[];
@@ -4731,7 +4726,7 @@ export interface components {
              */
             search_parameters?: string[];
             /**
-             * @description File name extensions, in lower case, whose links are downloads.
+             * @description File name extensions, in lower case, of links that count as downloads.
              * @default [
              *       "pdf",
              *       "zip",
@@ -4760,53 +4755,53 @@ export interface components {
              */
             download_extensions?: string[];
             /**
-             * @description Hash e-mail addresses that visitors send in forms, in their browser, and link them to the visitor. The address itself never leaves the page; nothing is done without consent.
+             * @description Hash e-mail addresses in submitted forms, in the browser, and link them to the visitor. The address never leaves the page. Requires consent.
              * @default false
              */
             identify_forms?: boolean;
             /**
-             * @description Count a page view for each change of the fragment; fragments that are a path ("#/route", "#!/route") always are pages.
+             * @description Count a page view for each change of the fragment. Fragments that are a path (`#/route`, `#!/route`) always count.
              * @default false
              */
             track_hash?: boolean;
             /**
-             * @description Count a page view where history.replaceState changed only the query and the URL then rested for a second, as for filters that are pages.
+             * @description Count a page view if `history.replaceState` changed only the query and the URL then stayed the same for one second. For sites on which filters are pages.
              * @default false
              */
             track_query?: boolean;
             /**
-             * @description Also watch YouTube and Vimeo players.
+             * @description Record videos of YouTube and Vimeo players.
              * @default false
              */
             video_embeds?: boolean;
             /**
-             * @description Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.
+             * @description Measure LCP, INP, CLS, FCP and TTFB, and send them as custom events named `web_vitals`.
              * @default false
              */
             web_vitals?: boolean;
             /**
-             * @description Tell rage clicks (three within a second of each other at one place) and dead clicks (nothing happens within 2.5 s), as custom events named rage_click and dead_click.
+             * @description Detect rage clicks and dead clicks, and send them as custom events named `rage_click` and `dead_click`. Rage clicks: three at one place, each within a second of the previous one. Dead clicks: no change within 2.5 seconds.
              * @default false
              */
             frustration?: boolean;
             /**
-             * @description Do not store what bots send; otherwise it is stored and marked.
+             * @description true: events of bots are not stored. false: they are stored and marked with `is_bot`.
              * @default false
              */
             drop_bots?: boolean;
             /**
-             * @description The address stored as `client_ip`. full: the complete address, or `truncated` if the visitor has not consented; truncated: the /24 network of an IPv4 address or the /48 network of an IPv6 address; none: null. Country and bots are detected from the complete address first.
+             * @description Address stored as `client_ip`. `full`: the complete address, or `truncated` without consent of the visitor. `truncated`: the /24 network of an IPv4 address or the /48 network of an IPv6 address. `none`: null. Country and bots are detected from the complete address first.
              * @default truncated
              * @enum {unknown}
              */
             ip?: "full" | "truncated" | "none";
             /**
-             * @description Refuse to link a visitor to an e-mail address, by identify or by a form, without the signature of the site’s server. Events are accepted all the same.
+             * @description true: an e-mail address from `identify` or a form is linked only with the signature of the site’s server. Events are accepted in any case.
              * @default false
              */
             require_signed_identify?: boolean;
             /**
-             * @description Events older than this many days are deleted; null keeps them.
+             * @description Days after which events are deleted. Null: events are kept.
              * @default null
              */
             retention_days?: number | null;
@@ -4822,7 +4817,7 @@ export interface components {
             /** @description `identify`, `form`, `signed` or `loaded`. */
             source: string;
             /**
-             * @description By one of your own sites, or in the operator’s graph.
+             * @description Origin of the link: one of your own sites, or the operator’s graph.
              * @enum {string}
              */
             observed_by: "organization" | "operator";
@@ -4832,9 +4827,9 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             observed_at: string;
-            /** @description Whether reads go by it. */
+            /** @description True if reads use this link. */
             counts: boolean;
-            /** @description Why it counts or does not, for people. */
+            /** @description Explanation for people why the link is used or not. */
             reason: string;
         };
         /** Integration */
@@ -4993,13 +4988,13 @@ export interface components {
         };
         /** JourneyLink */
         JourneyLink: {
-            /** @description Which page of the session it is from, from 1. */
+            /** @description Position of the page in the session, from 1. */
             step: number;
-            /** @description A page_path; null: pages that are not told apart. */
+            /** @description A page_path. Null groups all other pages. */
             from_page: string | null;
-            /** @description The same of the next page; null where the session ends. */
+            /** @description A page_path of the next page. Null if the session ends or for other pages. */
             to_page: string | null;
-            /** @description True where the session has no further page. */
+            /** @description True if the session has no further page. */
             ends: boolean;
             sessions: number;
         };
@@ -5030,7 +5025,7 @@ export interface components {
         LegacyCountsMeta: {
             /** @description Start of the window, inclusive. */
             start_ms: number;
-            /** @description End of the window, as it was asked for. */
+            /** @description End of the window, as in the request. */
             end_ms: number;
             request_id: string;
             has_more: boolean;
@@ -5039,18 +5034,18 @@ export interface components {
         LegacyMeta: {
             /** @enum {string} */
             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-            /** @description Rows in this page. */
+            /** @description Number of rows in this page. */
             records: number;
             /** @description Records charged. */
             charged: number;
             /** @description Start of the window, inclusive. */
             start_ms: number;
-            /** @description End of the window, as it was asked for. */
+            /** @description End of the window, as in the request. */
             end_ms: number;
             request_id: string;
             offset: number;
             limit: number;
-            /** @description True when there are rows after these. */
+            /** @description True if there are more rows after this page. */
             has_more: boolean;
         };
         /** List */
@@ -5061,7 +5056,7 @@ export interface components {
             project_id: string;
             name: string;
             /**
-             * @description Type of the items: `emails` (stored as hems, never as addresses), `hems` (SHA-256 of the trimmed, lowercase address, in hex), `domains` of companies, `cookies` (browser ids).
+             * @description Type of the items. `emails`: stored as hems, never as addresses. `hems`: SHA-256 of the trimmed, lowercase address, in hex. `domains`: domains of companies. `cookies`: browser ids.
              * @enum {string}
              */
             kind: "emails" | "hems" | "domains" | "cookies";
@@ -5134,7 +5129,7 @@ export interface components {
         };
         /** LookupResult */
         LookupResult: {
-            /** @description Of the item, from 0. */
+            /** @description Position of the item, from 0. */
             index: number;
             id: string | null;
             matched: boolean;
@@ -5173,11 +5168,11 @@ export interface components {
         Meta: {
             tier: string;
             /**
-             * @description What the rows are charged as.
+             * @description Record type that is charged.
              * @enum {string}
              */
             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-            /** @description Rows in this page. */
+            /** @description Number of rows in this page. */
             records: number;
             /** @description Records charged. */
             charged: number;
@@ -5186,15 +5181,15 @@ export interface components {
             /** @description End of the window, exclusive. */
             end_ms: number;
             /**
-             * @description The order of the rows.
+             * @description Order of the rows.
              * @enum {string}
              */
             order: "desc" | "asc" | "received";
-            /** @description Every event with a received_at before it can be read; later ones may still be on their way. Null while no collector has told. Other formats have it as X-Footfall-Complete-Until. */
+            /** @description All events with an earlier received_at are available. Later ones may still be on their way. Null if no collector has reported yet. Other formats have it in the header X-Footfall-Complete-Until. */
             complete_until: string | null;
-            /** @description Where the next page begins; absent on the last. Of order=received always there, unless its end is given. */
+            /** @description Cursor of the next page. Absent on the last page. With order=received always present, unless the request has an end. */
             next_cursor?: string;
-            /** @description True when the limit cut the answer. */
+            /** @description True if the limit left out rows. */
             has_more: boolean;
             request_id: string;
         };
@@ -5203,7 +5198,7 @@ export interface components {
             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
             /** @description Price of 1,000 records. In micros. */
             micros_per_thousand: number;
-            /** @description Records of a calendar month (UTC) that cost nothing. */
+            /** @description Records of a calendar month (UTC) that are free. */
             free_records_per_month: number;
         };
         /** OperatorStatus */
@@ -5326,7 +5321,7 @@ export interface components {
         PageViewEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -5349,7 +5344,7 @@ export interface components {
         };
         /**
          * PersonLookup
-         * @description The person, or null where nobody is known.
+         * @description The person, or null for a miss.
          */
         PersonLookup: {
             matched: boolean;
@@ -5428,11 +5423,11 @@ export interface components {
         PixelInstallation: {
             /** Format: uuid */
             pixel_id: string;
-            /** @description Follows the pixel’s settings within minutes. */
+            /** @description URL of the script that follows the pixel’s settings within minutes. */
             script_url: string;
-            /** @description HTML that loads it. */
+            /** @description HTML that loads the script. */
             snippet: string;
-            /** @description Never changes. */
+            /** @description URL of the pinned script, which never changes. */
             pinned_url: string;
             /** @description For the `integrity` attribute. */
             integrity: string;
@@ -5442,28 +5437,28 @@ export interface components {
         /** PixelSettings */
         PixelSettings: {
             /**
-             * @description granted: an id is kept from the start. Until the page says that consent is granted, cookieless: events go at once, without an id; hold: they wait in the page; off: nothing is even noted.
+             * @description State until the page reports consent. `granted`: events have a stored visitor id. `cookieless`: events are sent at once, without a visitor id. `hold`: events wait in the page. `off`: no events are recorded.
              * @default granted
              * @enum {unknown}
              */
             consent: "granted" | "cookieless" | "hold" | "off";
             /**
-             * @description Treat Global Privacy Control and Do Not Track as no consent.
+             * @description Treat Global Privacy Control and Do Not Track as denied consent.
              * @default true
              */
             honour_gpc: boolean;
             /**
-             * @description Longest text of a click or a copy, in characters.
+             * @description Maximum length of the text of a click or a copy, in characters.
              * @default 500
              */
             text_length_max: number;
             /**
-             * @description CSS selectors of elements whose text is masked, as data-footfall-mask does.
+             * @description CSS selectors of elements whose text is masked, in addition to elements with `data-footfall-mask`.
              * @default []
              */
             mask_selectors: string[];
             /**
-             * @description Query parameters taken out of every URL before anything is stored; those that hold secrets (token, key, email, password, code, …) always are.
+             * @description Query parameters removed from every URL before it is stored. Parameters that hold secrets (`token`, `key`, `email`, `password`, `code`, …) are always removed.
              * @default []
              */
             ignore_query_parameters: string[];
@@ -5479,7 +5474,7 @@ export interface components {
              */
             search_parameters: string[];
             /**
-             * @description File name extensions, in lower case, whose links are downloads.
+             * @description File name extensions, in lower case, of links that count as downloads.
              * @default [
              *       "pdf",
              *       "zip",
@@ -5508,53 +5503,53 @@ export interface components {
              */
             download_extensions: string[];
             /**
-             * @description Hash e-mail addresses that visitors send in forms, in their browser, and link them to the visitor. The address itself never leaves the page; nothing is done without consent.
+             * @description Hash e-mail addresses in submitted forms, in the browser, and link them to the visitor. The address never leaves the page. Requires consent.
              * @default false
              */
             identify_forms: boolean;
             /**
-             * @description Count a page view for each change of the fragment; fragments that are a path ("#/route", "#!/route") always are pages.
+             * @description Count a page view for each change of the fragment. Fragments that are a path (`#/route`, `#!/route`) always count.
              * @default false
              */
             track_hash: boolean;
             /**
-             * @description Count a page view where history.replaceState changed only the query and the URL then rested for a second, as for filters that are pages.
+             * @description Count a page view if `history.replaceState` changed only the query and the URL then stayed the same for one second. For sites on which filters are pages.
              * @default false
              */
             track_query: boolean;
             /**
-             * @description Also watch YouTube and Vimeo players.
+             * @description Record videos of YouTube and Vimeo players.
              * @default false
              */
             video_embeds: boolean;
             /**
-             * @description Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.
+             * @description Measure LCP, INP, CLS, FCP and TTFB, and send them as custom events named `web_vitals`.
              * @default false
              */
             web_vitals: boolean;
             /**
-             * @description Tell rage clicks (three within a second of each other at one place) and dead clicks (nothing happens within 2.5 s), as custom events named rage_click and dead_click.
+             * @description Detect rage clicks and dead clicks, and send them as custom events named `rage_click` and `dead_click`. Rage clicks: three at one place, each within a second of the previous one. Dead clicks: no change within 2.5 seconds.
              * @default false
              */
             frustration: boolean;
             /**
-             * @description Do not store what bots send; otherwise it is stored and marked.
+             * @description true: events of bots are not stored. false: they are stored and marked with `is_bot`.
              * @default false
              */
             drop_bots: boolean;
             /**
-             * @description The address stored as `client_ip`. full: the complete address, or `truncated` if the visitor has not consented; truncated: the /24 network of an IPv4 address or the /48 network of an IPv6 address; none: null. Country and bots are detected from the complete address first.
+             * @description Address stored as `client_ip`. `full`: the complete address, or `truncated` without consent of the visitor. `truncated`: the /24 network of an IPv4 address or the /48 network of an IPv6 address. `none`: null. Country and bots are detected from the complete address first.
              * @default truncated
              * @enum {unknown}
              */
             ip: "full" | "truncated" | "none";
             /**
-             * @description Refuse to link a visitor to an e-mail address, by identify or by a form, without the signature of the site’s server. Events are accepted all the same.
+             * @description true: an e-mail address from `identify` or a form is linked only with the signature of the site’s server. Events are accepted in any case.
              * @default false
              */
             require_signed_identify: boolean;
             /**
-             * @description Events older than this many days are deleted; null keeps them.
+             * @description Days after which events are deleted. Null: events are kept.
              * @default null
              */
             retention_days: number | null;
@@ -5583,7 +5578,7 @@ export interface components {
         };
         /**
          * Profile
-         * @description What is known of a person; null where nobody knows it.
+         * @description Profile of a person. Unknown fields are null.
          */
         Profile: WithRequired<components["schemas"]["SelectedProfile"], "hem" | "pte_person_id" | "pte_household_id" | "maid" | "uid2" | "id5_id" | "ramp_id" | "first_name" | "middle_name" | "last_name" | "full_name" | "email" | "email_status" | "email_verified_at" | "business_email" | "personal_email" | "additional_emails" | "phone" | "direct_phone" | "mobile_phone" | "do_not_call" | "home_phone" | "linkedin_url" | "linkedin_headline" | "twitter_url" | "facebook_url" | "github_url" | "job_title" | "job_seniority" | "job_department" | "job_function" | "job_is_decision_maker" | "job_start_year" | "job_city" | "job_region" | "job_country" | "previous_job_title" | "previous_company_name" | "years_of_experience" | "skills" | "company_name" | "company_legal_name" | "company_domain" | "company_website_url" | "company_description" | "company_industry" | "company_sub_industry" | "company_naics_code" | "company_sic_code" | "company_type" | "company_stock_symbol" | "company_stock_exchange" | "company_founded_year" | "company_employee_count" | "company_employee_range" | "company_employee_growth" | "company_revenue_usd" | "company_revenue_range" | "company_funding_total_usd" | "company_funding_stage" | "company_phone" | "company_street_address" | "company_city" | "company_region" | "company_postal_code" | "company_country" | "company_linkedin_url" | "company_twitter_url" | "company_facebook_url" | "company_technologies" | "company_keywords" | "company_parent_domain" | "company_sells_to_businesses" | "company_sells_to_consumers" | "gender" | "birth_year" | "age" | "age_range" | "generation" | "marital_status" | "has_children" | "children_count" | "household_size" | "household_income_range" | "income_range" | "net_worth_range" | "credit_rating" | "education_level" | "occupation" | "home_language" | "is_home_owner" | "dwelling_type" | "home_value_usd" | "residence_years" | "home_street_address" | "home_city" | "home_region" | "home_postal_code" | "home_country" | "home_latitude" | "home_longitude" | "timezone" | "interests" | "purchase_categories" | "is_online_shopper" | "is_investor" | "is_donor" | "is_traveler" | "is_pet_owner" | "vehicle_make">;
         /** Project */
@@ -5649,12 +5644,12 @@ export interface components {
             pixel_id: string;
             event_id: string | null;
             event_type: string | null;
-            /** @description Of a whole beacon that was refused: the error that was answered, such as `origin not allowed`. A few a minute are kept of each, without what they held. */
+            /** @description For a complete beacon that was refused: the error of the answer, such as `origin not allowed`. The service stores a few a minute of each, without their content. */
             refusal: string | null;
-            /** @description JSON pointer to what is wrong with the event. */
+            /** @description JSON pointer to the invalid value in the event. */
             path: string;
             message: string;
-            /** @description The event as JSON, cut to 4,096 characters. */
+            /** @description The event as JSON, truncated to 4,096 characters. */
             event: string;
         };
         /** ResolutionStatistics */
@@ -5668,52 +5663,52 @@ export interface components {
             project_id?: string;
             /** Format: uuid */
             pixel_id?: string;
-            /** @description Events that pixels captured. */
+            /** @description Events that pixels recorded. */
             events: number;
-            /** @description Of these, events whose visitor is identified. */
+            /** @description Events of identified visitors. */
             resolved_events: number;
-            /** @description Distinct cookies; without consent a cookie lasts a day. */
+            /** @description Distinct cookies. Without consent a cookie lasts one day. */
             visitors: number;
-            /** @description Of these, cookies that belong to somebody known. */
+            /** @description Cookies of identified visitors. */
             resolved_visitors: number;
-            /** @description Deprecated, always null. A free number of people reveals who a chosen visitor is. A visitors route returns people. */
+            /** @description Deprecated, always null. A free count of people can identify a visitor. Read people from a visitors route. */
             people: number | null;
-            /** @description resolved_events ÷ events, from 0 to 1; null of none. */
+            /** @description resolved_events ÷ events, from 0 to 1. Null if there are none. */
             event_rate: number | null;
-            /** @description resolved_visitors ÷ visitors, from 0 to 1; null of none. */
+            /** @description resolved_visitors ÷ visitors, from 0 to 1. Null if there are none. */
             visitor_rate: number | null;
         };
         /** ResolutionTotal */
         ResolutionTotal: {
-            /** @description Events that pixels captured. */
+            /** @description Events that pixels recorded. */
             events: number;
-            /** @description Of these, events whose visitor is identified. */
+            /** @description Events of identified visitors. */
             resolved_events: number;
-            /** @description Distinct cookies; without consent a cookie lasts a day. */
+            /** @description Distinct cookies. Without consent a cookie lasts one day. */
             visitors: number;
-            /** @description Of these, cookies that belong to somebody known. */
+            /** @description Cookies of identified visitors. */
             resolved_visitors: number;
-            /** @description Deprecated, always null. A free number of people reveals who a chosen visitor is. A visitors route returns people. */
+            /** @description Deprecated, always null. A free count of people can identify a visitor. Read people from a visitors route. */
             people: number | null;
-            /** @description resolved_events ÷ events, from 0 to 1; null of none. */
+            /** @description resolved_events ÷ events, from 0 to 1. Null if there are none. */
             event_rate: number | null;
-            /** @description resolved_visitors ÷ visitors, from 0 to 1; null of none. */
+            /** @description resolved_visitors ÷ visitors, from 0 to 1. Null if there are none. */
             visitor_rate: number | null;
         };
         /** RetentionCohort */
         RetentionCohort: {
-            /** @description When the interval begins. */
+            /** @description Start of the interval. */
             start_ms: number;
-            /** @description Distinct cookies that began in it. */
+            /** @description Distinct cookies whose first event is in the interval. */
             visitors: number;
-            /** @description How many of them came in that interval, in the next, and so on to the window’s end. */
+            /** @description How many of them have events in this interval, in the next one, and so on until the end of the window. */
             returned: number[];
         };
         /** ScrollDepthEvent */
         ScrollDepthEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -5730,7 +5725,7 @@ export interface components {
         SearchEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -5747,7 +5742,7 @@ export interface components {
         SegmentBatch: {
             /** @description The id of the pixel, if basic authentication does not name it. Back ends send `PIXEL_ID:API_KEY:API_SECRET`. */
             writeKey?: string;
-            /** @description The clock of the sender when it sent. Times of a clock that is over a minute off are corrected. */
+            /** @description Time of the sender’s clock when it sent the message. Times are corrected if the clock is wrong by more than a minute. */
             sentAt?: string;
             batch: ({
                 /** @description The call: track, page, screen, identify, group or alias. */
@@ -5758,19 +5753,19 @@ export interface components {
         SegmentMessage: {
             /** @description The id of the pixel, if basic authentication does not name it. Back ends send `PIXEL_ID:API_KEY:API_SECRET`. */
             writeKey?: string;
-            /** @description The same id sent again is stored once. */
+            /** @description A message sent again with the same id is stored once. */
             messageId?: string;
-            /** @description The visitor. A uuid becomes `cookie_id`; other texts become a uuid that is always the same. */
+            /** @description Identifies the visitor. A UUID becomes `cookie_id`. Other texts become a UUID that is always the same. */
             anonymousId?: string;
-            /** @description The visitor, if there is no `anonymousId`. */
+            /** @description Identifies the visitor if there is no `anonymousId`. */
             userId?: string;
-            /** @description When it happened, by the clock of the sender: ISO 8601. */
+            /** @description Time of the message, by the clock of the sender: ISO 8601. */
             timestamp?: string;
             /** @description Replaces `timestamp`. */
             originalTimestamp?: string;
-            /** @description The clock of the sender when it sent. Times of a clock that is over a minute off are corrected. */
+            /** @description Time of the sender’s clock when it sent the message. Times are corrected if the clock is wrong by more than a minute. */
             sentAt?: string;
-            /** @description `page`, `screen`, `locale`, `campaign`, `library`, `app` and `consent`. `ip` and `userAgent` count only with an API key in the write key. */
+            /** @description `page`, `screen`, `locale`, `campaign`, `library`, `app` and `consent`. `ip` and `userAgent` require an API key in the write key. */
             context?: {
                 [key: string]: unknown;
             };
@@ -5790,14 +5785,14 @@ export interface components {
             };
             /** @description group: the group. */
             groupId?: string;
-            /** @description alias: the former id, which is not stored. */
+            /** @description alias: the previous id, which is not stored. */
             previousId?: string;
         };
         /** SegmentReceipt */
         SegmentReceipt: {
             /** @enum {boolean} */
             success: true;
-            /** @description The messages that were not stored, with reasons; absent if there are none. */
+            /** @description The messages that were not stored, with reasons. Absent if there are none. */
             rejected?: {
                 /** @description The position of the item in the request, from 0. */
                 index: number;
@@ -5817,98 +5812,98 @@ export interface components {
          * @description With `select`: the selected fields.
          */
         SelectedEvent: {
-            /** @description The id its sender gave the event. The same id sent again is the same event. */
+            /** @description Event id that the sender chose. An event sent again with the same id is stored once. */
             event_id?: string;
-            /** @description Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP campaigns (source svcdsp) impression or click. */
+            /** @description Type of the event. Pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download or custom. DSP campaigns (source svcdsp): impression or click. */
             event_type?: string;
             /**
              * Format: int64
-             * @description When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.
+             * @description Time of the event, Unix epoch milliseconds. Corrected if the visitor’s clock was wrong.
              */
             ts_millis?: number;
             /**
              * Format: date-time
-             * @description ts_millis as an ISO 8601 time in UTC.
+             * @description `ts_millis` as an ISO 8601 time in UTC.
              */
             timestamp?: string;
-            /** @description True when the visitor was identified. */
+            /** @description True if the visitor was identified. */
             resolved?: boolean | null;
-            /** @description The type’s own details, as a JSON string; of svcdsp events url, campaign_id, spend and timestamp. Filters may reach into it: event_data.url:eq:… */
+            /** @description Details of the event type, as a JSON string. For svcdsp events: url, campaign_id, spend and timestamp. Filters can read its members: event_data.url:eq:… */
             event_data?: string;
-            /** @description The visitor’s browser; without consent an id that changes every day and is kept nowhere. Of svcdsp events what the DSP tells, else the event’s own id. */
+            /** @description Identifies the visitor’s browser. Without consent, an id that changes every day and is not stored. For svcdsp events the id from the DSP, otherwise the id of the event. */
             cookie_id?: string;
-            /** @description The User-Agent header the event came with; null where there was none, or the DSP does not tell. */
+            /** @description User-Agent header of the request. Null without one, or if the DSP does not send it. */
             user_agent?: string | null;
-            /** @description Where the visitor came from: the page view’s referrer; null when there was none. */
+            /** @description Referrer of the page view, where the visitor came from. Null without a referrer. */
             referrer_url?: string | null;
-            /** @description The IPv4 or IPv6 address that sent the event, or its /24 or /48 network; null if the pixel stores no addresses or the DSP sends none. */
+            /** @description IPv4 or IPv6 address that sent the event, or its /24 or /48 network. Null if the pixel does not store addresses or the DSP does not send them. */
             client_ip?: string | null;
-            /** @description The pixel that captured the event; null for DSP events (source svcdsp). */
+            /** @description Pixel that recorded the event. Null for DSP events (source svcdsp). */
             pixel_id?: string | null;
-            /** @description The project the pixel belongs to. */
+            /** @description Project of the pixel. */
             project_id?: string;
-            /** @description pixel, or svcdsp for events of DSP campaigns. */
+            /** @description `pixel`, or `svcdsp` for events of DSP campaigns. */
             source?: string;
-            /** @description The DSP campaign of an svcdsp event. */
+            /** @description DSP campaign of an svcdsp event. */
             campaign_id?: string | null;
-            /** @description What an svcdsp event cost, in the currency of its campaign’s budget. */
+            /** @description Cost of an svcdsp event, in the currency of its campaign’s budget. */
             spend?: number | null;
-            /** @description The page the event happened on; null where the DSP does not tell. */
+            /** @description Page of the event. Null if the DSP does not send it. */
             page_url?: string | null;
-            /** @description Host of page_url; null where page_url is not an absolute URL. */
+            /** @description Host of `page_url`. Null if `page_url` is not an absolute URL. */
             page_host?: string | null;
-            /** @description Path of page_url, without query and fragment; null as page_host is. */
+            /** @description Path of `page_url`, without query and fragment. Null if `page_url` is not an absolute URL. */
             page_path?: string | null;
-            /** @description Browser name read from the user agent. */
+            /** @description Browser name, from the user agent. */
             browser?: string | null;
-            /** @description Browser version read from the user agent. */
+            /** @description Browser version, from the user agent. */
             browser_version?: string | null;
-            /** @description Operating system read from the user agent. */
+            /** @description Operating system, from the user agent. */
             os?: string | null;
-            /** @description Operating system version read from the user agent. */
+            /** @description Operating system version, from the user agent. */
             os_version?: string | null;
-            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded; null without a user agent. */
+            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded. Null without a user agent. */
             device_type?: string | null;
-            /** @description True when the sender looks automated; such events are marked, not dropped. */
+            /** @description True if the sender appears to be automated. Such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
+            /** @description Reason why the sender appears to be automated. `test` for events that `footfall check` sent. Null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
-             * @description When the collector received it, ISO 8601 in UTC.
+             * @description Time when the collector received the event, ISO 8601 in UTC.
              */
             received_at?: string;
-            /** @description Who sent the visitor: a search engine, a newsletter. The parameter utm_source of page_url. */
+            /** @description Source of the visit, such as a search engine or a newsletter. From the parameter utm_source of page_url. */
             utm_source?: string | null;
-            /** @description What kind of link it was: cpc, email, social. The parameter utm_medium of page_url. */
+            /** @description Medium of the link: cpc, email, social. From the parameter utm_medium of page_url. */
             utm_medium?: string | null;
-            /** @description The campaign the link belongs to. The parameter utm_campaign of page_url. */
+            /** @description Campaign of the link. From the parameter utm_campaign of page_url. */
             utm_campaign?: string | null;
-            /** @description The words that were paid for. The parameter utm_term of page_url. */
+            /** @description Paid search terms. From the parameter utm_term of page_url. */
             utm_term?: string | null;
-            /** @description Which of several links of a campaign it was. The parameter utm_content of page_url. */
+            /** @description Distinguishes several links of one campaign. From the parameter utm_content of page_url. */
             utm_content?: string | null;
-            /** @description Which advertiser’s click id page_url has: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid; the first of several. */
+            /** @description Name of the first click id parameter in page_url: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid. */
             click_id_type?: string | null;
-            /** @description The click id in page_url, whose kind click_id_type names. */
+            /** @description Click id in page_url. `click_id_type` names its parameter. */
             click_id?: string | null;
-            /** @description Host of referrer_url, written as page_host is. */
+            /** @description Host of referrer_url, in the form of page_host. */
             referrer_host?: string | null;
-            /** @description ISO 3166-1 alpha-2 code of the country that client_ip belongs to; null where the database does not know. */
+            /** @description Country of client_ip, ISO 3166-1 alpha-2. Null if the database does not contain the address. */
             country?: string | null;
-            /** @description Region of client_ip, in English, where the collector has a database of cities. */
+            /** @description Region of client_ip, in English. Null if the collector has no city database. */
             region?: string | null;
-            /** @description City of client_ip, in English, where the collector has a database of cities. */
+            /** @description City of client_ip, in English. Null if the collector has no city database. */
             city?: string | null;
-            /** @description The language the browser asks for first (Accept-Language), such as en-GB. */
+            /** @description Preferred language of the browser (first in Accept-Language), such as en-GB. */
             language?: string | null;
-            /** @description Width of the screen in CSS pixels; of page views. */
+            /** @description Width of the screen in CSS pixels. Only for page views. */
             screen_width?: number | null;
-            /** @description Width of the window in CSS pixels; of page views. */
+            /** @description Width of the window in CSS pixels. Only for page views. */
             viewport_width?: number | null;
-            /** @description The visit the event belongs to: a browser’s events in a project, until 30 minutes pass without one; a visit that has lasted a whole UTC day ends at the next midnight. Later events never change it, one that arrives late may: it can begin a visit earlier or join two. Null of svcdsp events. */
+            /** @description Session of the event. A session has the events of one browser in one project. It ends after 30 minutes without events. A session that lasted a complete UTC day ends at the next midnight. An event that arrives late can move the start of a session or join two sessions. Null for svcdsp events. */
             session_id?: string | null;
-            /** @description True of the first page view of a session, false of all other events, null of svcdsp events. */
+            /** @description True for the first page view of a session, false for all other events, null for svcdsp events. */
             is_entry?: boolean | null;
         };
         /**
@@ -5916,106 +5911,106 @@ export interface components {
          * @description With `select`: the selected fields.
          */
         SelectedEventWithFullProfile: {
-            /** @description The id its sender gave the event. The same id sent again is the same event. */
+            /** @description Event id that the sender chose. An event sent again with the same id is stored once. */
             event_id?: string;
-            /** @description Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP campaigns (source svcdsp) impression or click. */
+            /** @description Type of the event. Pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download or custom. DSP campaigns (source svcdsp): impression or click. */
             event_type?: string;
             /**
              * Format: int64
-             * @description When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.
+             * @description Time of the event, Unix epoch milliseconds. Corrected if the visitor’s clock was wrong.
              */
             ts_millis?: number;
             /**
              * Format: date-time
-             * @description ts_millis as an ISO 8601 time in UTC.
+             * @description `ts_millis` as an ISO 8601 time in UTC.
              */
             timestamp?: string;
-            /** @description True when the visitor was identified. */
+            /** @description True if the visitor was identified. */
             resolved?: boolean | null;
-            /** @description The type’s own details, as a JSON string; of svcdsp events url, campaign_id, spend and timestamp. Filters may reach into it: event_data.url:eq:… */
+            /** @description Details of the event type, as a JSON string. For svcdsp events: url, campaign_id, spend and timestamp. Filters can read its members: event_data.url:eq:… */
             event_data?: string;
-            /** @description The visitor’s browser; without consent an id that changes every day and is kept nowhere. Of svcdsp events what the DSP tells, else the event’s own id. */
+            /** @description Identifies the visitor’s browser. Without consent, an id that changes every day and is not stored. For svcdsp events the id from the DSP, otherwise the id of the event. */
             cookie_id?: string;
-            /** @description The User-Agent header the event came with; null where there was none, or the DSP does not tell. */
+            /** @description User-Agent header of the request. Null without one, or if the DSP does not send it. */
             user_agent?: string | null;
-            /** @description Where the visitor came from: the page view’s referrer; null when there was none. */
+            /** @description Referrer of the page view, where the visitor came from. Null without a referrer. */
             referrer_url?: string | null;
-            /** @description The IPv4 or IPv6 address that sent the event, or its /24 or /48 network; null if the pixel stores no addresses or the DSP sends none. */
+            /** @description IPv4 or IPv6 address that sent the event, or its /24 or /48 network. Null if the pixel does not store addresses or the DSP does not send them. */
             client_ip?: string | null;
-            /** @description The pixel that captured the event; null for DSP events (source svcdsp). */
+            /** @description Pixel that recorded the event. Null for DSP events (source svcdsp). */
             pixel_id?: string | null;
-            /** @description The project the pixel belongs to. */
+            /** @description Project of the pixel. */
             project_id?: string;
-            /** @description pixel, or svcdsp for events of DSP campaigns. */
+            /** @description `pixel`, or `svcdsp` for events of DSP campaigns. */
             source?: string;
-            /** @description The DSP campaign of an svcdsp event. */
+            /** @description DSP campaign of an svcdsp event. */
             campaign_id?: string | null;
-            /** @description What an svcdsp event cost, in the currency of its campaign’s budget. */
+            /** @description Cost of an svcdsp event, in the currency of its campaign’s budget. */
             spend?: number | null;
-            /** @description The page the event happened on; null where the DSP does not tell. */
+            /** @description Page of the event. Null if the DSP does not send it. */
             page_url?: string | null;
-            /** @description Host of page_url; null where page_url is not an absolute URL. */
+            /** @description Host of `page_url`. Null if `page_url` is not an absolute URL. */
             page_host?: string | null;
-            /** @description Path of page_url, without query and fragment; null as page_host is. */
+            /** @description Path of `page_url`, without query and fragment. Null if `page_url` is not an absolute URL. */
             page_path?: string | null;
-            /** @description Browser name read from the user agent. */
+            /** @description Browser name, from the user agent. */
             browser?: string | null;
-            /** @description Browser version read from the user agent. */
+            /** @description Browser version, from the user agent. */
             browser_version?: string | null;
-            /** @description Operating system read from the user agent. */
+            /** @description Operating system, from the user agent. */
             os?: string | null;
-            /** @description Operating system version read from the user agent. */
+            /** @description Operating system version, from the user agent. */
             os_version?: string | null;
-            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded; null without a user agent. */
+            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded. Null without a user agent. */
             device_type?: string | null;
-            /** @description True when the sender looks automated; such events are marked, not dropped. */
+            /** @description True if the sender appears to be automated. Such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
+            /** @description Reason why the sender appears to be automated. `test` for events that `footfall check` sent. Null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
-             * @description When the collector received it, ISO 8601 in UTC.
+             * @description Time when the collector received the event, ISO 8601 in UTC.
              */
             received_at?: string;
-            /** @description Who sent the visitor: a search engine, a newsletter. The parameter utm_source of page_url. */
+            /** @description Source of the visit, such as a search engine or a newsletter. From the parameter utm_source of page_url. */
             utm_source?: string | null;
-            /** @description What kind of link it was: cpc, email, social. The parameter utm_medium of page_url. */
+            /** @description Medium of the link: cpc, email, social. From the parameter utm_medium of page_url. */
             utm_medium?: string | null;
-            /** @description The campaign the link belongs to. The parameter utm_campaign of page_url. */
+            /** @description Campaign of the link. From the parameter utm_campaign of page_url. */
             utm_campaign?: string | null;
-            /** @description The words that were paid for. The parameter utm_term of page_url. */
+            /** @description Paid search terms. From the parameter utm_term of page_url. */
             utm_term?: string | null;
-            /** @description Which of several links of a campaign it was. The parameter utm_content of page_url. */
+            /** @description Distinguishes several links of one campaign. From the parameter utm_content of page_url. */
             utm_content?: string | null;
-            /** @description Which advertiser’s click id page_url has: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid; the first of several. */
+            /** @description Name of the first click id parameter in page_url: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid. */
             click_id_type?: string | null;
-            /** @description The click id in page_url, whose kind click_id_type names. */
+            /** @description Click id in page_url. `click_id_type` names its parameter. */
             click_id?: string | null;
-            /** @description Host of referrer_url, written as page_host is. */
+            /** @description Host of referrer_url, in the form of page_host. */
             referrer_host?: string | null;
-            /** @description ISO 3166-1 alpha-2 code of the country that client_ip belongs to; null where the database does not know. */
+            /** @description Country of client_ip, ISO 3166-1 alpha-2. Null if the database does not contain the address. */
             country?: string | null;
-            /** @description Region of client_ip, in English, where the collector has a database of cities. */
+            /** @description Region of client_ip, in English. Null if the collector has no city database. */
             region?: string | null;
-            /** @description City of client_ip, in English, where the collector has a database of cities. */
+            /** @description City of client_ip, in English. Null if the collector has no city database. */
             city?: string | null;
-            /** @description The language the browser asks for first (Accept-Language), such as en-GB. */
+            /** @description Preferred language of the browser (first in Accept-Language), such as en-GB. */
             language?: string | null;
-            /** @description Width of the screen in CSS pixels; of page views. */
+            /** @description Width of the screen in CSS pixels. Only for page views. */
             screen_width?: number | null;
-            /** @description Width of the window in CSS pixels; of page views. */
+            /** @description Width of the window in CSS pixels. Only for page views. */
             viewport_width?: number | null;
-            /** @description Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor. */
+            /** @description Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors. */
             hem?: string | null;
-            /** @description The visit the event belongs to: a browser’s events in a project, until 30 minutes pass without one; a visit that has lasted a whole UTC day ends at the next midnight. Later events never change it, one that arrives late may: it can begin a visit earlier or join two. Null of svcdsp events. */
+            /** @description Session of the event. A session has the events of one browser in one project. It ends after 30 minutes without events. A session that lasted a complete UTC day ends at the next midnight. An event that arrives late can move the start of a session or join two sessions. Null for svcdsp events. */
             session_id?: string | null;
-            /** @description True of the first page view of a session, false of all other events, null of svcdsp events. */
+            /** @description True for the first page view of a session, false for all other events, null for svcdsp events. */
             is_entry?: boolean | null;
-            /** @description The person in the exchange’s graph; the same for all of their addresses and devices. */
+            /** @description Person in the exchange’s graph. The same for all addresses and devices of the person. */
             pte_person_id?: string | null;
-            /** @description The household the person lives in, in the exchange’s graph. */
+            /** @description Household of the person in the exchange’s graph. */
             pte_household_id?: string | null;
-            /** @description Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a uuid. */
+            /** @description Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a UUID. */
             maid?: string | null;
             /** @description Unified ID 2.0 raw UID, base64. */
             uid2?: string | null;
@@ -6025,37 +6020,37 @@ export interface components {
             ramp_id?: string | null;
             /** @description Given name. */
             first_name?: string | null;
-            /** @description Middle name or its initial. */
+            /** @description Middle name or initial. */
             middle_name?: string | null;
             /** @description Family name. */
             last_name?: string | null;
-            /** @description The whole name as it is written. */
+            /** @description Full name, as written. */
             full_name?: string | null;
-            /** @description The best address to write to: the business e-mail, else the personal one. */
+            /** @description Preferred address: the business e-mail, otherwise the personal one. */
             email?: string | null;
-            /** @description Whether mail to email arrives. */
+            /** @description Whether mail to `email` is delivered. */
             email_status?: string | null;
-            /** @description When email was last seen to work. */
+            /** @description Time when `email` was last verified. */
             email_verified_at?: string | null;
             /** @description E-mail address at the company’s domain. */
             business_email?: string | null;
             /** @description E-mail address at a mail provider. */
             personal_email?: string | null;
-            /** @description Further addresses, separated by commas. */
+            /** @description Other e-mail addresses, separated by commas. */
             additional_emails?: string | null;
-            /** @description The best number to call: direct, else mobile, else home; E.164 like all numbers. */
+            /** @description Preferred phone number: direct, otherwise mobile, otherwise home. All numbers are in E.164 format. */
             phone?: string | null;
-            /** @description Number at the person’s desk. */
+            /** @description Direct business number. */
             direct_phone?: string | null;
             /** @description Mobile number. */
             mobile_phone?: string | null;
-            /** @description True when a number of the person is on a do-not-call list. */
+            /** @description True if a number of the person is on a do-not-call list. */
             do_not_call?: boolean | null;
-            /** @description Number at home. */
+            /** @description Home number. */
             home_phone?: string | null;
             /** @description LinkedIn profile. */
             linkedin_url?: string | null;
-            /** @description The line below the name on LinkedIn. */
+            /** @description Headline on LinkedIn. */
             linkedin_headline?: string | null;
             /** @description X (Twitter) profile. */
             twitter_url?: string | null;
@@ -6063,17 +6058,17 @@ export interface components {
             facebook_url?: string | null;
             /** @description GitHub profile. */
             github_url?: string | null;
-            /** @description Title at the present company, as the person writes it. */
+            /** @description Current job title, as the person writes it. */
             job_title?: string | null;
-            /** @description How high the position is. */
+            /** @description Seniority of the position. */
             job_seniority?: string | null;
-            /** @description The part of the company the person works in. */
+            /** @description Department of the company in which the person works. */
             job_department?: string | null;
-            /** @description What the person does there, finer than the department. */
+            /** @description Function of the person within the department. */
             job_function?: string | null;
-            /** @description True when purchases of the department are the person’s to decide. */
+            /** @description True if the person decides about purchases of the department. */
             job_is_decision_maker?: boolean | null;
-            /** @description Year in which the person took the position. */
+            /** @description Year in which the person started the current position. */
             job_start_year?: number | null;
             /** @description City of the office. */
             job_city?: string | null;
@@ -6081,55 +6076,55 @@ export interface components {
             job_region?: string | null;
             /** @description Country of the office, ISO 3166-1 alpha-2. */
             job_country?: string | null;
-            /** @description Title at the company before. */
+            /** @description Title at the previous company. */
             previous_job_title?: string | null;
-            /** @description The company before. */
+            /** @description Name of the previous company. */
             previous_company_name?: string | null;
-            /** @description Years in working life. */
+            /** @description Years of work experience. */
             years_of_experience?: number | null;
-            /** @description Skills the person claims, separated by commas. */
+            /** @description Skills that the person lists, separated by commas. */
             skills?: string | null;
-            /** @description Name as the company uses it. */
+            /** @description Name the company uses. */
             company_name?: string | null;
-            /** @description Name in the register. */
+            /** @description Legal name in the company register. */
             company_legal_name?: string | null;
-            /** @description Domain of the website, without www; companies are told apart by it. */
+            /** @description Domain of the website, without www. Identifies the company. */
             company_domain?: string | null;
             /** @description Address of the website. */
             company_website_url?: string | null;
-            /** @description What the company does, in a sentence or two. */
+            /** @description Description of the business, in one or two sentences. */
             company_description?: string | null;
             /** @description Industry. */
             company_industry?: string | null;
-            /** @description Industry, one step finer. */
+            /** @description Subdivision of the industry. */
             company_sub_industry?: string | null;
             /** @description NAICS 2022 code of the main business. */
             company_naics_code?: string | null;
             /** @description SIC code of the main business. */
             company_sic_code?: string | null;
-            /** @description Form of ownership. */
+            /** @description Type of ownership. */
             company_type?: string | null;
             /** @description Ticker of a listed company. */
             company_stock_symbol?: string | null;
-            /** @description Exchange that a listed company trades at. */
+            /** @description Exchange on which a listed company is traded. */
             company_stock_exchange?: string | null;
-            /** @description Year in which it was founded. */
+            /** @description Year of foundation. */
             company_founded_year?: number | null;
             /** @description Employees. */
             company_employee_count?: number | null;
-            /** @description Employees, as a range. */
+            /** @description Number of employees, as a range. */
             company_employee_range?: string | null;
-            /** @description Employees now over employees a year ago, less one: 0.1 is ten percent more. */
+            /** @description Relative growth of employees in a year: 0.1 is ten percent more. */
             company_employee_growth?: number | null;
             /** @description Yearly revenue in US dollars. */
             company_revenue_usd?: number | null;
             /** @description Yearly revenue in US dollars, as a range. */
             company_revenue_range?: string | null;
-            /** @description Venture money raised so far, in US dollars. */
+            /** @description Venture capital raised so far, in US dollars. */
             company_funding_total_usd?: number | null;
-            /** @description The last round. */
+            /** @description Last round of venture capital. */
             company_funding_stage?: string | null;
-            /** @description Main number, E.164. */
+            /** @description Main phone number, as E.164. */
             company_phone?: string | null;
             /** @description Street and number of the headquarters. */
             company_street_address?: string | null;
@@ -6147,33 +6142,33 @@ export interface components {
             company_twitter_url?: string | null;
             /** @description Facebook page. */
             company_facebook_url?: string | null;
-            /** @description Technologies the website shows, separated by commas. */
+            /** @description Technologies found on the website, separated by commas. */
             company_technologies?: string | null;
-            /** @description What it offers, in keywords separated by commas. */
+            /** @description Products and services, as keywords separated by commas. */
             company_keywords?: string | null;
-            /** @description Domain of the company it belongs to. */
+            /** @description Domain of the parent company. */
             company_parent_domain?: string | null;
-            /** @description True when its customers are companies. */
+            /** @description True if the company sells to companies. */
             company_sells_to_businesses?: boolean | null;
-            /** @description True when its customers are people. */
+            /** @description True if the company sells to people. */
             company_sells_to_consumers?: boolean | null;
             /** @description Gender. */
             gender?: string | null;
             /** @description Year of birth. */
             birth_year?: number | null;
-            /** @description Age in years when the profile was last loaded. */
+            /** @description Age in years at the last load of the profile. */
             age?: number | null;
             /** @description Age in years, as a range. */
             age_range?: string | null;
-            /** @description Generation by birth_year. */
+            /** @description Generation, from `birth_year`. */
             generation?: string | null;
             /** @description Marital status. */
             marital_status?: string | null;
-            /** @description True when children live in the household. */
+            /** @description True if children live in the household. */
             has_children?: boolean | null;
-            /** @description Children in the household. */
+            /** @description Number of children in the household. */
             children_count?: number | null;
-            /** @description People in the household. */
+            /** @description Number of people in the household. */
             household_size?: number | null;
             /** @description Yearly income of the household in US dollars. */
             household_income_range?: string | null;
@@ -6181,53 +6176,53 @@ export interface components {
             income_range?: string | null;
             /** @description Net worth of the household in US dollars. */
             net_worth_range?: string | null;
-            /** @description Modelled credit standing. */
+            /** @description Modelled credit rating. */
             credit_rating?: string | null;
-            /** @description Highest degree. */
+            /** @description Highest education level. */
             education_level?: string | null;
-            /** @description Occupation in the words of the census. */
+            /** @description Occupation, as the US census names it. */
             occupation?: string | null;
             /** @description Language spoken at home, ISO 639-1. */
             home_language?: string | null;
-            /** @description True when the household owns its home. */
+            /** @description True if the household owns its home. */
             is_home_owner?: boolean | null;
-            /** @description What the household lives in. */
+            /** @description Type of home. */
             dwelling_type?: string | null;
             /** @description Estimated value of the home in US dollars. */
             home_value_usd?: number | null;
-            /** @description Years the household has lived there. */
+            /** @description Years in the current home. */
             residence_years?: number | null;
-            /** @description Street and number at home. */
+            /** @description Street and number of the home. */
             home_street_address?: string | null;
-            /** @description City at home. */
+            /** @description City of the home. */
             home_city?: string | null;
-            /** @description State or province at home. */
+            /** @description State or province of the home. */
             home_region?: string | null;
-            /** @description Postal code at home. */
+            /** @description Postal code of the home. */
             home_postal_code?: string | null;
-            /** @description Country at home, ISO 3166-1 alpha-2. */
+            /** @description Country of the home, ISO 3166-1 alpha-2. */
             home_country?: string | null;
-            /** @description Latitude of the postal code, degrees. */
+            /** @description Latitude of the postal code, in degrees. */
             home_latitude?: number | null;
-            /** @description Longitude of the postal code, degrees. */
+            /** @description Longitude of the postal code, in degrees. */
             home_longitude?: number | null;
-            /** @description IANA time zone at home. */
+            /** @description IANA time zone of the home. */
             timezone?: string | null;
             /** @description Interests, separated by commas. */
             interests?: string | null;
-            /** @description What the person has bought lately, categories separated by commas. */
+            /** @description Categories of recent purchases, separated by commas. */
             purchase_categories?: string | null;
-            /** @description True for people who mostly buy online. */
+            /** @description True if the person mostly buys online. */
             is_online_shopper?: boolean | null;
-            /** @description True for people who hold securities. */
+            /** @description True if the person holds securities. */
             is_investor?: boolean | null;
-            /** @description True for people who give to charities. */
+            /** @description True if the person donates to charities. */
             is_donor?: boolean | null;
-            /** @description True for people who travel several times a year. */
+            /** @description True if the person travels several times a year. */
             is_traveler?: boolean | null;
-            /** @description True when a pet lives in the household. */
+            /** @description True if a pet lives in the household. */
             is_pet_owner?: boolean | null;
-            /** @description Make of the household’s main car. */
+            /** @description Make of the main car of the household. */
             vehicle_make?: string | null;
         };
         /**
@@ -6235,100 +6230,100 @@ export interface components {
          * @description With `select`: the selected fields.
          */
         SelectedEventWithHem: {
-            /** @description The id its sender gave the event. The same id sent again is the same event. */
+            /** @description Event id that the sender chose. An event sent again with the same id is stored once. */
             event_id?: string;
-            /** @description Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP campaigns (source svcdsp) impression or click. */
+            /** @description Type of the event. Pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download or custom. DSP campaigns (source svcdsp): impression or click. */
             event_type?: string;
             /**
              * Format: int64
-             * @description When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.
+             * @description Time of the event, Unix epoch milliseconds. Corrected if the visitor’s clock was wrong.
              */
             ts_millis?: number;
             /**
              * Format: date-time
-             * @description ts_millis as an ISO 8601 time in UTC.
+             * @description `ts_millis` as an ISO 8601 time in UTC.
              */
             timestamp?: string;
-            /** @description True when the visitor was identified. */
+            /** @description True if the visitor was identified. */
             resolved?: boolean | null;
-            /** @description The type’s own details, as a JSON string; of svcdsp events url, campaign_id, spend and timestamp. Filters may reach into it: event_data.url:eq:… */
+            /** @description Details of the event type, as a JSON string. For svcdsp events: url, campaign_id, spend and timestamp. Filters can read its members: event_data.url:eq:… */
             event_data?: string;
-            /** @description The visitor’s browser; without consent an id that changes every day and is kept nowhere. Of svcdsp events what the DSP tells, else the event’s own id. */
+            /** @description Identifies the visitor’s browser. Without consent, an id that changes every day and is not stored. For svcdsp events the id from the DSP, otherwise the id of the event. */
             cookie_id?: string;
-            /** @description The User-Agent header the event came with; null where there was none, or the DSP does not tell. */
+            /** @description User-Agent header of the request. Null without one, or if the DSP does not send it. */
             user_agent?: string | null;
-            /** @description Where the visitor came from: the page view’s referrer; null when there was none. */
+            /** @description Referrer of the page view, where the visitor came from. Null without a referrer. */
             referrer_url?: string | null;
-            /** @description The IPv4 or IPv6 address that sent the event, or its /24 or /48 network; null if the pixel stores no addresses or the DSP sends none. */
+            /** @description IPv4 or IPv6 address that sent the event, or its /24 or /48 network. Null if the pixel does not store addresses or the DSP does not send them. */
             client_ip?: string | null;
-            /** @description The pixel that captured the event; null for DSP events (source svcdsp). */
+            /** @description Pixel that recorded the event. Null for DSP events (source svcdsp). */
             pixel_id?: string | null;
-            /** @description The project the pixel belongs to. */
+            /** @description Project of the pixel. */
             project_id?: string;
-            /** @description pixel, or svcdsp for events of DSP campaigns. */
+            /** @description `pixel`, or `svcdsp` for events of DSP campaigns. */
             source?: string;
-            /** @description The DSP campaign of an svcdsp event. */
+            /** @description DSP campaign of an svcdsp event. */
             campaign_id?: string | null;
-            /** @description What an svcdsp event cost, in the currency of its campaign’s budget. */
+            /** @description Cost of an svcdsp event, in the currency of its campaign’s budget. */
             spend?: number | null;
-            /** @description The page the event happened on; null where the DSP does not tell. */
+            /** @description Page of the event. Null if the DSP does not send it. */
             page_url?: string | null;
-            /** @description Host of page_url; null where page_url is not an absolute URL. */
+            /** @description Host of `page_url`. Null if `page_url` is not an absolute URL. */
             page_host?: string | null;
-            /** @description Path of page_url, without query and fragment; null as page_host is. */
+            /** @description Path of `page_url`, without query and fragment. Null if `page_url` is not an absolute URL. */
             page_path?: string | null;
-            /** @description Browser name read from the user agent. */
+            /** @description Browser name, from the user agent. */
             browser?: string | null;
-            /** @description Browser version read from the user agent. */
+            /** @description Browser version, from the user agent. */
             browser_version?: string | null;
-            /** @description Operating system read from the user agent. */
+            /** @description Operating system, from the user agent. */
             os?: string | null;
-            /** @description Operating system version read from the user agent. */
+            /** @description Operating system version, from the user agent. */
             os_version?: string | null;
-            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded; null without a user agent. */
+            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded. Null without a user agent. */
             device_type?: string | null;
-            /** @description True when the sender looks automated; such events are marked, not dropped. */
+            /** @description True if the sender appears to be automated. Such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
+            /** @description Reason why the sender appears to be automated. `test` for events that `footfall check` sent. Null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
-             * @description When the collector received it, ISO 8601 in UTC.
+             * @description Time when the collector received the event, ISO 8601 in UTC.
              */
             received_at?: string;
-            /** @description Who sent the visitor: a search engine, a newsletter. The parameter utm_source of page_url. */
+            /** @description Source of the visit, such as a search engine or a newsletter. From the parameter utm_source of page_url. */
             utm_source?: string | null;
-            /** @description What kind of link it was: cpc, email, social. The parameter utm_medium of page_url. */
+            /** @description Medium of the link: cpc, email, social. From the parameter utm_medium of page_url. */
             utm_medium?: string | null;
-            /** @description The campaign the link belongs to. The parameter utm_campaign of page_url. */
+            /** @description Campaign of the link. From the parameter utm_campaign of page_url. */
             utm_campaign?: string | null;
-            /** @description The words that were paid for. The parameter utm_term of page_url. */
+            /** @description Paid search terms. From the parameter utm_term of page_url. */
             utm_term?: string | null;
-            /** @description Which of several links of a campaign it was. The parameter utm_content of page_url. */
+            /** @description Distinguishes several links of one campaign. From the parameter utm_content of page_url. */
             utm_content?: string | null;
-            /** @description Which advertiser’s click id page_url has: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid; the first of several. */
+            /** @description Name of the first click id parameter in page_url: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid. */
             click_id_type?: string | null;
-            /** @description The click id in page_url, whose kind click_id_type names. */
+            /** @description Click id in page_url. `click_id_type` names its parameter. */
             click_id?: string | null;
-            /** @description Host of referrer_url, written as page_host is. */
+            /** @description Host of referrer_url, in the form of page_host. */
             referrer_host?: string | null;
-            /** @description ISO 3166-1 alpha-2 code of the country that client_ip belongs to; null where the database does not know. */
+            /** @description Country of client_ip, ISO 3166-1 alpha-2. Null if the database does not contain the address. */
             country?: string | null;
-            /** @description Region of client_ip, in English, where the collector has a database of cities. */
+            /** @description Region of client_ip, in English. Null if the collector has no city database. */
             region?: string | null;
-            /** @description City of client_ip, in English, where the collector has a database of cities. */
+            /** @description City of client_ip, in English. Null if the collector has no city database. */
             city?: string | null;
-            /** @description The language the browser asks for first (Accept-Language), such as en-GB. */
+            /** @description Preferred language of the browser (first in Accept-Language), such as en-GB. */
             language?: string | null;
-            /** @description Width of the screen in CSS pixels; of page views. */
+            /** @description Width of the screen in CSS pixels. Only for page views. */
             screen_width?: number | null;
-            /** @description Width of the window in CSS pixels; of page views. */
+            /** @description Width of the window in CSS pixels. Only for page views. */
             viewport_width?: number | null;
-            /** @description Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor. */
+            /** @description Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors. */
             hem?: string | null;
-            /** @description The visit the event belongs to: a browser’s events in a project, until 30 minutes pass without one; a visit that has lasted a whole UTC day ends at the next midnight. Later events never change it, one that arrives late may: it can begin a visit earlier or join two. Null of svcdsp events. */
+            /** @description Session of the event. A session has the events of one browser in one project. It ends after 30 minutes without events. A session that lasted a complete UTC day ends at the next midnight. An event that arrives late can move the start of a session or join two sessions. Null for svcdsp events. */
             session_id?: string | null;
-            /** @description True of the first page view of a session, false of all other events, null of svcdsp events. */
+            /** @description True for the first page view of a session, false for all other events, null for svcdsp events. */
             is_entry?: boolean | null;
         };
         /**
@@ -6336,106 +6331,106 @@ export interface components {
          * @description With `select`: the selected fields.
          */
         SelectedEventWithPte: {
-            /** @description The id its sender gave the event. The same id sent again is the same event. */
+            /** @description Event id that the sender chose. An event sent again with the same id is stored once. */
             event_id?: string;
-            /** @description Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP campaigns (source svcdsp) impression or click. */
+            /** @description Type of the event. Pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download or custom. DSP campaigns (source svcdsp): impression or click. */
             event_type?: string;
             /**
              * Format: int64
-             * @description When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.
+             * @description Time of the event, Unix epoch milliseconds. Corrected if the visitor’s clock was wrong.
              */
             ts_millis?: number;
             /**
              * Format: date-time
-             * @description ts_millis as an ISO 8601 time in UTC.
+             * @description `ts_millis` as an ISO 8601 time in UTC.
              */
             timestamp?: string;
-            /** @description True when the visitor was identified. */
+            /** @description True if the visitor was identified. */
             resolved?: boolean | null;
-            /** @description The type’s own details, as a JSON string; of svcdsp events url, campaign_id, spend and timestamp. Filters may reach into it: event_data.url:eq:… */
+            /** @description Details of the event type, as a JSON string. For svcdsp events: url, campaign_id, spend and timestamp. Filters can read its members: event_data.url:eq:… */
             event_data?: string;
-            /** @description The visitor’s browser; without consent an id that changes every day and is kept nowhere. Of svcdsp events what the DSP tells, else the event’s own id. */
+            /** @description Identifies the visitor’s browser. Without consent, an id that changes every day and is not stored. For svcdsp events the id from the DSP, otherwise the id of the event. */
             cookie_id?: string;
-            /** @description The User-Agent header the event came with; null where there was none, or the DSP does not tell. */
+            /** @description User-Agent header of the request. Null without one, or if the DSP does not send it. */
             user_agent?: string | null;
-            /** @description Where the visitor came from: the page view’s referrer; null when there was none. */
+            /** @description Referrer of the page view, where the visitor came from. Null without a referrer. */
             referrer_url?: string | null;
-            /** @description The IPv4 or IPv6 address that sent the event, or its /24 or /48 network; null if the pixel stores no addresses or the DSP sends none. */
+            /** @description IPv4 or IPv6 address that sent the event, or its /24 or /48 network. Null if the pixel does not store addresses or the DSP does not send them. */
             client_ip?: string | null;
-            /** @description The pixel that captured the event; null for DSP events (source svcdsp). */
+            /** @description Pixel that recorded the event. Null for DSP events (source svcdsp). */
             pixel_id?: string | null;
-            /** @description The project the pixel belongs to. */
+            /** @description Project of the pixel. */
             project_id?: string;
-            /** @description pixel, or svcdsp for events of DSP campaigns. */
+            /** @description `pixel`, or `svcdsp` for events of DSP campaigns. */
             source?: string;
-            /** @description The DSP campaign of an svcdsp event. */
+            /** @description DSP campaign of an svcdsp event. */
             campaign_id?: string | null;
-            /** @description What an svcdsp event cost, in the currency of its campaign’s budget. */
+            /** @description Cost of an svcdsp event, in the currency of its campaign’s budget. */
             spend?: number | null;
-            /** @description The page the event happened on; null where the DSP does not tell. */
+            /** @description Page of the event. Null if the DSP does not send it. */
             page_url?: string | null;
-            /** @description Host of page_url; null where page_url is not an absolute URL. */
+            /** @description Host of `page_url`. Null if `page_url` is not an absolute URL. */
             page_host?: string | null;
-            /** @description Path of page_url, without query and fragment; null as page_host is. */
+            /** @description Path of `page_url`, without query and fragment. Null if `page_url` is not an absolute URL. */
             page_path?: string | null;
-            /** @description Browser name read from the user agent. */
+            /** @description Browser name, from the user agent. */
             browser?: string | null;
-            /** @description Browser version read from the user agent. */
+            /** @description Browser version, from the user agent. */
             browser_version?: string | null;
-            /** @description Operating system read from the user agent. */
+            /** @description Operating system, from the user agent. */
             os?: string | null;
-            /** @description Operating system version read from the user agent. */
+            /** @description Operating system version, from the user agent. */
             os_version?: string | null;
-            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded; null without a user agent. */
+            /** @description desktop, mobile, tablet, smarttv, console, wearable or embedded. Null without a user agent. */
             device_type?: string | null;
-            /** @description True when the sender looks automated; such events are marked, not dropped. */
+            /** @description True if the sender appears to be automated. Such events are marked, not dropped. */
             is_bot?: boolean;
-            /** @description Why the sender looks automated; `test` for events that `footfall check` sent; null for people. */
+            /** @description Reason why the sender appears to be automated. `test` for events that `footfall check` sent. Null for people. */
             bot_reason?: string | null;
             /**
              * Format: date-time
-             * @description When the collector received it, ISO 8601 in UTC.
+             * @description Time when the collector received the event, ISO 8601 in UTC.
              */
             received_at?: string;
-            /** @description Who sent the visitor: a search engine, a newsletter. The parameter utm_source of page_url. */
+            /** @description Source of the visit, such as a search engine or a newsletter. From the parameter utm_source of page_url. */
             utm_source?: string | null;
-            /** @description What kind of link it was: cpc, email, social. The parameter utm_medium of page_url. */
+            /** @description Medium of the link: cpc, email, social. From the parameter utm_medium of page_url. */
             utm_medium?: string | null;
-            /** @description The campaign the link belongs to. The parameter utm_campaign of page_url. */
+            /** @description Campaign of the link. From the parameter utm_campaign of page_url. */
             utm_campaign?: string | null;
-            /** @description The words that were paid for. The parameter utm_term of page_url. */
+            /** @description Paid search terms. From the parameter utm_term of page_url. */
             utm_term?: string | null;
-            /** @description Which of several links of a campaign it was. The parameter utm_content of page_url. */
+            /** @description Distinguishes several links of one campaign. From the parameter utm_content of page_url. */
             utm_content?: string | null;
-            /** @description Which advertiser’s click id page_url has: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid; the first of several. */
+            /** @description Name of the first click id parameter in page_url: gclid, gbraid, wbraid, dclid, msclkid, fbclid, ttclid, li_fat_id, twclid, rdt_cid, ScCid, epik, yclid. */
             click_id_type?: string | null;
-            /** @description The click id in page_url, whose kind click_id_type names. */
+            /** @description Click id in page_url. `click_id_type` names its parameter. */
             click_id?: string | null;
-            /** @description Host of referrer_url, written as page_host is. */
+            /** @description Host of referrer_url, in the form of page_host. */
             referrer_host?: string | null;
-            /** @description ISO 3166-1 alpha-2 code of the country that client_ip belongs to; null where the database does not know. */
+            /** @description Country of client_ip, ISO 3166-1 alpha-2. Null if the database does not contain the address. */
             country?: string | null;
-            /** @description Region of client_ip, in English, where the collector has a database of cities. */
+            /** @description Region of client_ip, in English. Null if the collector has no city database. */
             region?: string | null;
-            /** @description City of client_ip, in English, where the collector has a database of cities. */
+            /** @description City of client_ip, in English. Null if the collector has no city database. */
             city?: string | null;
-            /** @description The language the browser asks for first (Accept-Language), such as en-GB. */
+            /** @description Preferred language of the browser (first in Accept-Language), such as en-GB. */
             language?: string | null;
-            /** @description Width of the screen in CSS pixels; of page views. */
+            /** @description Width of the screen in CSS pixels. Only for page views. */
             screen_width?: number | null;
-            /** @description Width of the window in CSS pixels; of page views. */
+            /** @description Width of the window in CSS pixels. Only for page views. */
             viewport_width?: number | null;
-            /** @description Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor. */
+            /** @description Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors. */
             hem?: string | null;
-            /** @description The visit the event belongs to: a browser’s events in a project, until 30 minutes pass without one; a visit that has lasted a whole UTC day ends at the next midnight. Later events never change it, one that arrives late may: it can begin a visit earlier or join two. Null of svcdsp events. */
+            /** @description Session of the event. A session has the events of one browser in one project. It ends after 30 minutes without events. A session that lasted a complete UTC day ends at the next midnight. An event that arrives late can move the start of a session or join two sessions. Null for svcdsp events. */
             session_id?: string | null;
-            /** @description True of the first page view of a session, false of all other events, null of svcdsp events. */
+            /** @description True for the first page view of a session, false for all other events, null for svcdsp events. */
             is_entry?: boolean | null;
-            /** @description The person in the exchange’s graph; the same for all of their addresses and devices. */
+            /** @description Person in the exchange’s graph. The same for all addresses and devices of the person. */
             pte_person_id?: string | null;
-            /** @description The household the person lives in, in the exchange’s graph. */
+            /** @description Household of the person in the exchange’s graph. */
             pte_household_id?: string | null;
-            /** @description Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a uuid. */
+            /** @description Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a UUID. */
             maid?: string | null;
             /** @description Unified ID 2.0 raw UID, base64. */
             uid2?: string | null;
@@ -6449,47 +6444,47 @@ export interface components {
          * @description With `select`: the selected fields.
          */
         SelectedIntentCompany: {
-            /** @description Name as the company uses it. */
+            /** @description Name the company uses. */
             company_name?: string | null;
-            /** @description Name in the register. */
+            /** @description Legal name in the company register. */
             company_legal_name?: string | null;
-            /** @description Domain of the website, without www; companies are told apart by it. */
+            /** @description Domain of the website, without www. Identifies the company. */
             company_domain?: string | null;
             /** @description Address of the website. */
             company_website_url?: string | null;
-            /** @description What the company does, in a sentence or two. */
+            /** @description Description of the business, in one or two sentences. */
             company_description?: string | null;
             /** @description Industry. */
             company_industry?: string | null;
-            /** @description Industry, one step finer. */
+            /** @description Subdivision of the industry. */
             company_sub_industry?: string | null;
             /** @description NAICS 2022 code of the main business. */
             company_naics_code?: string | null;
             /** @description SIC code of the main business. */
             company_sic_code?: string | null;
-            /** @description Form of ownership. */
+            /** @description Type of ownership. */
             company_type?: string | null;
             /** @description Ticker of a listed company. */
             company_stock_symbol?: string | null;
-            /** @description Exchange that a listed company trades at. */
+            /** @description Exchange on which a listed company is traded. */
             company_stock_exchange?: string | null;
-            /** @description Year in which it was founded. */
+            /** @description Year of foundation. */
             company_founded_year?: number | null;
             /** @description Employees. */
             company_employee_count?: number | null;
-            /** @description Employees, as a range. */
+            /** @description Number of employees, as a range. */
             company_employee_range?: string | null;
-            /** @description Employees now over employees a year ago, less one: 0.1 is ten percent more. */
+            /** @description Relative growth of employees in a year: 0.1 is ten percent more. */
             company_employee_growth?: number | null;
             /** @description Yearly revenue in US dollars. */
             company_revenue_usd?: number | null;
             /** @description Yearly revenue in US dollars, as a range. */
             company_revenue_range?: string | null;
-            /** @description Venture money raised so far, in US dollars. */
+            /** @description Venture capital raised so far, in US dollars. */
             company_funding_total_usd?: number | null;
-            /** @description The last round. */
+            /** @description Last round of venture capital. */
             company_funding_stage?: string | null;
-            /** @description Main number, E.164. */
+            /** @description Main phone number, as E.164. */
             company_phone?: string | null;
             /** @description Street and number of the headquarters. */
             company_street_address?: string | null;
@@ -6507,15 +6502,15 @@ export interface components {
             company_twitter_url?: string | null;
             /** @description Facebook page. */
             company_facebook_url?: string | null;
-            /** @description Technologies the website shows, separated by commas. */
+            /** @description Technologies found on the website, separated by commas. */
             company_technologies?: string | null;
-            /** @description What it offers, in keywords separated by commas. */
+            /** @description Products and services, as keywords separated by commas. */
             company_keywords?: string | null;
-            /** @description Domain of the company it belongs to. */
+            /** @description Domain of the parent company. */
             company_parent_domain?: string | null;
-            /** @description True when its customers are companies. */
+            /** @description True if the company sells to companies. */
             company_sells_to_businesses?: boolean | null;
-            /** @description True when its customers are people. */
+            /** @description True if the company sells to people. */
             company_sells_to_consumers?: boolean | null;
         };
         /**
@@ -6523,13 +6518,13 @@ export interface components {
          * @description With `select`: the selected fields.
          */
         SelectedProfile: {
-            /** @description Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor. */
+            /** @description Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors. */
             hem?: string | null;
-            /** @description The person in the exchange’s graph; the same for all of their addresses and devices. */
+            /** @description Person in the exchange’s graph. The same for all addresses and devices of the person. */
             pte_person_id?: string | null;
-            /** @description The household the person lives in, in the exchange’s graph. */
+            /** @description Household of the person in the exchange’s graph. */
             pte_household_id?: string | null;
-            /** @description Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a uuid. */
+            /** @description Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a UUID. */
             maid?: string | null;
             /** @description Unified ID 2.0 raw UID, base64. */
             uid2?: string | null;
@@ -6539,37 +6534,37 @@ export interface components {
             ramp_id?: string | null;
             /** @description Given name. */
             first_name?: string | null;
-            /** @description Middle name or its initial. */
+            /** @description Middle name or initial. */
             middle_name?: string | null;
             /** @description Family name. */
             last_name?: string | null;
-            /** @description The whole name as it is written. */
+            /** @description Full name, as written. */
             full_name?: string | null;
-            /** @description The best address to write to: the business e-mail, else the personal one. */
+            /** @description Preferred address: the business e-mail, otherwise the personal one. */
             email?: string | null;
-            /** @description Whether mail to email arrives. */
+            /** @description Whether mail to `email` is delivered. */
             email_status?: string | null;
-            /** @description When email was last seen to work. */
+            /** @description Time when `email` was last verified. */
             email_verified_at?: string | null;
             /** @description E-mail address at the company’s domain. */
             business_email?: string | null;
             /** @description E-mail address at a mail provider. */
             personal_email?: string | null;
-            /** @description Further addresses, separated by commas. */
+            /** @description Other e-mail addresses, separated by commas. */
             additional_emails?: string | null;
-            /** @description The best number to call: direct, else mobile, else home; E.164 like all numbers. */
+            /** @description Preferred phone number: direct, otherwise mobile, otherwise home. All numbers are in E.164 format. */
             phone?: string | null;
-            /** @description Number at the person’s desk. */
+            /** @description Direct business number. */
             direct_phone?: string | null;
             /** @description Mobile number. */
             mobile_phone?: string | null;
-            /** @description True when a number of the person is on a do-not-call list. */
+            /** @description True if a number of the person is on a do-not-call list. */
             do_not_call?: boolean | null;
-            /** @description Number at home. */
+            /** @description Home number. */
             home_phone?: string | null;
             /** @description LinkedIn profile. */
             linkedin_url?: string | null;
-            /** @description The line below the name on LinkedIn. */
+            /** @description Headline on LinkedIn. */
             linkedin_headline?: string | null;
             /** @description X (Twitter) profile. */
             twitter_url?: string | null;
@@ -6577,17 +6572,17 @@ export interface components {
             facebook_url?: string | null;
             /** @description GitHub profile. */
             github_url?: string | null;
-            /** @description Title at the present company, as the person writes it. */
+            /** @description Current job title, as the person writes it. */
             job_title?: string | null;
-            /** @description How high the position is. */
+            /** @description Seniority of the position. */
             job_seniority?: string | null;
-            /** @description The part of the company the person works in. */
+            /** @description Department of the company in which the person works. */
             job_department?: string | null;
-            /** @description What the person does there, finer than the department. */
+            /** @description Function of the person within the department. */
             job_function?: string | null;
-            /** @description True when purchases of the department are the person’s to decide. */
+            /** @description True if the person decides about purchases of the department. */
             job_is_decision_maker?: boolean | null;
-            /** @description Year in which the person took the position. */
+            /** @description Year in which the person started the current position. */
             job_start_year?: number | null;
             /** @description City of the office. */
             job_city?: string | null;
@@ -6595,55 +6590,55 @@ export interface components {
             job_region?: string | null;
             /** @description Country of the office, ISO 3166-1 alpha-2. */
             job_country?: string | null;
-            /** @description Title at the company before. */
+            /** @description Title at the previous company. */
             previous_job_title?: string | null;
-            /** @description The company before. */
+            /** @description Name of the previous company. */
             previous_company_name?: string | null;
-            /** @description Years in working life. */
+            /** @description Years of work experience. */
             years_of_experience?: number | null;
-            /** @description Skills the person claims, separated by commas. */
+            /** @description Skills that the person lists, separated by commas. */
             skills?: string | null;
-            /** @description Name as the company uses it. */
+            /** @description Name the company uses. */
             company_name?: string | null;
-            /** @description Name in the register. */
+            /** @description Legal name in the company register. */
             company_legal_name?: string | null;
-            /** @description Domain of the website, without www; companies are told apart by it. */
+            /** @description Domain of the website, without www. Identifies the company. */
             company_domain?: string | null;
             /** @description Address of the website. */
             company_website_url?: string | null;
-            /** @description What the company does, in a sentence or two. */
+            /** @description Description of the business, in one or two sentences. */
             company_description?: string | null;
             /** @description Industry. */
             company_industry?: string | null;
-            /** @description Industry, one step finer. */
+            /** @description Subdivision of the industry. */
             company_sub_industry?: string | null;
             /** @description NAICS 2022 code of the main business. */
             company_naics_code?: string | null;
             /** @description SIC code of the main business. */
             company_sic_code?: string | null;
-            /** @description Form of ownership. */
+            /** @description Type of ownership. */
             company_type?: string | null;
             /** @description Ticker of a listed company. */
             company_stock_symbol?: string | null;
-            /** @description Exchange that a listed company trades at. */
+            /** @description Exchange on which a listed company is traded. */
             company_stock_exchange?: string | null;
-            /** @description Year in which it was founded. */
+            /** @description Year of foundation. */
             company_founded_year?: number | null;
             /** @description Employees. */
             company_employee_count?: number | null;
-            /** @description Employees, as a range. */
+            /** @description Number of employees, as a range. */
             company_employee_range?: string | null;
-            /** @description Employees now over employees a year ago, less one: 0.1 is ten percent more. */
+            /** @description Relative growth of employees in a year: 0.1 is ten percent more. */
             company_employee_growth?: number | null;
             /** @description Yearly revenue in US dollars. */
             company_revenue_usd?: number | null;
             /** @description Yearly revenue in US dollars, as a range. */
             company_revenue_range?: string | null;
-            /** @description Venture money raised so far, in US dollars. */
+            /** @description Venture capital raised so far, in US dollars. */
             company_funding_total_usd?: number | null;
-            /** @description The last round. */
+            /** @description Last round of venture capital. */
             company_funding_stage?: string | null;
-            /** @description Main number, E.164. */
+            /** @description Main phone number, as E.164. */
             company_phone?: string | null;
             /** @description Street and number of the headquarters. */
             company_street_address?: string | null;
@@ -6661,33 +6656,33 @@ export interface components {
             company_twitter_url?: string | null;
             /** @description Facebook page. */
             company_facebook_url?: string | null;
-            /** @description Technologies the website shows, separated by commas. */
+            /** @description Technologies found on the website, separated by commas. */
             company_technologies?: string | null;
-            /** @description What it offers, in keywords separated by commas. */
+            /** @description Products and services, as keywords separated by commas. */
             company_keywords?: string | null;
-            /** @description Domain of the company it belongs to. */
+            /** @description Domain of the parent company. */
             company_parent_domain?: string | null;
-            /** @description True when its customers are companies. */
+            /** @description True if the company sells to companies. */
             company_sells_to_businesses?: boolean | null;
-            /** @description True when its customers are people. */
+            /** @description True if the company sells to people. */
             company_sells_to_consumers?: boolean | null;
             /** @description Gender. */
             gender?: string | null;
             /** @description Year of birth. */
             birth_year?: number | null;
-            /** @description Age in years when the profile was last loaded. */
+            /** @description Age in years at the last load of the profile. */
             age?: number | null;
             /** @description Age in years, as a range. */
             age_range?: string | null;
-            /** @description Generation by birth_year. */
+            /** @description Generation, from `birth_year`. */
             generation?: string | null;
             /** @description Marital status. */
             marital_status?: string | null;
-            /** @description True when children live in the household. */
+            /** @description True if children live in the household. */
             has_children?: boolean | null;
-            /** @description Children in the household. */
+            /** @description Number of children in the household. */
             children_count?: number | null;
-            /** @description People in the household. */
+            /** @description Number of people in the household. */
             household_size?: number | null;
             /** @description Yearly income of the household in US dollars. */
             household_income_range?: string | null;
@@ -6695,53 +6690,53 @@ export interface components {
             income_range?: string | null;
             /** @description Net worth of the household in US dollars. */
             net_worth_range?: string | null;
-            /** @description Modelled credit standing. */
+            /** @description Modelled credit rating. */
             credit_rating?: string | null;
-            /** @description Highest degree. */
+            /** @description Highest education level. */
             education_level?: string | null;
-            /** @description Occupation in the words of the census. */
+            /** @description Occupation, as the US census names it. */
             occupation?: string | null;
             /** @description Language spoken at home, ISO 639-1. */
             home_language?: string | null;
-            /** @description True when the household owns its home. */
+            /** @description True if the household owns its home. */
             is_home_owner?: boolean | null;
-            /** @description What the household lives in. */
+            /** @description Type of home. */
             dwelling_type?: string | null;
             /** @description Estimated value of the home in US dollars. */
             home_value_usd?: number | null;
-            /** @description Years the household has lived there. */
+            /** @description Years in the current home. */
             residence_years?: number | null;
-            /** @description Street and number at home. */
+            /** @description Street and number of the home. */
             home_street_address?: string | null;
-            /** @description City at home. */
+            /** @description City of the home. */
             home_city?: string | null;
-            /** @description State or province at home. */
+            /** @description State or province of the home. */
             home_region?: string | null;
-            /** @description Postal code at home. */
+            /** @description Postal code of the home. */
             home_postal_code?: string | null;
-            /** @description Country at home, ISO 3166-1 alpha-2. */
+            /** @description Country of the home, ISO 3166-1 alpha-2. */
             home_country?: string | null;
-            /** @description Latitude of the postal code, degrees. */
+            /** @description Latitude of the postal code, in degrees. */
             home_latitude?: number | null;
-            /** @description Longitude of the postal code, degrees. */
+            /** @description Longitude of the postal code, in degrees. */
             home_longitude?: number | null;
-            /** @description IANA time zone at home. */
+            /** @description IANA time zone of the home. */
             timezone?: string | null;
             /** @description Interests, separated by commas. */
             interests?: string | null;
-            /** @description What the person has bought lately, categories separated by commas. */
+            /** @description Categories of recent purchases, separated by commas. */
             purchase_categories?: string | null;
-            /** @description True for people who mostly buy online. */
+            /** @description True if the person mostly buys online. */
             is_online_shopper?: boolean | null;
-            /** @description True for people who hold securities. */
+            /** @description True if the person holds securities. */
             is_investor?: boolean | null;
-            /** @description True for people who give to charities. */
+            /** @description True if the person donates to charities. */
             is_donor?: boolean | null;
-            /** @description True for people who travel several times a year. */
+            /** @description True if the person travels several times a year. */
             is_traveler?: boolean | null;
-            /** @description True when a pet lives in the household. */
+            /** @description True if a pet lives in the household. */
             is_pet_owner?: boolean | null;
-            /** @description Make of the household’s main car. */
+            /** @description Make of the main car of the household. */
             vehicle_make?: string | null;
         };
         /** Session */
@@ -6774,12 +6769,12 @@ export interface components {
         ShareLink: {
             /** Format: uuid */
             share_id: string;
-            /** @description Whoever has the link sees it. */
+            /** @description Name of the share link. Viewers of the link see it. */
             name: string;
             /** Format: uuid */
             project_id: string;
             project_name: string;
-            /** @description Null: all pixels of the project. */
+            /** @description Pixel of the share link. Null: all pixels of the project. */
             pixel_id: string | null;
             pixel_name: string | null;
             /**
@@ -6793,7 +6788,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             expires_at: string;
-            /** @description To the minute. Null to whoever has the link. */
+            /** @description Time of the last use, rounded to the minute. Null for viewers of the link. */
             last_used_at: string | null;
         };
         /** Taxonomy */
@@ -6856,18 +6851,18 @@ export interface components {
         UsageLimits: {
             /** @enum {string} */
             currency: "usd";
-            /** @description Usage is paused by whoever runs the service. */
+            /** @description True if the operator of the service has paused usage. */
             shut_off: boolean;
             budgets: {
-                /** @description null: the budget of the whole organization. */
+                /** @description The project the budget limits. Null: the organization. */
                 project_id: string | null;
                 /** @description Most that a calendar month (UTC) may cost. In micros. */
                 monthly_micros: number;
-                /** @description Spent this month. In micros. */
+                /** @description Cost of this month so far. In micros. */
                 spent_micros: number;
-                /** @description What was told this month, by mail and webhooks. */
+                /** @description Notices sent this month, by mail and webhooks. */
                 alerts: {
-                    /** @description Per cent of the budget: 50, 80 or 100. */
+                    /** @description Percentage of the budget: 50, 80 or 100. */
                     threshold: number;
                     /**
                      * Format: date-time
@@ -6890,7 +6885,7 @@ export interface components {
         VideoEvent: {
             /**
              * Format: uuid
-             * @description Sent again, the event is stored once.
+             * @description An event sent again with the same id is stored once.
              */
             event_id: string;
             /** @enum {string} */
@@ -6910,17 +6905,17 @@ export interface components {
         };
         /**
          * Visitor
-         * @description A visitor: the newest of their events in the window.
+         * @description A visitor: the newest event in the window.
          */
         Visitor: components["schemas"]["EventWithHem"] | components["schemas"]["SelectedEventWithHem"];
         /**
          * VisitorWithFullProfile
-         * @description A visitor: the newest of their events in the window.
+         * @description A visitor: the newest event in the window.
          */
         VisitorWithFullProfile: components["schemas"]["EventWithFullProfile"] | components["schemas"]["SelectedEventWithFullProfile"];
         /**
          * VisitorWithPte
-         * @description A visitor: the newest of their events in the window.
+         * @description A visitor: the newest event in the window.
          */
         VisitorWithPte: components["schemas"]["EventWithPte"] | components["schemas"]["SelectedEventWithPte"];
         /** WebEvent */
@@ -7254,11 +7249,11 @@ export interface operations {
             query?: {
                 /** @description The pixel. */
                 pixel_id?: string;
-                /** @description The page; default: the Referer header. */
+                /** @description URL of the page. Default: the Referer header. */
                 url?: string;
-                /** @description Its title. */
+                /** @description Title of the page. */
                 title?: string;
-                /** @description Where the visitor came from. */
+                /** @description Referrer of the page. */
                 referrer?: string;
             };
             header?: never;
@@ -7267,7 +7262,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One transparent pixel. */
+            /** @description A transparent image of one pixel. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7537,7 +7532,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The script, or what there is to install. */
+            /** @description The script, or the data to install it. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7547,7 +7542,7 @@ export interface operations {
                     "application/json": components["schemas"]["PixelInstallation"];
                 };
             };
-            /** @description The script is the one that If-None-Match names. */
+            /** @description The script matches If-None-Match. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -7704,34 +7699,34 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names.
                  * @example event_type:eq:click
                  */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
+                 * @description Maximum number of rows in the page. To export all events, set limit=10000 and follow next_cursor.
                  * @example 2
                  */
                 limit?: number;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier except session_id and is_entry.
                  * @example timestamp,event_type,page_path,event_data
                  */
                 select?: string;
-                /** @description desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads once more from the earliest complete_until, and leaves out the event_ids that are known. */
+                /** @description `desc`: newest first, by ts_millis and then event_id. `asc`: oldest first. Both return the same rows, and with distinct the newest event of each combination. `received`: in order of arrival, by received_at and then event_id. The window then applies to received_at and by default ends at meta.complete_until. The response always has a next_cursor. Repeated requests return each event once, however late it arrived. If ClickHouse loses events in a crash, complete_until moves back until they are restored. Then read again from the earliest complete_until and skip known event_ids. */
                 order?: "desc" | "asc" | "received";
-                /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
+                /** @description next_cursor of the previous page, with the other parameters unchanged. If the request has no window or order, those of the first page apply. Another order is answered with 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -7869,7 +7864,7 @@ export interface operations {
                 pixel_id?: string;
                 /** @description One DSP campaign. */
                 campaign_id?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
             };
             header?: {
@@ -7881,7 +7876,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The fields, in the order in which rows have them. */
+            /** @description The fields, in the order of the rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7962,34 +7957,34 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names.
                  * @example resolved:eq:true
                  */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
+                 * @description Maximum number of rows in the page. To export all events, set limit=10000 and follow next_cursor.
                  * @example 1
                  */
                 limit?: number;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier except session_id and is_entry.
                  * @example timestamp,event_type,page_path,event_data,hem
                  */
                 select?: string;
-                /** @description desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads once more from the earliest complete_until, and leaves out the event_ids that are known. */
+                /** @description `desc`: newest first, by ts_millis and then event_id. `asc`: oldest first. Both return the same rows, and with distinct the newest event of each combination. `received`: in order of arrival, by received_at and then event_id. The window then applies to received_at and by default ends at meta.complete_until. The response always has a next_cursor. Repeated requests return each event once, however late it arrived. If ClickHouse loses events in a crash, complete_until moves back until they are restored. Then read again from the earliest complete_until and skip known event_ids. */
                 order?: "desc" | "asc" | "received";
-                /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
+                /** @description next_cursor of the previous page, with the other parameters unchanged. If the request has no window or order, those of the first page apply. Another order is answered with 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -8122,7 +8117,7 @@ export interface operations {
                 pixel_id?: string;
                 /** @description One DSP campaign. */
                 campaign_id?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
             };
             header?: {
@@ -8134,7 +8129,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The fields, in the order in which rows have them. */
+            /** @description The fields, in the order of the rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8215,34 +8210,34 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names.
                  * @example resolved:eq:true
                  */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
+                 * @description Maximum number of rows in the page. To export all events, set limit=10000 and follow next_cursor.
                  * @example 1
                  */
                 limit?: number;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier except session_id and is_entry.
                  * @example timestamp,event_type,page_path,event_data,hem,pte_person_id
                  */
                 select?: string;
-                /** @description desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads once more from the earliest complete_until, and leaves out the event_ids that are known. */
+                /** @description `desc`: newest first, by ts_millis and then event_id. `asc`: oldest first. Both return the same rows, and with distinct the newest event of each combination. `received`: in order of arrival, by received_at and then event_id. The window then applies to received_at and by default ends at meta.complete_until. The response always has a next_cursor. Repeated requests return each event once, however late it arrived. If ClickHouse loses events in a crash, complete_until moves back until they are restored. Then read again from the earliest complete_until and skip known event_ids. */
                 order?: "desc" | "asc" | "received";
-                /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
+                /** @description next_cursor of the previous page, with the other parameters unchanged. If the request has no window or order, those of the first page apply. Another order is answered with 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -8376,7 +8371,7 @@ export interface operations {
                 pixel_id?: string;
                 /** @description One DSP campaign. */
                 campaign_id?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
             };
             header?: {
@@ -8388,7 +8383,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The fields, in the order in which rows have them. */
+            /** @description The fields, in the order of the rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8469,34 +8464,34 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
                 /**
-                 * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names.
+                 * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names.
                  * @example has_profile:eq:true
                  */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /**
-                 * @description Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.
+                 * @description Maximum number of rows in the page. To export all events, set limit=10000 and follow next_cursor.
                  * @example 2
                  */
                 limit?: number;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier except session_id and is_entry.
                  * @example timestamp,event_type,hem,first_name,last_name,job_title,company_name
                  */
                 select?: string;
-                /** @description desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads once more from the earliest complete_until, and leaves out the event_ids that are known. */
+                /** @description `desc`: newest first, by ts_millis and then event_id. `asc`: oldest first. Both return the same rows, and with distinct the newest event of each combination. `received`: in order of arrival, by received_at and then event_id. The window then applies to received_at and by default ends at meta.complete_until. The response always has a next_cursor. Repeated requests return each event once, however late it arrived. If ClickHouse loses events in a crash, complete_until moves back until they are restored. Then read again from the earliest complete_until and skip known event_ids. */
                 order?: "desc" | "asc" | "received";
-                /** @description next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own the request reads those of the first page; another order is 400. */
+                /** @description next_cursor of the previous page, with the other parameters unchanged. If the request has no window or order, those of the first page apply. Another order is answered with 400. */
                 cursor?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -8640,7 +8635,7 @@ export interface operations {
                 pixel_id?: string;
                 /** @description One DSP campaign. */
                 campaign_id?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
             };
             header?: {
@@ -8652,7 +8647,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The fields, in the order in which rows have them. */
+            /** @description The fields, in the order of the rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8732,7 +8727,7 @@ export interface operations {
                 pixel_id?: string;
                 /** @description One DSP campaign. */
                 campaign_id?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
             };
             header?: {
@@ -8744,7 +8739,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The fields, in the order in which rows have them. */
+            /** @description The fields, in the order of the rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8825,20 +8820,20 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them. */
+                /** @description Comma-separated fields. Each group reports the number of their distinct combinations as `distinct`. Event fields only: cookie_id counts browsers. Counts of people and companies are not free. Read them from a visitors route. */
                 distinct?: string;
-                /** @description Most groups in the answer: the earliest where they are by hour or day, else the largest. */
+                /** @description Maximum number of groups. By hour or day the earliest are returned, otherwise the largest. */
                 limit?: number;
                 /**
-                 * @description Comma-separated: hour, day, url, event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry. Hours and days are UTC, url is the same as page_url. Without it there is one count.
+                 * @description Comma-separated: hour, day, url, event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry. Hours and days are in UTC. url is the same as page_url. Without it the answer is one count.
                  * @example event_type
                  */
                 group_by?: string;
@@ -8852,7 +8847,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Counts, in the order of time where they are by hour or day, then largest first. */
+            /** @description The counts. By hour or day they are sorted by time, otherwise by count, largest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8909,7 +8904,7 @@ export interface operations {
                      */
                     "application/json": {
                         counts: components["schemas"]["EventCount"][];
-                        /** @description Events in all groups, also those the limit cut. */
+                        /** @description Number of events in all groups, including groups beyond the limit. */
                         total: number;
                         meta: components["schemas"]["CountsMeta"];
                     };
@@ -9077,13 +9072,13 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description All pixels of this project. The header X-Project-Id says the same; both must not differ. This or pixel_id is required.
+                 * @description All pixels of this project. The header X-Project-Id has the same meaning; both must be equal. Either this or pixel_id is required.
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @description buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at resolution_full_profile only. Whose company nobody knows is no account. */
+                /** @description buyers: one row for each person, by hem. accounts: one row for each company, by company_domain, at resolution_full_profile only. Visitors without a known company have no account. */
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
@@ -9096,20 +9091,20 @@ export interface operations {
                  */
                 end_ms: number;
                 /**
-                 * @description Required. Most visitors in the answer; the most recent are kept.
+                 * @description Required. Maximum number of visitors. The most recent are returned.
                  * @example 2
                  */
                 limit: number;
-                /** @description Adds visitors of the project’s DSP campaigns. They are read only when project_id is given; a pixel_id beside it narrows what pixels captured and not the campaigns. */
+                /** @description Adds visitors of the project’s DSP campaigns. Requires project_id. If pixel_id is also given, it applies only to events of pixels, not to campaigns. */
                 include_dsp?: boolean;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier. Fewer make the answer smaller, not cheaper.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier. Fewer fields make the response smaller. The price is the same.
                  * @example hem,timestamp,page_path
                  */
                 select?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. */
                 filter?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -9154,9 +9149,9 @@ export interface operations {
                      */
                     "application/json": {
                         visitors: components["schemas"]["Visitor"][];
-                        /** @description Rows returned. */
+                        /** @description Number of rows returned. */
                         count: number;
-                        /** @description True when part of the window could not be read: visitors may be missing. */
+                        /** @description True if part of the window could not be read. Visitors may be missing. */
                         has_partial_data: boolean;
                         meta: components["schemas"]["ChargedMeta"];
                     };
@@ -9235,13 +9230,13 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description All pixels of this project. The header X-Project-Id says the same; both must not differ. This or pixel_id is required.
+                 * @description All pixels of this project. The header X-Project-Id has the same meaning; both must be equal. Either this or pixel_id is required.
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @description buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at resolution_full_profile only. Whose company nobody knows is no account. */
+                /** @description buyers: one row for each person, by hem. accounts: one row for each company, by company_domain, at resolution_full_profile only. Visitors without a known company have no account. */
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
@@ -9254,20 +9249,20 @@ export interface operations {
                  */
                 end_ms: number;
                 /**
-                 * @description Required. Most visitors in the answer; the most recent are kept.
+                 * @description Required. Maximum number of visitors. The most recent are returned.
                  * @example 2
                  */
                 limit: number;
-                /** @description Adds visitors of the project’s DSP campaigns. They are read only when project_id is given; a pixel_id beside it narrows what pixels captured and not the campaigns. */
+                /** @description Adds visitors of the project’s DSP campaigns. Requires project_id. If pixel_id is also given, it applies only to events of pixels, not to campaigns. */
                 include_dsp?: boolean;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier. Fewer make the answer smaller, not cheaper.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier. Fewer fields make the response smaller. The price is the same.
                  * @example hem,timestamp,page_path
                  */
                 select?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. */
                 filter?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -9312,9 +9307,9 @@ export interface operations {
                      */
                     "application/json": {
                         visitors: components["schemas"]["VisitorWithPte"][];
-                        /** @description Rows returned. */
+                        /** @description Number of rows returned. */
                         count: number;
-                        /** @description True when part of the window could not be read: visitors may be missing. */
+                        /** @description True if part of the window could not be read. Visitors may be missing. */
                         has_partial_data: boolean;
                         meta: components["schemas"]["ChargedMeta"];
                     };
@@ -9393,13 +9388,13 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description All pixels of this project. The header X-Project-Id says the same; both must not differ. This or pixel_id is required.
+                 * @description All pixels of this project. The header X-Project-Id has the same meaning; both must be equal. Either this or pixel_id is required.
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @description buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at resolution_full_profile only. Whose company nobody knows is no account. */
+                /** @description buyers: one row for each person, by hem. accounts: one row for each company, by company_domain, at resolution_full_profile only. Visitors without a known company have no account. */
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
@@ -9412,20 +9407,20 @@ export interface operations {
                  */
                 end_ms: number;
                 /**
-                 * @description Required. Most visitors in the answer; the most recent are kept.
+                 * @description Required. Maximum number of visitors. The most recent are returned.
                  * @example 2
                  */
                 limit: number;
-                /** @description Adds visitors of the project’s DSP campaigns. They are read only when project_id is given; a pixel_id beside it narrows what pixels captured and not the campaigns. */
+                /** @description Adds visitors of the project’s DSP campaigns. Requires project_id. If pixel_id is also given, it applies only to events of pixels, not to campaigns. */
                 include_dsp?: boolean;
                 /**
-                 * @description Comma-separated fields, in the order they are wanted. Default: every field of the tier. Fewer make the answer smaller, not cheaper.
+                 * @description Comma-separated fields, in the order of the columns. Default: every field of the tier. Fewer fields make the response smaller. The price is the same.
                  * @example hem,timestamp,page_path
                  */
                 select?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. */
                 filter?: string;
-                /** @description escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for programs. Changes nothing of JSON. */
+                /** @description Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for programs. JSON is not affected. */
                 csv_formulas?: "keep" | "escape";
             };
             header?: {
@@ -9470,9 +9465,9 @@ export interface operations {
                      */
                     "application/json": {
                         visitors: components["schemas"]["VisitorWithFullProfile"][];
-                        /** @description Rows returned. */
+                        /** @description Number of rows returned. */
                         count: number;
-                        /** @description True when part of the window could not be read: visitors may be missing. */
+                        /** @description True if part of the window could not be read. Visitors may be missing. */
                         has_partial_data: boolean;
                         meta: components["schemas"]["ChargedMeta"];
                     };
@@ -9571,15 +9566,15 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /**
                  * @description Comma-separated fields. Default: every field.
@@ -9588,7 +9583,7 @@ export interface operations {
                 select?: string;
                 /** @example 1 */
                 limit?: number;
-                /** @description How many of the newest events to pass over. */
+                /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
             };
             header?: {
@@ -9726,15 +9721,15 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description Last instant of the window, written like start_time; of a date the whole day belongs to it. */
+                /** @description End of the window, inclusive, in the formats of start_time. A date includes the complete day. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /**
                  * @description Comma-separated fields. Default: every field.
@@ -9743,7 +9738,7 @@ export interface operations {
                 select?: string;
                 /** @example 1 */
                 limit?: number;
-                /** @description How many of the newest events to pass over. */
+                /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
             };
             header?: {
@@ -9881,20 +9876,20 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Comma-separated fields. Of the events that share their values only the newest is returned. */
+                /** @description Comma-separated fields. Of events with the same values in these fields, only the newest is returned. */
                 distinct?: string;
                 /** @description Comma-separated fields. Default: every field. */
                 select?: string;
                 limit?: number;
-                /** @description How many of the newest events to pass over. */
+                /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
             };
             header?: {
@@ -9929,19 +9924,19 @@ export interface operations {
                      */
                     "application/json": {
                         estimate: {
-                            /** @description Events, looked at to find those asked for. */
+                            /** @description Number of events to scan. */
                             rows: number;
-                            /** @description Uncompressed, of the columns needed, by their average size. */
+                            /** @description Uncompressed bytes of the required columns, from their average size. */
                             bytes: number;
-                            /** @description Parts of tables. */
+                            /** @description Number of table parts. */
                             parts: number;
-                            /** @description Granules of 8,192 events. */
+                            /** @description Number of granules of 8,192 events. */
                             marks: number;
                         };
                         meta: {
                             /** @description Start of the window, inclusive. */
                             start_ms: number;
-                            /** @description End of the window, as it was asked for. */
+                            /** @description End of the window, as in the request. */
                             end_ms: number;
                             request_id: string;
                         };
@@ -10028,17 +10023,17 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them. */
+                /** @description Comma-separated fields. Each group reports the number of their distinct combinations as `distinct`. Event fields only: cookie_id counts browsers. Counts of people and companies are not free. Read them from a visitors route. */
                 distinct?: string;
-                /** @description Comma-separated: hour, day, url, event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry. Hours and days are UTC, url is the same as page_url. Without it there is one count. */
+                /** @description Comma-separated: hour, day, url, event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry. Hours and days are in UTC. url is the same as page_url. Without it the answer is one count. */
                 group_by?: string;
             };
             header?: {
@@ -10050,7 +10045,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Counts, in the order of time where they are by hour or day, then largest first, of at most 10,000 groups; has_more says whether there are more. */
+            /** @description The counts. By hour or day they are sorted by time, otherwise by count, largest first. At most 10,000 groups. has_more is true if there are more. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10074,7 +10069,7 @@ export interface operations {
                      */
                     "application/json": {
                         counts: components["schemas"]["EventCount"][];
-                        /** @description Events in all groups. */
+                        /** @description Number of events in all groups. */
                         total: number;
                         meta: components["schemas"]["LegacyCountsMeta"];
                     };
@@ -10160,15 +10155,15 @@ export interface operations {
                  * @example 1795585507711
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description hour takes a window of at most 31 days, day takes a window of at most 366 days */
+                /** @description hour supports a window of at most 31 days, day supports a window of at most 366 days */
                 interval?: "hour" | "day";
             };
             header?: {
@@ -10206,12 +10201,12 @@ export interface operations {
                             /** @description The hour as RFC 3339, or the day as YYYY-MM-DD, in UTC. */
                             start: string;
                             count: number;
-                            /** @description How many of each type. */
+                            /** @description Number of events by type. */
                             event_types: {
                                 [key: string]: number;
                             };
                         }[];
-                        /** @description Events in all groups. */
+                        /** @description Number of events in all groups. */
                         total: number;
                         meta: components["schemas"]["LegacyCountsMeta"];
                     };
@@ -10284,7 +10279,7 @@ export interface operations {
                 campaign_id?: string;
                 /** @description All projects of the key’s organization. */
                 organization_id?: string;
-                /** @description Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns. */
+                /** @description pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns. */
                 source?: "pixel" | "svcdsp";
             };
             header?: {
@@ -10296,7 +10291,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The fields, in the order in which rows have them. */
+            /** @description The fields, in the order of the rows. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10372,10 +10367,10 @@ export interface operations {
                  * @example 60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f
                  */
                 hem?: string;
-                /** @description The e-mail address; it is trimmed, lower-cased and hashed, and not kept. */
+                /** @description E-mail address. The service trims, lower-cases and hashes it, and does not store it. */
                 email?: string;
                 /**
-                 * @description Comma-separated fields of a person. Default: hem and the whole profile.
+                 * @description Comma-separated fields of a person. Default: hem and all profile fields.
                  * @example first_name,last_name,job_title,company_name
                  */
                 select?: string;
@@ -10389,7 +10384,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The person, or null where nobody is known. */
+            /** @description The person, or null for a miss. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10500,15 +10495,15 @@ export interface operations {
                 "application/json": {
                     /** @description SHA-256, hex, of the trimmed, lower-cased e-mail address. */
                     hem?: string;
-                    /** @description The e-mail address; it is trimmed, lower-cased and hashed, and not kept. */
+                    /** @description E-mail address. The service trims, lower-cases and hashes it, and does not store it. */
                     email?: string;
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                 };
             };
         };
         responses: {
-            /** @description The person, or null where nobody is known. */
+            /** @description The person, or null for a miss. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10627,7 +10622,7 @@ export interface operations {
                  */
                 "application/json": {
                     items: unknown[];
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                 };
             };
@@ -10672,7 +10667,7 @@ export interface operations {
                         results: components["schemas"]["LookupResult"][];
                         /** @description Items. */
                         count: number;
-                        /** @description Items with a person. */
+                        /** @description Number of items with a person. */
                         matched: number;
                         /** @description Records charged. */
                         charged: number;
@@ -10748,14 +10743,14 @@ export interface operations {
     lookUpCompany: {
         parameters: {
             query?: {
-                /** @description An IPv4 or IPv6 address that the company uses. */
+                /** @description IPv4 or IPv6 address that the company uses. */
                 ip?: string;
                 /**
-                 * @description The domain of its website, with or without www.
+                 * @description Domain of the website, with or without www.
                  * @example nowhere.example
                  */
                 domain?: string;
-                /** @description An e-mail address at its domain. */
+                /** @description E-mail address at the domain of the company. */
                 email?: string;
             };
             header?: {
@@ -10904,7 +10899,7 @@ export interface operations {
                         cookie_id: string;
                         matched: boolean;
                         hem: string | null;
-                        /** @description None of a miss. */
+                        /** @description Empty for a miss. */
                         links: components["schemas"]["IdentityLink"][];
                         meta: components["schemas"]["ChargedMeta"];
                     };
@@ -10995,22 +10990,22 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
                         value: string | number | boolean;
                     }[];
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                     /**
-                     * @description Most people of the page.
+                     * @description Maximum number of people in a page.
                      * @default 100
                      */
                     limit?: number;
-                    /** @description next_cursor of the page before, with the same filter. */
+                    /** @description `next_cursor` of the previous page. Send the same filter. */
                     cursor?: string;
                 };
             };
@@ -11048,9 +11043,9 @@ export interface operations {
                      */
                     "application/json": {
                         results: (components["schemas"]["Profile"] | components["schemas"]["SelectedProfile"])[];
-                        /** @description People in this page. */
+                        /** @description Number of people in this page. */
                         count: number;
-                        /** @description The same: all of them have a business e-mail. */
+                        /** @description The same as the number of people, because each of them has a business e-mail. */
                         with_business_email: number;
                         /** @description Records charged. */
                         charged: number;
@@ -11139,11 +11134,11 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated, any of day, project, pixel; days are UTC. Without it there is the total alone. */
+                /** @description Comma-separated, any of day, project, pixel. Days are in UTC. Without it the answer has only the total. */
                 group_by?: string;
             };
             header?: {
@@ -11189,7 +11184,7 @@ export interface operations {
                             start_ms: number;
                             /** @description End of the window, exclusive. */
                             end_ms: number;
-                            /** @description True when there are more groups than 10,000. */
+                            /** @description True if there are more than 10,000 groups. */
                             has_more: boolean;
                             request_id: string;
                         };
@@ -11355,16 +11350,16 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
                 /**
-                 * @description Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that times of day are compared with the same ones.
+                 * @description Also returns the previous period. It is the window, moved back by its length in complete days, so that it compares the same times of day.
                  * @example previous
                  */
                 compare?: "previous";
@@ -11416,9 +11411,9 @@ export interface operations {
                      */
                     "application/json": {
                         overview: components["schemas"]["AnalyticsOverview"];
-                        /** @description Events of bots in the period that meet the filter, whether `overview` includes them or not. Null for share links. */
+                        /** @description Events of bots in the period that match the filter. They are counted here even if `overview` includes them. Null for share links. */
                         bots: components["schemas"]["AnalyticsBots"] | null;
-                        /** @description Of the period before; null where compare is not given. */
+                        /** @description The previous period. Null without compare. */
                         previous: components["schemas"]["AnalyticsOverview"] | null;
                         meta: components["schemas"]["FiguresMeta"];
                     };
@@ -11500,20 +11495,20 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
                 /**
-                 * @description UTC; weeks begin on Mondays. Default: hours up to two days, days up to 92, weeks up to 400, else months.
+                 * @description Length of the intervals, in UTC. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.
                  * @example day
                  */
                 interval?: "hour" | "day" | "week" | "month";
-                /** @description Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that times of day are compared with the same ones. */
+                /** @description Also returns the previous period. It is the window, moved back by its length in complete days, so that it compares the same times of day. */
                 compare?: "previous";
                 /** @description Comma-separated: sessions, conversions. Sessions add bounce rate and time on page; conversions require project_id. */
                 include?: string;
@@ -11556,7 +11551,7 @@ export interface operations {
                         /** @enum {string} */
                         interval: "hour" | "day" | "week" | "month";
                         timeseries: components["schemas"]["AnalyticsPoint"][];
-                        /** @description The period before, moved onto this one: point for point, with the same start_ms. Null where compare is not given. */
+                        /** @description The previous period, point for point, with the start_ms of the current one. Null without compare. */
                         previous: components["schemas"]["AnalyticsPoint"][] | null;
                         meta: components["schemas"]["FiguresMeta"];
                     };
@@ -11638,21 +11633,21 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
                 /**
-                 * @description Comma-separated, 10 at most: event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry, entry_page, exit_page.
+                 * @description Comma-separated, at most 10 of event_type, resolved, pixel_id, project_id, source, campaign_id, page_url, page_host, page_path, browser, browser_version, os, os_version, device_type, is_bot, bot_reason, utm_source, utm_medium, utm_campaign, utm_term, utm_content, click_id_type, referrer_host, country, region, city, language, screen_width, viewport_width, is_entry, entry_page, exit_page.
                  * @example page_path,country
                  */
                 dimensions: string;
                 /**
-                 * @description Most values of each dimension.
+                 * @description Maximum number of values of each dimension.
                  * @example 3
                  */
                 limit?: number;
@@ -11666,7 +11661,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The values of each dimension, those with the most visitors first. */
+            /** @description The values of each dimension, sorted by visitors, most first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11736,7 +11731,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description By dimension. */
+                        /** @description Values by dimension. */
                         breakdowns: {
                             [key: string]: components["schemas"]["AnalyticsBreakdown"];
                         };
@@ -11810,9 +11805,9 @@ export interface operations {
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
             };
             header?: {
@@ -12140,23 +12135,23 @@ export interface operations {
                      * @description First millisecond after the window since 1970. Default: now.
                      */
                     end_ms?: number;
-                    /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                    /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                     start_time?: string;
-                    /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                    /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                     end_time?: string;
                     /**
-                     * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
+                     * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free.
                      * @example event_type:eq:click,page_path:like:/checkout%
                      */
                     filter?: string;
                     /**
-                     * @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.
+                     * @description Includes events with `is_bot`. By default they are excluded, also from sessions.
                      * @default false
                      * @example true
                      */
                     include_bots?: boolean;
                     /**
-                     * @description Filters, the first step first.
+                     * @description Filters, one for each step, in order.
                      * @example [
                      *       "page_path:eq:/pricing",
                      *       "event_type:eq:form_submission"
@@ -12164,7 +12159,7 @@ export interface operations {
                      */
                     steps: string[];
                     /**
-                     * @description From the first step to the last at most, in milliseconds; 90 days at most.
+                     * @description Longest time from the first step to the last, in milliseconds. At most 90 days.
                      * @default 86400000
                      */
                     within_ms?: number;
@@ -12172,7 +12167,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The steps, with all who got at least so far. */
+            /** @description The steps, with all visitors who reached at least this step. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12279,22 +12274,22 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
                 /**
-                 * @description UTC; weeks begin on Mondays.
+                 * @description Length of the intervals, in UTC. Weeks begin on Mondays.
                  * @example day
                  */
                 interval?: "hour" | "day" | "week" | "month";
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 first?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 returning?: string;
             };
             header?: {
@@ -12415,25 +12410,25 @@ export interface operations {
                  * @example 1795564800000
                  */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
                 /**
-                 * @description How many steps from page to page.
+                 * @description Number of steps from page to page.
                  * @example 1
                  */
                 steps?: number;
                 /**
-                 * @description How many pages are told apart at each step, those of the most sessions.
+                 * @description Number of pages listed for each step: those with the most sessions.
                  * @example 2
                  */
                 pages?: number;
-                /** @description Only sessions with this page_path, from there on. */
+                /** @description Only sessions with this page_path, from this page on. */
                 start?: string;
             };
             header?: {
@@ -12445,7 +12440,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The steps, in their order, those of the most sessions first. */
+            /** @description The steps in order, those with the most sessions first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12757,7 +12752,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12797,15 +12792,15 @@ export interface operations {
                 start_ms?: number;
                 /** @description First millisecond after the window since 1970. Default: now. */
                 end_ms?: number;
-                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                 start_time?: string;
-                /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                 end_time?: string;
-                /** @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free. */
+                /** @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free. */
                 filter?: string;
-                /** @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone. */
+                /** @description Includes events with `is_bot`. By default they are excluded, also from sessions. */
                 include_bots?: boolean;
-                /** @description Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that times of day are compared with the same ones. */
+                /** @description Also returns the previous period. It is the window, moved back by its length in complete days, so that it compares the same times of day. */
                 compare?: "previous";
             };
             header?: {
@@ -12841,7 +12836,7 @@ export interface operations {
                     "application/json": {
                         conversions: components["schemas"]["AnalyticsConversion"][];
                         converted: components["schemas"]["AnalyticsConverted"];
-                        /** @description Of the period before; null where compare is not given. */
+                        /** @description The previous period. Null without compare. */
                         previous: {
                             conversions: components["schemas"]["AnalyticsConversion"][];
                             converted: components["schemas"]["AnalyticsConverted"];
@@ -12954,23 +12949,23 @@ export interface operations {
                      * @description First millisecond after the window since 1970. Default: now.
                      */
                     end_ms?: number;
-                    /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 on in milliseconds). Not together with start_ms. */
+                    /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
                     start_time?: string;
-                    /** @description The same as end_ms, written like start_time. Not together with end_ms. */
+                    /** @description The same as end_ms, in the formats of start_time. Cannot be combined with end_ms. */
                     end_time?: string;
                     /**
-                     * @description Comma-separated field:op:value; all of them must hold, 100 at most. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates only where field:op: follows it, so values may hold commas and colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to 10 %, which a backslash escapes; in takes up to 100 values with | between them, which they cannot hold. What a field with a fixed list of values never holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. event_data.element.className and other dotted paths reach into the payload, where eq, ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most 300 names. Fields of events alone, resolved among them: who a visitor is, is not free.
+                     * @description Comma-separated conditions field:op:value, at most 100. All of them must match. Operators: eq, ne, gt, gte, lt, lte, like, in. A comma separates conditions only before field:op:, so values may contain commas and colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to 10 %, and a backslash escapes them. `in` accepts up to 100 values separated by |, which the values cannot contain. A value outside the list of a field with fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. Dotted paths such as event_data.element.className read the payload: eq, ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most 300 names. Event fields only, including resolved, because profile fields are not free.
                      * @example event_type:eq:click,page_path:like:/checkout%
                      */
                     filter?: string;
                     /**
-                     * @description Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.
+                     * @description Includes events with `is_bot`. By default they are excluded, also from sessions.
                      * @default false
                      * @example true
                      */
                     include_bots?: boolean;
                     /**
-                     * @description Filters, the first step first.
+                     * @description Filters, one for each step, in order.
                      * @example [
                      *       "page_path:eq:/pricing",
                      *       "event_type:eq:form_submission"
@@ -12978,14 +12973,14 @@ export interface operations {
                      */
                     steps?: string[];
                     /**
-                     * @description From the first step to the last at most, in milliseconds; 90 days at most.
+                     * @description Longest time from the first step to the last, in milliseconds. At most 90 days.
                      * @default 86400000
                      */
                     within_ms?: number;
-                    /** @description How many steps they took. Default: all. Only with steps. */
+                    /** @description Number of steps that the visitors took. Default: all. Requires steps. */
                     step?: number;
                     /**
-                     * @description dropped: those who took no step after it. Only with steps.
+                     * @description dropped: only visitors who took no further step. Requires steps.
                      * @default reached
                      * @enum {string}
                      */
@@ -13046,9 +13041,9 @@ export interface operations {
                             end_ms: number;
                             request_id: string;
                             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-                            /** @description Records of the answer that the meter counts. */
+                            /** @description Records of the response that the meter counts. */
                             records: number;
-                            /** @description Records charged: 0 for a test key and for what was charged before. */
+                            /** @description Records charged. 0 with a test key and for records that were charged earlier. */
                             charged: number;
                         };
                     };
@@ -13245,7 +13240,7 @@ export interface operations {
                     name: string;
                     /**
                      * Format: date-time
-                     * @description When it ends: in the future, at most 366 days ahead.
+                     * @description End of the share link: in the future, at most 366 days from now.
                      */
                     expires_at: string;
                 };
@@ -13278,9 +13273,9 @@ export interface operations {
                      */
                     "application/json": {
                         share_link: components["schemas"]["ShareLink"];
-                        /** @description What to hand on. */
+                        /** @description The URL to share. */
                         url: string;
-                        /** @description `Authorization: Bearer` with it reads overview, timeseries, breakdown and live. */
+                        /** @description Send it as `Authorization: Bearer` to read overview, timeseries, breakdown and live. */
                         secret: string;
                     };
                 };
@@ -13510,7 +13505,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13869,7 +13864,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14238,7 +14233,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14386,7 +14381,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14520,7 +14515,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15269,9 +15264,9 @@ export interface operations {
             query?: {
                 /** @example 5a3b1e00-0000-4000-8000-000000000002 */
                 project_id?: string;
-                /** @description First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date. */
+                /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
-                /** @description Last day, inclusive. Default: today. */
+                /** @description Last day in UTC, inclusive. Default: today. */
                 end_date?: string;
             };
             header?: {
@@ -16234,9 +16229,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -16259,7 +16254,7 @@ export interface operations {
                     limit?: number;
                     /** @description True: returns only the number of records that would be billed, free of charge. */
                     dry_run?: boolean;
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                     /** @description `next_cursor` of the previous page, with the same request. */
                     cursor?: string;
@@ -16417,9 +16412,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -16442,7 +16437,7 @@ export interface operations {
                     limit?: number;
                     /** @description True: returns only the number of records that would be billed, free of charge. */
                     dry_run?: boolean;
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                 };
             };
@@ -16595,9 +16590,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -16620,7 +16615,7 @@ export interface operations {
                     limit?: number;
                     /** @description True: returns only the number of records that would be billed, free of charge. */
                     dry_run?: boolean;
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                     /** @description `next_cursor` of the previous page, with the same request. */
                     cursor?: string;
@@ -16787,9 +16782,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -16812,7 +16807,7 @@ export interface operations {
                     limit?: number;
                     /** @description True: returns only the number of records that would be billed, free of charge. */
                     dry_run?: boolean;
-                    /** @description Comma-separated fields of a person. Default: hem and the whole profile. */
+                    /** @description Comma-separated fields of a person. Default: hem and all profile fields. */
                     select?: string;
                 };
             };
@@ -16958,9 +16953,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -17141,9 +17136,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -17319,9 +17314,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -17511,9 +17506,9 @@ export interface operations {
                      * @default 30
                      */
                     intent_window_days?: number;
-                    /** @description All of them must hold. */
+                    /** @description All conditions must match. */
                     filter?: string | {
-                        /** @description A field of a person: hem, or any of a profile. */
+                        /** @description Profile field of a person, or hem. */
                         field: string;
                         /** @description eq, ne, gt, gte, lt, lte, like, in */
                         op: string;
@@ -18222,7 +18217,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18255,9 +18250,9 @@ export interface operations {
         parameters: {
             query?: {
                 project_id?: string;
-                /** @description First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date. */
+                /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
-                /** @description Last day, inclusive. Default: today. */
+                /** @description Last day in UTC, inclusive. Default: today. */
                 end_date?: string;
             };
             header?: {
@@ -18300,11 +18295,11 @@ export interface operations {
                         end_date: string;
                         /** @enum {string} */
                         currency: "usd";
-                        /** @description Records charged, less those refunded. */
+                        /** @description Records charged, minus refunds. */
                         records: number;
-                        /** @description Of these, how many the free allowance covered. */
+                        /** @description Charged records that the free allowance covered. */
                         free_records: number;
-                        /** @description What they cost, in millionths of the currency. */
+                        /** @description Cost in millionths of the currency. */
                         amount_micros: number;
                     };
                 };
@@ -18369,9 +18364,9 @@ export interface operations {
         parameters: {
             query?: {
                 project_id?: string;
-                /** @description First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date. */
+                /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
-                /** @description Last day, inclusive. Default: today. */
+                /** @description Last day in UTC, inclusive. Default: today. */
                 end_date?: string;
             };
             header?: {
@@ -18414,11 +18409,11 @@ export interface operations {
                         currency: "usd";
                         meters: {
                             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-                            /** @description Records charged, less those refunded. */
+                            /** @description Records charged, minus refunds. */
                             records: number;
-                            /** @description Of these, how many the free allowance covered. */
+                            /** @description Charged records that the free allowance covered. */
                             free_records: number;
-                            /** @description What they cost, in millionths of the currency. */
+                            /** @description Cost in millionths of the currency. */
                             amount_micros: number;
                         }[];
                     };
@@ -18485,9 +18480,9 @@ export interface operations {
             query?: {
                 /** @example 5a3b1e00-0000-4000-8000-000000000002 */
                 project_id?: string;
-                /** @description First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date. */
+                /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
-                /** @description Last day, inclusive. Default: today. */
+                /** @description Last day in UTC, inclusive. Default: today. */
                 end_date?: string;
             };
             header?: {
@@ -18535,11 +18530,11 @@ export interface operations {
                              */
                             date: string;
                             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-                            /** @description Records charged, less those refunded. */
+                            /** @description Records charged, minus refunds. */
                             records: number;
-                            /** @description Of these, how many the free allowance covered. */
+                            /** @description Charged records that the free allowance covered. */
                             free_records: number;
-                            /** @description What they cost, in millionths of the currency. */
+                            /** @description Cost in millionths of the currency. */
                             amount_micros: number;
                         }[];
                     };
@@ -18606,9 +18601,9 @@ export interface operations {
             query?: {
                 /** @example 5a3b1e00-0000-4000-8000-000000000002 */
                 project_id?: string;
-                /** @description First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date. */
+                /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
-                /** @description Last day, inclusive. Default: today. */
+                /** @description Last day in UTC, inclusive. Default: today. */
                 end_date?: string;
             };
             header?: {
@@ -18652,16 +18647,16 @@ export interface operations {
                         callers: {
                             /** Format: uuid */
                             caller_id: string;
-                            /** @description Null: it is there no more. */
+                            /** @description Current name. Null if it was deleted. */
                             kind: ("key" | "member" | "export") | null;
                             name: string | null;
                             key_prefix: string | null;
                             meter: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
-                            /** @description Records charged, less those refunded. */
+                            /** @description Records charged, minus refunds. */
                             records: number;
-                            /** @description Of these, how many the free allowance covered. */
+                            /** @description Charged records that the free allowance covered. */
                             free_records: number;
-                            /** @description What they cost, in millionths of the currency. */
+                            /** @description Cost in millionths of the currency. */
                             amount_micros: number;
                         }[];
                     };
@@ -18761,11 +18756,11 @@ export interface operations {
                         month: string;
                         /** @enum {string} */
                         currency: "usd";
-                        /** @description Spent so far. In micros. */
+                        /** @description Cost of the month so far. In micros. */
                         spent_micros: number;
-                        /** @description Of the seven days before today. In micros. */
+                        /** @description Average cost a day, over the seven days before today. In micros. */
                         daily_average_micros: number;
-                        /** @description What the month will have cost. In micros. */
+                        /** @description Forecast cost of the complete month. In micros. */
                         forecast_micros: number;
                         budget_micros: number | null;
                     };
@@ -18926,7 +18921,7 @@ export interface operations {
                  */
                 "application/json": {
                     budgets: {
-                        /** @description null: the budget of the whole organization. */
+                        /** @description The project the budget limits. Null: the organization. */
                         project_id: string | null;
                         /** @description Most that a calendar month (UTC) may cost. In micros. */
                         monthly_micros: number;
@@ -18993,7 +18988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19156,18 +19151,18 @@ export interface operations {
         parameters: {
             query?: {
                 project_id?: string;
-                /** @description Requests of this API key, or of this member. */
+                /** @description Only requests of this API key or this member. */
                 caller_id?: string;
-                /** @description Requests of keys, or of members in the dashboard or by token. */
+                /** @description Only requests of API keys, or of members (dashboard or token). */
                 caller_kind?: "key" | "member";
                 request_id?: string;
-                /** @description Part of a route: `/audiences`. */
+                /** @description Only requests whose route contains this text, such as `/audiences`. */
                 route?: string;
-                /** @description A status, or one of 2xx, 3xx, 4xx, 5xx. */
+                /** @description Only requests with this status: a number, or one of 2xx, 3xx, 4xx, 5xx. */
                 status?: string;
-                /** @description true: only what was charged, jobs included, as far back as the ledger goes; `caller_kind`, `route` and `status` are not filtered by then. */
+                /** @description With `true`, only charged requests and jobs, as far back as the ledger reaches. Ignores `caller_kind`, `route` and `status`. */
                 charged?: boolean;
-                /** @description Only what was charged on this meter. */
+                /** @description Only requests charged on this meter. */
                 meter?: "events" | "resolution_hem" | "resolution_hem_pte" | "resolution_full_profile" | "lookup" | "contact" | "intent" | "audience" | "audience_predictive";
                 /** @description First day, UTC. */
                 start_date?: string;
@@ -20002,7 +19997,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20111,7 +20106,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20237,7 +20232,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `already_exists`, `invalid_state`. `already_exists`: the object already exists. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `already_exists`, `invalid_state`. `already_exists`: the object already exists. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20592,7 +20587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `in_use`, `invalid_state`, `last_owner`. `version_conflict`: the object has another version, which the answer contains. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. `last_owner`: the organization would lose its last owner who can sign in. */
+            /** @description `code` is one of: `version_conflict`, `in_use`, `invalid_state`, `last_owner`. `version_conflict`: the object has another version, which the answer contains. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. `last_owner`: the organization would lose its last owner who can sign in. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20697,7 +20692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `in_use`, `invalid_state`, `last_owner`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. `last_owner`: the organization would lose its last owner who can sign in. */
+            /** @description `code` is one of: `in_use`, `invalid_state`, `last_owner`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. `last_owner`: the organization would lose its last owner who can sign in. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20808,7 +20803,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21144,7 +21139,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21256,7 +21251,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21479,7 +21474,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `already_exists`, `invalid_state`. `already_exists`: the object already exists. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `already_exists`, `invalid_state`. `already_exists`: the object already exists. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21796,7 +21791,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `in_use`, `invalid_state`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `in_use`, `invalid_state`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21907,7 +21902,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `in_use`, `invalid_state`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `in_use`, `invalid_state`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22078,7 +22073,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22562,7 +22557,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22676,7 +22671,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22998,7 +22993,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23119,7 +23114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23249,7 +23244,7 @@ export interface operations {
                 hem?: string;
                 email?: string;
                 /**
-                 * @description One browser.
+                 * @description Cookie id of one browser.
                  * @example 3eae118e-75d9-4af7-b506-775caae3b813
                  */
                 cookie_id?: string;
@@ -23260,7 +23255,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One line for each. */
+            /** @description One line for each record. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -23305,7 +23300,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23356,7 +23351,7 @@ export interface operations {
                     email?: string;
                     /**
                      * Format: uuid
-                     * @description One browser.
+                     * @description Cookie id of one browser.
                      */
                     cookie_id?: string;
                     /** @default true */
@@ -23425,7 +23420,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23758,7 +23753,7 @@ export interface operations {
                     email?: string;
                     /**
                      * Format: uuid
-                     * @description One browser.
+                     * @description Cookie id of one browser.
                      */
                     cookie_id?: string;
                 };
@@ -23822,7 +23817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23872,7 +23867,7 @@ export interface operations {
                     email?: string;
                     /**
                      * Format: uuid
-                     * @description One browser.
+                     * @description Cookie id of one browser.
                      */
                     cookie_id?: string;
                 };
@@ -23932,7 +23927,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24259,7 +24254,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24404,7 +24399,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24483,7 +24478,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24689,7 +24684,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `already_exists`, `invalid_state`. `already_exists`: the object already exists. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `already_exists`, `invalid_state`. `already_exists`: the object already exists. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24832,7 +24827,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25382,7 +25377,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25614,7 +25609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25688,7 +25683,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25905,7 +25900,7 @@ export interface operations {
                 "application/json": {
                     /** Format: uuid */
                     project_id: string;
-                    /** @description Each Monday the week before, or on the first of a month that before, UTC. Null: never. */
+                    /** @description weekly: each Monday, the previous week. monthly: on the first day, the previous month. Both in UTC. Null: never. */
                     frequency: ("weekly" | "monthly") | null;
                 };
             };
@@ -26403,7 +26398,7 @@ export interface operations {
             query?: {
                 project_id?: string;
                 name?: string;
-                /** @description Type of the items: `emails` (stored as hems, never as addresses), `hems` (SHA-256 of the trimmed, lowercase address, in hex), `domains` of companies, `cookies` (browser ids). */
+                /** @description Type of the items. `emails`: stored as hems, never as addresses. `hems`: SHA-256 of the trimmed, lowercase address, in hex. `domains`: domains of companies. `cookies`: browser ids. */
                 kind?: "emails" | "hems" | "domains" | "cookies";
                 /** @description The column with the items. Default: the column with the name of the kind (`email`, `hem`, `domain`, `cookie_id`). CSV files with one column need no header. */
                 column?: string;
@@ -26432,7 +26427,7 @@ export interface operations {
                     project_id?: string;
                     name: string;
                     /**
-                     * @description Type of the items: `emails` (stored as hems, never as addresses), `hems` (SHA-256 of the trimmed, lowercase address, in hex), `domains` of companies, `cookies` (browser ids).
+                     * @description Type of the items. `emails`: stored as hems, never as addresses. `hems`: SHA-256 of the trimmed, lowercase address, in hex. `domains`: domains of companies. `cookies`: browser ids.
                      * @enum {string}
                      */
                     kind: "emails" | "hems" | "domains" | "cookies";
@@ -26519,7 +26514,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26724,7 +26719,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `in_use`, `invalid_state`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `in_use`, `invalid_state`. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26844,7 +26839,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -27332,7 +27327,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -27508,7 +27503,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -27753,7 +27748,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -27986,7 +27981,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -28938,7 +28933,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`, `count_limit_reached`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. `count_limit_reached`: the number of objects has reached its limit. */
+            /** @description `code` is one of: `invalid_state`, `count_limit_reached`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. `count_limit_reached`: the number of objects has reached its limit. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29132,7 +29127,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29264,7 +29259,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29381,7 +29376,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29600,7 +29595,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29712,7 +29707,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29826,7 +29821,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -30166,7 +30161,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -30496,7 +30491,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `in_use`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `in_use`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `in_use`: another object depends on this one; the answer names it. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -30943,7 +30938,7 @@ export interface operations {
                      */
                     integration_type?: "hubspot" | "salesforce" | "s3" | "webhook" | "the_trade_desk" | "meta_ads";
                     /**
-                     * @description `ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), `hem` for all others; `csv`, `ndjson` and `parquet` for `s3`, `ndjson` for `webhook`.
+                     * @description `ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), and `hem` is for all others. `csv`, `ndjson` and `parquet` are for `s3`, and `ndjson` is for `webhook`.
                      * @enum {string}
                      */
                     output_format: "csv" | "ndjson" | "parquet" | "hem" | "ip_address" | "company_domain" | "crm";
@@ -31279,7 +31274,7 @@ export interface operations {
                      */
                     integration_type?: "hubspot" | "salesforce" | "s3" | "webhook" | "the_trade_desk" | "meta_ads";
                     /**
-                     * @description `ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), `hem` for all others; `csv`, `ndjson` and `parquet` for `s3`, `ndjson` for `webhook`.
+                     * @description `ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), and `hem` is for all others. `csv`, `ndjson` and `parquet` are for `s3`, and `ndjson` is for `webhook`.
                      * @enum {string}
                      */
                     output_format?: "csv" | "ndjson" | "parquet" | "hem" | "ip_address" | "company_domain" | "crm";
@@ -31364,7 +31359,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `version_conflict`, `invalid_state`. `version_conflict`: the object has another version, which the answer contains. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -32042,7 +32037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or one of them was just deleted. */
+            /** @description `code` is one of: `invalid_state`. `invalid_state`: the state of the object or of one it needs does not allow the request, or another request deleted one of them. */
             409: {
                 headers: {
                     [name: string]: unknown;

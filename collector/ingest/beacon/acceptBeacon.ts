@@ -285,7 +285,7 @@ function requireAllowedOrigin({ allowedOrigins }: Pixel, origin: string | null):
     throw new ApiError(
       403,
       'origin not allowed',
-      `This pixel takes no events from ${origin ?? 'an unknown origin'}.`,
+      `This pixel does not accept events from ${origin ?? 'an unknown origin'}. Add the origin to its allowed origins.`,
     )
   }
 }

@@ -124,7 +124,7 @@ function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
 
 function requireHeld(lease: ShipLease | null): void {
   if (lease && !lease.isHeld())
-    throw new Error('the turn to ship was lost, to another collector perhaps')
+    throw new Error('the lease to ship was lost, possibly to another collector')
 }
 
 /** The prefix of the query ids of all inserts of a segment, in ClickHouse's list of running queries; of '' any insert. */

@@ -53,7 +53,7 @@ interface Shipment {
 
 const retryMsFirst = 100
 const retryMsMax = 1_000
-const damagedReason = 'the disk has changed its record of the spool, or one of its neighbours there'
+const damagedReason = 'a record of the spool on disk, or one next to it, has changed'
 /** How long a lease is kept whose insert fails: another collector may reach ClickHouse. */
 const failingLeaseMs = 10_000
 /** How long an insert of an abandoned lease may take to appear in ClickHouse's list of running queries. */

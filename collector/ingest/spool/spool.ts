@@ -183,7 +183,7 @@ export class Spool {
    */
   append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
     if (receivedAt < this.#lowMark)
-      return Promise.reject(new SpoolUnavailable('the rows come too late'))
+      return Promise.reject(new SpoolUnavailable('the rows arrive too late'))
     // The first row of a group, and of a segment, must be the earliest: lowMark and the shipper read only that one.
     if (receivedAt < (this.#waiting[0]?.receivedAt ?? 0))
       return Promise.reject(new SpoolUnavailable('the clock was set back'))

@@ -9,7 +9,7 @@ export async function toServiceUnavailable<T>(appended: Promise<T>): Promise<T> 
     return await appended
   } catch (error) {
     if (error instanceof SpoolUnavailable)
-      throw busy('The collector cannot keep more events now.', retrySeconds)
+      throw busy('The collector cannot store more events now. Retry later.', retrySeconds)
     throw error
   }
 }

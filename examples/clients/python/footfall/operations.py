@@ -4719,7 +4719,7 @@ class Operations:
         return self._call("GET /api/v2/events charged", params)
 
     def estimate_event_scan(self, **params: Unpack[EstimateEventScanParams]) -> EstimateEventScanAnswer:
-        """Estimate what a page of events reads, not billed."""
+        """Estimate the cost of reading a page of events, not billed."""
         return self._call("GET /api/v1/events/scan_estimate", params)
 
     def count_events_v1(self, **params: Unpack[CountEventsV1Params]) -> CountEventsV1Answer:
@@ -4783,7 +4783,7 @@ class Operations:
         return self._call("GET /api/v1/analytics/live", params)
 
     def get_analytics_funnel(self, **params: Unpack[GetAnalyticsFunnelParams]) -> GetAnalyticsFunnelAnswer:
-        """Get a funnel: how many visitors took its steps in order, not billed."""
+        """Get a funnel: visitors that took its steps in order, not billed."""
         return self._call("POST /api/v1/analytics/funnel", params)
 
     def get_analytics_retention(self, **params: Unpack[GetAnalyticsRetentionParams]) -> GetAnalyticsRetentionAnswer:
@@ -4979,7 +4979,7 @@ class Operations:
         return self._call("GET /api/v1/billing/prices", params)
 
     def list_requests(self, **params: Unpack[ListRequestsParams]) -> ListRequestsAnswer:
-        """List the requests of the API, with their charges."""
+        """List API requests with their charges."""
         return self._call("GET /api/v1/requests", params)
 
     def list_fields(self, **params: Unpack[ListFieldsParams]) -> ListFieldsAnswer:
