@@ -9,6 +9,9 @@ import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import { build } from 'esbuild'
 
+const flagsPackage = fileURLToPath(import.meta.resolve('country-flag-icons/package.json'))
+const { version: flagsVersion } = JSON.parse(await readFile(flagsPackage, 'utf8'))
+
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 /** What stands in examples/ is shown, not run. */
 const examplesAsText = {
@@ -34,6 +37,7 @@ export async function buildDashboard({ outDir }) {
       'web/docsSite/docs.ts',
       'web/docsSite/docs.css',
     ].map(at),
+    define: { FLAGS_VERSION: JSON.stringify(flagsVersion) },
     outdir: join(outDir, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -59,6 +63,10 @@ export async function buildDashboard({ outDir }) {
       written.add(`${basename(path)}${extension}`)
     }
   }
+  for (const [name, contents] of await readIcons()) {
+    await writeFile(join(assets, name), contents)
+    written.add(name)
+  }
   // Last, so that a service that runs meanwhile misses nothing that is still in use.
   for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
   const nameOf = (entry, extension) =>
@@ -83,6 +91,23 @@ export async function buildDashboard({ outDir }) {
     join(outDir, 'docs.json'),
     JSON.stringify(docs, (key, value) => (key === '' ? value : `/dashboard/assets/${value}`)),
   )
+}
+
+/** Flags of countries and icons of browsers, by the names of their files. */
+async function readIcons() {
+  const of = async (folder, prefix) =>
+    Promise.all(
+      (await readdir(folder))
+        .filter((name) => name.endsWith('.svg'))
+        .map(async (name) => [
+          `${prefix}-${basename(name, '.svg')}-${flagsVersion}.svg`,
+          await readFile(join(folder, name)),
+        ]),
+    )
+  return [
+    ...(await of(join(flagsPackage, '../3x2'), 'flag')),
+    ...(await of(at('web/icons'), 'browser')),
+  ]
 }
 
 /** The chunks without which a script does not start, asked for with it rather than after it. */

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { setUrl, urlValue } from '../urlState.ts'
+import { MoreButton } from './moreButton.tsx'
 
 /** A column of a table; `value` is what it is sorted and searched by, and shown where there is no `show`. */
 export interface Column<Row> {
@@ -22,6 +24,7 @@ export function DataTable<Row>({
   keyOf,
   open,
   canSearch = true,
+  pageRows = Number.POSITIVE_INFINITY,
   empty,
 }: {
   caption: string
@@ -32,6 +35,8 @@ export function DataTable<Row>({
   /** Shows more of a row; its first column leads there. */
   open?(row: Row): void
   canSearch?: boolean
+  /** How many rows are shown at first, and with each press of the button below. */
+  pageRows?: number
   /** What is shown where there are no rows. */
   empty?: ComponentChildren
 }) {
@@ -39,6 +44,7 @@ export function DataTable<Row>({
   const sort = urlValue(sortBy)
   const q = canSearch ? urlValue(search) : ''
   const found = sorted(matching(rows, columns, q), columns, sort)
+  const [shownRows, setShownRows] = useState(pageRows)
   if (rows.length === 0 && empty) return <div class="empty">{empty}</div>
   return (
     <>
@@ -86,7 +92,7 @@ export function DataTable<Row>({
             </tr>
           </thead>
           <tbody>
-            {found.map((row) => (
+            {found.slice(0, shownRows).map((row) => (
               <tr key={keyOf(row)}>
                 {columns.map((column, index) => (
                   <td key={column.name} class={column.isNumber ? 'number' : ''}>
@@ -104,6 +110,9 @@ export function DataTable<Row>({
           </tbody>
         </table>
       </div>
+      <MoreButton
+        more={found.length > shownRows && (() => setShownRows((shown) => shown + pageRows))}
+      />
       {found.length === 0 && rows.length > 0 && (
         <p class="hint">
           None of the {rows.length} rows has “{q}”.

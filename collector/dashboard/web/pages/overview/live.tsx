@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
+import { usePopover } from '../../components/popover.ts'
 import { counted, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { useRepeat } from '../../useRepeat.ts'
@@ -19,7 +20,7 @@ interface LiveAsked {
 export function Live({ projectId, include_bots }: LiveAsked) {
   const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)
-  useEffect(() => closeOnEscape(place), [])
+  usePopover(place)
   if (!live) return null
   const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
   return (
@@ -56,21 +57,6 @@ export function Live({ projectId, include_bots }: LiveAsked) {
       </div>
     </details>
   )
-}
-
-/**
- * Escape closes the popover while it is open, and does nothing else then: the page's own shortcut would remove all
- * filters. Returns the function that ends this.
- */
-function closeOnEscape(place: { readonly current: HTMLDetailsElement | null }): () => void {
-  const listen = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !place.current?.open) return
-    event.stopPropagation()
-    place.current.open = false
-    place.current.querySelector('summary')?.focus()
-  }
-  addEventListener('keydown', listen, { capture: true })
-  return () => removeEventListener('keydown', listen, { capture: true })
 }
 
 type LiveFigures = Answer<'getAnalyticsLive'>

@@ -74,7 +74,7 @@ export function Overview({
                     before ? { ...before, converted: convertedOf(conversions.value?.before) } : null
                   }
                 />
-                <Panels query={query}>
+                <Panels query={query} visitors={overview.visitors}>
                   {!isShared() && (
                     <>
                       <GoalsPanel projectId={projectId} query={conversions} />

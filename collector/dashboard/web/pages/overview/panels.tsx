@@ -1,12 +1,20 @@
 import type { ComponentChildren } from 'preact'
-import { api } from '../../api.ts'
+import { ActionsMenu } from '../../components/actionsMenu.tsx'
 import { AsyncView } from '../../components/asyncView.tsx'
+import { lazyPage } from '../../lazyPage.tsx'
 import { isShared } from '../../shared.ts'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { ViewQuery } from '../../view/view.ts'
+import { readBreakdowns, type Values } from './breakdown.ts'
 import { CountryMap } from './countryMap.tsx'
-import { type Dimension, dimensions, PanelRows } from './panelRows.tsx'
+import { type Dimension, dimensionOf } from './dimensions.ts'
+import { PanelCsv } from './panelCsv.tsx'
+import { PanelRows } from './panelRows.tsx'
+
+const PanelDetails = lazyPage(() =>
+  import('./panelDetails.tsx').then(({ PanelDetails }) => PanelDetails),
+)
 
 /** What each panel can be by; the first is shown at first. */
 const panels: { title: string; dimensions: Dimension[] }[] = [
@@ -17,33 +25,43 @@ const panels: { title: string; dimensions: Dimension[] }[] = [
   { title: 'Events', dimensions: ['event_type', 'page_host', 'resolved'] },
 ]
 
-const firstOnes = [...panels.map(({ dimensions: [first] }) => first!), 'page_host']
 const limit = 8
-const wholeLimit = 200
-/** The parameter of the address that names the dimension of which more is shown. */
-const whole = 'all'
+/** The parameter of the address that names the dimension whose details are open. */
+const open = 'details'
 /** The one that says by which dimension a panel is shown. */
 const parameterOf = (title: string): string => title.toLowerCase()
 
-/** What the events are made of: the most frequent values of what each panel is by. */
-export function Panels({ query, children }: { query: ViewQuery; children: ComponentChildren }) {
+/** What the events are made of: the values with the most visitors of what each panel is by. */
+export function Panels({
+  query,
+  visitors,
+  children,
+}: {
+  query: ViewQuery
+  /** All visitors of the period. */
+  visitors: number
+  children: ComponentChildren
+}) {
   // One look at the events for what all panels show at first.
   const first = useQueryOf(JSON.stringify(query), () =>
-    api.getAnalyticsBreakdown({ ...query, dimensions: firstOnes.join(','), limit }),
+    readBreakdowns(
+      query,
+      panels.map(({ dimensions: [first] }) => first!),
+      limit,
+    ),
   )
   return (
     <AsyncView query={first} lines={8}>
-      {({ breakdowns }) => (
+      {(breakdowns) => (
         <div class="panels">
-          {panels.map((panel) => (
+          {panels.map(({ title, dimensions }) => (
             <Panel
-              key={panel.title}
-              title={panel.title}
-              choices={panel.dimensions.filter(
-                (dimension) => !isShared() || dimension !== 'resolved',
-              )}
-              first={withoutOwnHosts(breakdowns, panel.dimensions[0]!)}
+              key={title}
+              title={title}
+              choices={dimensions.filter((dimension) => !isShared() || dimension !== 'resolved')}
+              first={breakdowns.get(dimensions[0]!)!}
               query={query}
+              visitors={visitors}
             />
           ))}
           {children}
@@ -53,42 +71,27 @@ export function Panels({ query, children }: { query: ViewQuery; children: Compon
   )
 }
 
-/** A breakdown without the site's own pages, which are where visitors came from inside it, not to it. */
-function withoutOwnHosts(breakdowns: Record<string, Breakdown>, dimension: Dimension): Breakdown {
-  const found = breakdowns[dimension]!
-  if (dimension !== 'referrer_host') return found
-  const own = breakdowns.page_host!.values.map(({ value }) => value)
-  return {
-    ...found,
-    values: found.values.filter(({ value }) => value === null || !own.includes(value)),
-  }
-}
-
-type Breakdown = Awaited<ReturnType<typeof api.getAnalyticsBreakdown>>['breakdowns'][string]
-
 function Panel({
   title,
   choices,
   first,
   query,
+  visitors,
 }: {
   title: string
   choices: Dimension[]
-  first: Breakdown
+  first: Values
   query: ViewQuery
+  visitors: number
 }) {
-  const [shown] = urlChoice(parameterOf(title), choices)
-  const isWhole = urlValue(whole) === shown
-  const isFirst = shown === choices[0] && !isWhole
-  const other = useQueryOf(JSON.stringify([query, isFirst ? null : shown, isWhole]), async () => {
+  const [shown, choose] = urlChoice(parameterOf(title), choices)
+  const isFirst = shown === choices[0]
+  const other = useQueryOf(JSON.stringify([query, isFirst ? null : shown]), async () => {
     if (isFirst) return null
-    const dimensions = shown === 'referrer_host' ? `${shown},page_host` : shown
-    const asked = { ...query, dimensions, limit: isWhole ? wholeLimit : limit }
-    const { breakdowns } = await api.getAnalyticsBreakdown(asked)
-    return { of: shown, breakdown: withoutOwnHosts(breakdowns, shown) }
+    return { of: shown, values: (await readBreakdowns(query, [shown], limit)).get(shown)! }
   })
   // What was asked for before is of another dimension.
-  const found = isFirst ? first : other.value?.of === shown ? other.value.breakdown : undefined
+  const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
   return (
     <section class="card panel" aria-label={title}>
       <header class="panel-header">
@@ -99,30 +102,41 @@ function Panel({
               key={dimension}
               type="button"
               aria-pressed={dimension === shown}
-              onClick={() =>
-                setUrl(
-                  { [parameterOf(title)]: dimension === choices[0] ? '' : dimension, [whole]: '' },
-                  { replace: true },
-                )
-              }
+              onClick={() => choose(dimension)}
             >
-              {dimensions[dimension].name}
+              {dimensionOf(dimension).name}
             </button>
           ))}
         </fieldset>
+        <ActionsMenu of={title}>
+          <PanelCsv query={query} dimension={shown} />
+        </ActionsMenu>
       </header>
       {shown === 'country' && <CountryMap query={query} />}
       <AsyncView query={{ ...other, value: found }} lines={limit}>
-        {(breakdown) => (
+        {({ values }) => (
           <PanelRows
             projectId={query.project_id}
             dimension={shown}
-            breakdown={breakdown}
-            isWhole={isWhole}
-            showAll={() => setUrl({ [whole]: shown })}
+            values={values}
+            visitors={visitors}
           />
         )}
       </AsyncView>
+      <div class="actions panel-foot">
+        <button type="button" onClick={() => setUrl({ [open]: shown })}>
+          Details<span class="visually-hidden"> of {title}</span>
+        </button>
+      </div>
+      {urlValue(open) === shown && (
+        <PanelDetails
+          title={title}
+          query={query}
+          dimension={shown}
+          visitors={visitors}
+          close={() => setUrl({ [open]: '' }, { replace: true })}
+        />
+      )}
     </section>
   )
 }

@@ -1,0 +1,71 @@
+import { countryName } from '../../format.ts'
+import { filterFor } from '../../view/filterText.ts'
+import { labelOfValue } from '../../view/labels.ts'
+
+interface DimensionOf {
+  name: string
+  /** What its values are called above them; absent: its name. */
+  head?: string
+  /** What one without a value reads as. */
+  none: string
+  /** How a value reads. */
+  text?(value: string): string
+  /** The filters of a value, each field:op:value. */
+  filter?(value: string): string[]
+}
+
+const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
+
+/** What panels can be by. */
+export const dimensions = {
+  page_path: { name: 'Top', head: 'Page', none: 'No page' },
+  entry_page: {
+    name: 'Entry',
+    head: 'Entry page',
+    none: 'No page',
+    filter: (value: string) => ['is_entry:eq:true', filterFor('page_path', value)],
+  },
+  exit_page: {
+    name: 'Exit',
+    head: 'Exit page',
+    none: 'No page',
+    filter: (value: string) => [filterFor('page_path', value)],
+  },
+  referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
+  utm_source: { name: 'Source', none: 'No source' },
+  utm_medium: { name: 'Medium', none: 'No medium' },
+  utm_campaign: { name: 'Campaign', none: 'No campaign' },
+  country: { name: 'Country', none: 'Unknown', text: countryName },
+  region: { name: 'Region', none: 'Unknown' },
+  city: { name: 'City', none: 'Unknown' },
+  language: { name: 'Language', none: 'Unknown' },
+  device_type: { name: 'Type', head: 'Device', none: 'Unknown' },
+  browser: { name: 'Browser', none: 'Unknown' },
+  os: { name: 'System', none: 'Unknown' },
+  event_type: {
+    name: 'Type',
+    head: 'Event',
+    none: '–',
+    text: (value) => labelOfValue('event_type', value),
+  },
+  page_host: { name: 'Host', none: 'No page' },
+  resolved: { name: 'Visitor', none: 'Unknown', text: yesOrNo },
+} satisfies Record<string, DimensionOf>
+export type Dimension = keyof typeof dimensions
+
+/** What is known of a dimension. */
+export const dimensionOf = (dimension: Dimension): DimensionOf => dimensions[dimension]
+
+/** What a dimension's values are called. */
+export const headOf = (dimension: Dimension): string =>
+  dimensionOf(dimension).head ?? dimensions[dimension].name
+
+/** How a value of a dimension reads. */
+export function textOf(dimension: Dimension, value: string | null): string {
+  const { none, text } = dimensionOf(dimension)
+  return value === null ? none : (text?.(value) ?? value)
+}
+
+/** The filters that leave only what has a value. */
+export const filtersOf = (dimension: Dimension, value: string): string[] =>
+  dimensionOf(dimension).filter?.(value) ?? [filterFor(dimension, value)]

@@ -1,0 +1,97 @@
+import { AsyncView } from '../../components/asyncView.tsx'
+import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { percent, wholeNumber } from '../../format.ts'
+import { useQueryOf } from '../../useQuery.ts'
+import type { ViewQuery } from '../../view/view.ts'
+import { readBreakdowns, type Value, valuesMax } from './breakdown.ts'
+import { type Dimension, headOf, textOf } from './dimensions.ts'
+import { PanelCsv } from './panelCsv.tsx'
+import { Count, ValueName } from './panelRows.tsx'
+
+const pageRows = 50
+
+const countNames = { events: 'Events', page_views: 'Page views', sessions: 'Sessions' }
+type CountName = keyof typeof countNames
+
+/** The counts that values of a dimension have besides visitors. */
+const countsOf = (values: readonly Value[]): CountName[] =>
+  (Object.keys(countNames) as CountName[]).filter((name) => values[0]?.[name] != null)
+
+/** All values of a dimension, to be searched and sorted. */
+export function PanelDetails({
+  title,
+  query,
+  dimension,
+  visitors,
+  close,
+}: {
+  title: string
+  query: ViewQuery
+  dimension: Dimension
+  /** All visitors of the period. */
+  visitors: number
+  close(): void
+}) {
+  const found = useQueryOf(
+    JSON.stringify([query, dimension]),
+    async () => (await readBreakdowns(query, [dimension], valuesMax)).get(dimension)!,
+  )
+  const head = headOf(dimension)
+  const columnsFor = (values: readonly Value[]): Column<Value>[] => [
+    {
+      name: 'value',
+      label: head,
+      value: ({ value }) => textOf(dimension, value),
+      show: ({ value }) => <ValueName dimension={dimension} value={value} after={close} />,
+    },
+    ...(['visitors', ...countsOf(values)] as const).map(
+      (of): Column<Value> => ({
+        name: of,
+        label: of === 'visitors' ? 'Visitors' : countNames[of],
+        isNumber: true,
+        value: (row) => row[of],
+        show: (row) => (
+          <Count projectId={query.project_id} dimension={dimension} row={row} of={of} />
+        ),
+      }),
+    ),
+    {
+      name: 'share',
+      label: 'Share',
+      isNumber: true,
+      value: (row) => row.visitors,
+      show: (row) => (visitors === 0 ? '–' : percent(row.visitors / visitors)),
+    },
+  ]
+  return (
+    <Dialog title={`${title} by ${head.toLowerCase()}`} close={close} class="wide-dialog">
+      <AsyncView query={found} lines={10}>
+        {({ values, has_more }) => (
+          <div>
+            <DataTable
+              caption={`${title} by ${head.toLowerCase()}`}
+              prefix={`${dimension}_`}
+              columns={columnsFor(values)}
+              rows={values}
+              keyOf={({ value }) => String(value)}
+              pageRows={pageRows}
+              empty="Nothing in this period."
+            />
+            {has_more && (
+              <p class="hint">
+                These are the {wholeNumber(valuesMax)} with the most visitors. Filter to see others.
+              </p>
+            )}
+          </div>
+        )}
+      </AsyncView>
+      <div class="actions">
+        <PanelCsv query={query} dimension={dimension} />
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  )
+}
