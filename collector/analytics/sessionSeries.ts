@@ -19,8 +19,8 @@ export interface SessionSeriesRow extends SessionTotals {
 }
 
 /**
- * Sessions by the interval of their last event, and the time on pages by that of the page view, as if all had happened
- * `laterMs` later. `startOf` makes SQL of the start of a time's interval. With rolled days, intervals are whole days.
+ * Counts sessions in the interval of their last event, and time on page in the interval of the page view. All times are
+ * moved later by `laterMs`. `startOf` returns SQL of the start of an interval. Rolled days require intervals of days.
  */
 export function sessionSeriesQuery(
   plan: AnalyticsPlan,

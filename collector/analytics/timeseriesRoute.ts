@@ -153,7 +153,7 @@ async function readGoalFilters(
   return goals.map(({ filter }) => readFreeFilters('filter', filter))
 }
 
-/** The points of a series, and what they have besides events. */
+/** The points of a series, and the figures that they have in addition to events. */
 interface Wanted {
   readonly interval: Interval
   readonly starts: readonly number[]

@@ -4,7 +4,7 @@ import { beaconOf, postBeacon } from '../harness/api.ts'
 import { button, heading, keepScreenshots, sticksOut, violations } from './dashboard.ts'
 import { eventually, numberIn, useOverview } from './overview.ts'
 
-/** The panels of the overview: what its visitors are made of. */
+/** The panels of the overview. */
 const it = useOverview()
 const dayMs = 86_400_000
 const midnight = Math.floor(Date.now() / dayMs) * dayMs

@@ -5,7 +5,7 @@ import { ask } from '../harness/api.ts'
 import { waitFor } from '../harness/service.ts'
 import { useDashboard } from './dashboard.ts'
 
-/** What the page comes to show, however slow the machine. */
+/** Polls until the page shows the expected value, also on a slow machine. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 })
 
 /** The number that a text shows. */
@@ -51,7 +51,7 @@ export function useOverview() {
     /** Waits until nothing is on its way. */
     fresh: () => eventually(() => page.locator('.stale, .loading').count()).toBe(0),
     searchParam: (name: string) => new URL(page.url()).searchParams.get(name),
-    /** What the analytics API tells of the project. */
+    /** Reads figures of the project from the analytics API. */
     async analytics<T>(path: string, query: Record<string, string | number>): Promise<T> {
       const { api_key, api_secret, project_id } = dashboard.service.demo
       const search = new URLSearchParams({ project_id })

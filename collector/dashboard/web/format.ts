@@ -66,7 +66,7 @@ const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZ
 const monthOfYear = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
 const year = new Intl.DateTimeFormat(undefined, { year: 'numeric', timeZone: 'UTC' })
 
-/** The start of an interval as it stands at an axis: midnights have their day, Januaries their year. */
+/** The start of an interval as a label of an axis: midnights show their day, Januaries their year. */
 export function tickOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
   const at = new Date(millis)
   if (interval === 'month') return (at.getUTCMonth() === 0 ? year : monthOfYear).format(at)

@@ -7,7 +7,7 @@ const heightPx = 260
 const tickPx = 76
 const secondMs = 1_000
 
-/** Where the vertical axis has lines at least so far apart, and what it spans where all is zero. */
+/** Distances between lines of the vertical axis, and its top when all values are zero. */
 const axes = {
   counts: { steps: powersOfTen([1, 2, 5]), least: 1 },
   shares: { steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5], least: 0.01 },
@@ -22,7 +22,7 @@ const axes = {
 /** A quantity over time, and that of the compared period. */
 export interface Lines {
   interval: Interval
-  /** When each point begins, epoch milliseconds, of the whole period. */
+  /** The start of each point of the period, epoch milliseconds. */
   starts: readonly number[]
   /** One for each point; null where there is none, or none yet. */
   values: readonly (number | null)[]
@@ -35,7 +35,7 @@ export interface Lines {
   tick(start: number): string
   /** How a value reads at the axis. */
   format(value: number): string
-  /** Is told at which point the pointer is, and how far from the left; null where it is at none. */
+  /** Receives the point under the pointer and its distance from the left; null without one. */
   point(at: { index: number; leftPx: number } | null): void
 }
 

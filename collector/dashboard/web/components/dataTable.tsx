@@ -13,8 +13,8 @@ export interface Column<Row> {
 }
 
 /**
- * Rows that are all here, to be sorted by any column and searched. What they are sorted and searched by stands in the
- * address: `sort` and `q`, with the table's own name before them where a page has several.
+ * A table of loaded rows that can be sorted and searched. The address has the column in `sort` and the search text in
+ * `q`; `prefix` tells several tables of a page apart.
  */
 export function DataTable<Row>({
   caption,
@@ -37,7 +37,7 @@ export function DataTable<Row>({
   canSearch?: boolean
   /** How many rows are shown at first, and with each press of the button below. */
   pageRows?: number
-  /** What is shown where there are no rows. */
+  /** Shown when there are no rows. */
   empty?: ComponentChildren
 }) {
   const [sortBy, search] = [`${prefix}sort`, `${prefix}q`]
@@ -152,7 +152,7 @@ function sorted<Row>(
   return rows.toSorted((one, other) => direction * compare(column.value(one), column.value(other)))
 }
 
-/** What has no value comes last of what is sorted upwards. */
+/** In ascending order, rows without a value come last. */
 function compare(one: string | number | null, other: string | number | null): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   return typeof one === 'number' && typeof other === 'number'

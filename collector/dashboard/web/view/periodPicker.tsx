@@ -14,7 +14,7 @@ const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays 
 
 const spanOf = ({ from, to }: Days): string => (from === to ? from : `${from} – ${to}`)
 
-/** Which days a page shows, with the ways to those before and after, and what they are compared with. */
+/** Chooses the days of a page and the days to compare them with; steps to the days before and after. */
 export function PeriodPicker({ view, hasComparison }: { view: View; hasComparison: boolean }) {
   const { period, days, comparison, comparedDays } = view
   const [open, setOpen] = useState<'period' | 'comparison' | null>(null)
@@ -81,7 +81,7 @@ function Choice({
   customName: string
   choose(choice: string): void
 }) {
-  // Its own option, so that other days can be given where some are chosen.
+  // Its own option, so that the custom days can be changed.
   const shown = chosen === 'custom' ? '' : chosen
   return (
     <select
@@ -89,7 +89,7 @@ function Choice({
       value={shown}
       onChange={({ currentTarget }) => {
         const { value } = currentTarget
-        // Until its days are given, what was chosen before holds.
+        // The earlier choice remains until the days are entered.
         currentTarget.value = shown
         choose(value)
       }}

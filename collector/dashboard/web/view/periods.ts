@@ -1,4 +1,4 @@
-/** The spans of days that a reader can choose, and what they are called. Days are UTC, as everywhere in the API. */
+/** The names of the periods that a reader can choose. Days are in UTC. */
 export const periods = {
   today: 'Today',
   yesterday: 'Yesterday',
@@ -46,7 +46,7 @@ export function daysOf(
   }
 }
 
-/** What of these days has been so far, to the minute: a day under way is compared with as much of another. */
+/** The part of these days that has passed, to the minute: a day under way is compared with the same part of another. */
 export function windowOf({ from, to }: Days, now = Date.now()): Window {
   const endOfMinute = (Math.floor(now / 60_000) + 1) * 60_000
   const start_ms = Date.parse(from)
@@ -59,7 +59,7 @@ export const wholeOf = ({ from, to }: Days): Window => ({
   end_ms: Date.parse(to) + dayMs,
 })
 
-/** What a period is compared with, and what that is called. */
+/** The names of the comparisons. */
 export const comparisons = {
   previous: 'Previous period',
   year: 'Same period last year',
@@ -68,7 +68,7 @@ export const comparisons = {
 } as const
 export type Comparison = keyof typeof comparisons
 
-/** The window that another is compared with; null where it is compared with none. */
+/** The window to compare a window with; null without a comparison. */
 export function comparedWindow(
   { start_ms, end_ms }: Window,
   comparison: Comparison,
@@ -77,7 +77,7 @@ export function comparedWindow(
 ): Window | null {
   switch (comparison) {
     case 'previous': {
-      // Whole days, so that times of day are compared with the same ones.
+      // Full days, so that each time of day is compared with the same one.
       const backMs = Math.ceil((end_ms - start_ms) / dayMs) * dayMs
       return { start_ms: start_ms - backMs, end_ms: end_ms - backMs }
     }

@@ -14,7 +14,7 @@ import {
   windowOf,
 } from './periods.ts'
 
-/** What pages of figures are about. It stands in the address, so that a link shows the same to whoever follows it. */
+/** The days, filters and comparison of a page. They are in its address, so that a link shows the same page. */
 export interface View {
   period: Period
   /** The days of the period, both inclusive (UTC). */
@@ -45,7 +45,7 @@ export type RecordsQuery = Omit<ViewQuery, 'include_bots'> & { include_bots?: ne
 const periodDefault: Period = 'days30'
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
-/** Reads a view from an address's query; what is not one is left out. */
+/** Reads a view from an address's query and ignores invalid parts. */
 function readView(search: string): View {
   const params = new URLSearchParams(search)
   const [period, days] = readDays(params, 'period', periods, '', periodDefault)
@@ -83,7 +83,7 @@ function readDays<Choice extends string>(
   return days ? ['custom', days] : [initial, undefined]
 }
 
-/** Writes a view into an address's parameters, without what goes without saying; other parameters stay. */
+/** Writes a view into an address's parameters, without the defaults; other parameters stay. */
 function writeView(params: URLSearchParams, view: View): void {
   const { period, days, comparison, comparedDays, filters, pixelId, hasBots } = view
   const compared = comparison === 'custom' && comparedDays
@@ -117,7 +117,7 @@ export function changeView(part: Partial<View>): void {
   changeParams((params) => writeView(params, { ...readView(currentSearch.value), ...part }))
 }
 
-/** Narrows the view to what a row stands for; null: what has no value at all. */
+/** Adds a filter to the view. */
 export function addFilter(filter: string): void {
   const { filters } = readView(currentSearch.value)
   if (!filters.includes(filter)) changeView({ filters: [...filters, filter] })

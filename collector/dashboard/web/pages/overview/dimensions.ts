@@ -4,9 +4,9 @@ import { labelOfValue } from '../../view/labels.ts'
 
 interface DimensionOf {
   name: string
-  /** What its values are called above them; absent: its name. */
+  /** The head of the column of its values; absent: its name. */
   head?: string
-  /** What one without a value reads as. */
+  /** The name of a missing value. */
   none: string
   /** How a value reads. */
   text?(value: string): string
@@ -16,7 +16,7 @@ interface DimensionOf {
 
 const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
 
-/** What panels can be by. */
+/** The dimensions of panels. */
 export const dimensions = {
   page_path: { name: 'Top', head: 'Page', none: 'No page' },
   entry_page: {
@@ -53,10 +53,10 @@ export const dimensions = {
 } satisfies Record<string, DimensionOf>
 export type Dimension = keyof typeof dimensions
 
-/** What is known of a dimension. */
+/** The properties of a dimension. */
 export const dimensionOf = (dimension: Dimension): DimensionOf => dimensions[dimension]
 
-/** What a dimension's values are called. */
+/** The head of a dimension's column. */
 export const headOf = (dimension: Dimension): string =>
   dimensionOf(dimension).head ?? dimensions[dimension].name
 

@@ -23,7 +23,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
   useEffect(() => {
     let isGone = false
     void import('../../charts/drawCharts.ts').then(({ drawLines }) => {
-      // The reader may have gone on to another page meanwhile.
+      // The reader may have left the page in the meantime.
       if (isGone || !place.current) return
       drawn.current = drawLines(place.current, {
         interval,
@@ -85,7 +85,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
 export const valueText = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? '–' : format(value)
 
-/** What a point says to who cannot see it. */
+/** A point as text, for screen readers. */
 function textOf({ metric, interval, starts, values, before }: FigureSeries, index: number): string {
   const { format } = metricOf(metric)
   const start = starts[index]
@@ -96,7 +96,7 @@ function textOf({ metric, interval, starts, values, before }: FigureSeries, inde
   return `${text}; ${startOf(interval, compared)}: ${valueText(before!.values[index], format)}`
 }
 
-/** What a point says: both dates, both values, and the change. */
+/** Shows both dates, both values and the change of a point. */
 function Tooltip({ series, pointed }: { series: FigureSeries; pointed: Pointed }) {
   const { metric, interval, starts, values, before, unfinished } = series
   const { index, leftPx } = pointed

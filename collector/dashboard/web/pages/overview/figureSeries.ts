@@ -9,7 +9,7 @@ import { type Metric, metricOf } from './metrics.ts'
 
 type Point = Answer<'getAnalyticsTimeseries'>['timeseries'][number]
 
-/** The points of a period, and those of the period that it is compared with. */
+/** The points of a period and of the compared period. */
 interface Asked {
   interval: Interval
   include: string | undefined
@@ -66,7 +66,7 @@ export function useSeries(
   })
 }
 
-/** What a chart shows of points that have a metric; null of points that were asked for another. */
+/** Selects a metric of the points; null if the points do not have it. */
 export function seriesOf(
   { interval, include, starts, points, before, endMs }: Asked,
   metric: Metric,

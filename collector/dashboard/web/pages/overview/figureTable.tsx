@@ -4,7 +4,7 @@ import { valueText } from './figureChart.tsx'
 import type { FigureSeries } from './figureSeries.ts'
 import { metricOf } from './metrics.ts'
 
-/** What a chart shows as a table, for those who cannot see it, and as CSV. */
+/** The points of a chart as a table and as CSV. */
 export function FigureTable({ series }: { series: FigureSeries }) {
   const { metric, interval, starts, values, before } = series
   const { name, format } = metricOf(metric)

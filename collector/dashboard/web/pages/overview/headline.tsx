@@ -7,6 +7,7 @@ import { FigureChart } from './figureChart.tsx'
 import { chosenInterval, type FigureSeries, seriesOf, useSeries } from './figureSeries.ts'
 import { FigureTable } from './figureTable.tsx'
 import type { Figures } from './metrics.ts'
+import { ChartSkeleton } from './overviewSkeleton.tsx'
 import { shownMetrics, Tiles } from './tiles.tsx'
 
 const intervalNames = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' }
@@ -30,7 +31,7 @@ export function Headline({
   const asked = useSeries(query, compared, view.days, interval, metric)
   const shown = useRef<{ asked: unknown; series: FigureSeries } | null>(null)
   const series = asked.value && seriesOf(asked.value, metric)
-  // What was drawn stays until the points of another metric are here.
+  // The chart stays until the points of another metric have arrived.
   if (series && (shown.current?.asked !== asked.value || shown.current?.series.metric !== metric))
     shown.current = { asked: asked.value, series }
   return (
@@ -49,7 +50,7 @@ export function Headline({
           ))}
         </select>
       </div>
-      <AsyncView query={{ ...asked, value: shown.current?.series }} lines={6}>
+      <AsyncView query={{ ...asked, value: shown.current?.series }} skeleton={<ChartSkeleton />}>
         {(series) => (
           <div class={asked.isStale ? 'stale' : ''} aria-busy={asked.isStale}>
             <FigureChart series={series} />

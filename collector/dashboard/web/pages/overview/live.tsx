@@ -21,7 +21,8 @@ export function Live({ projectId, include_bots }: LiveAsked) {
   const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)
   usePopover(place)
-  if (!live) return null
+  // Has its room before it is there.
+  if (!live) return <div class="live" />
   const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
   return (
     <details class="live" ref={place}>
@@ -63,7 +64,7 @@ type LiveFigures = Answer<'getAnalyticsLive'>
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
-/** What the bars show, the minute under way first. */
+/** The minutes as a table, the current one first. */
 const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   <section class="table-scroll" tabIndex={0} aria-label="The last 30 minutes, minute by minute">

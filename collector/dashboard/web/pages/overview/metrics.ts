@@ -17,13 +17,13 @@ interface MetricOf {
   of: keyof Figures & keyof Point
   format(value: number): string
   axis: Axis
-  /** What a series must have for it. */
+  /** The parameter that adds it to a series. */
   include?: Params<'getAnalyticsTimeseries'>['include']
   /** More of it is worse. */
   isBad?: true
 }
 
-/** What tiles and the chart show, in their order. */
+/** The metrics of tiles and chart, in their order. */
 export const metrics = {
   visitors: { name: 'Visitors', of: 'visitors', format: wholeNumber, axis: 'counts' },
   page_views: { name: 'Page views', of: 'page_views', format: wholeNumber, axis: 'counts' },
@@ -60,5 +60,5 @@ export const metrics = {
 } as const satisfies Record<string, MetricOf>
 export type Metric = keyof typeof metrics
 
-/** What is known of a metric. */
+/** The properties of a metric. */
 export const metricOf = (metric: Metric): MetricOf => metrics[metric]

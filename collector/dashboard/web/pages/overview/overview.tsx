@@ -10,6 +10,7 @@ import { CompaniesPanel } from './companiesPanel.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
 import { Headline } from './headline.tsx'
 import { Live } from './live.tsx'
+import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
 
 /** What happens on a project's sites: figures, a chart of them, and what they are made of. */
@@ -54,7 +55,7 @@ export function Overview({
     >
       <div class="wide">
         <ViewBar view={view} bots={bots?.visitors ?? null} />
-        <AsyncView query={figures} lines={12}>
+        <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
           {({ overview, before }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>

@@ -14,7 +14,7 @@ const pageRows = 50
 const countNames = { events: 'Events', page_views: 'Page views', sessions: 'Sessions' }
 type CountName = keyof typeof countNames
 
-/** The counts that values of a dimension have besides visitors. */
+/** The counts that values of a dimension have in addition to visitors. */
 const countsOf = (values: readonly Value[]): CountName[] =>
   (Object.keys(countNames) as CountName[]).filter((name) => values[0]?.[name] != null)
 
@@ -65,7 +65,7 @@ export function PanelDetails({
     },
   ]
   return (
-    <Dialog title={`${title} by ${head.toLowerCase()}`} close={close} class="wide-dialog">
+    <Dialog title={`Details of ${title.toLowerCase()}`} close={close} class="wide-dialog">
       <AsyncView query={found} lines={10}>
         {({ values, has_more }) => (
           <div>

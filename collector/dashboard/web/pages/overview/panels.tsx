@@ -9,6 +9,7 @@ import type { ViewQuery } from '../../view/view.ts'
 import { readBreakdowns, type Values } from './breakdown.ts'
 import { CountryMap } from './countryMap.tsx'
 import { type Dimension, dimensionOf } from './dimensions.ts'
+import { PanelsSkeleton } from './overviewSkeleton.tsx'
 import { PanelCsv } from './panelCsv.tsx'
 import { PanelRows } from './panelRows.tsx'
 
@@ -16,7 +17,7 @@ const PanelDetails = lazyPage(() =>
   import('./panelDetails.tsx').then(({ PanelDetails }) => PanelDetails),
 )
 
-/** What each panel can be by; the first is shown at first. */
+/** The dimensions of each panel; the first is the default. */
 const panels: { title: string; dimensions: Dimension[] }[] = [
   { title: 'Pages', dimensions: ['page_path', 'entry_page', 'exit_page'] },
   { title: 'Sources', dimensions: ['referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'] },
@@ -28,10 +29,10 @@ const panels: { title: string; dimensions: Dimension[] }[] = [
 const limit = 8
 /** The parameter of the address that names the dimension whose details are open. */
 const open = 'details'
-/** The one that says by which dimension a panel is shown. */
+/** The parameter that names the dimension of a panel. */
 const parameterOf = (title: string): string => title.toLowerCase()
 
-/** What the events are made of: the values with the most visitors of what each panel is by. */
+/** The values with the most visitors of several dimensions, one panel each. */
 export function Panels({
   query,
   visitors,
@@ -42,7 +43,7 @@ export function Panels({
   visitors: number
   children: ComponentChildren
 }) {
-  // One look at the events for what all panels show at first.
+  // One request for the default dimensions of all panels.
   const first = useQueryOf(JSON.stringify(query), () =>
     readBreakdowns(
       query,
@@ -51,7 +52,7 @@ export function Panels({
     ),
   )
   return (
-    <AsyncView query={first} lines={8}>
+    <AsyncView query={first} skeleton={<PanelsSkeleton />}>
       {(breakdowns) => (
         <div class="panels">
           {panels.map(({ title, dimensions }) => (
@@ -90,7 +91,7 @@ function Panel({
     if (isFirst) return null
     return { of: shown, values: (await readBreakdowns(query, [shown], limit)).get(shown)! }
   })
-  // What was asked for before is of another dimension.
+  // An earlier answer may be of another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
   return (
     <section class="card panel" aria-label={title}>
