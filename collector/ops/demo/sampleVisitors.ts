@@ -55,7 +55,7 @@ export const demoAudienceId = ({ project_id }: Demo): string =>
   uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Gives a new demo its sample data: a second pixel with a month of visits, profiles and interests of its visitors, a
+ * Gives a new demo its sample data: a second pixel with two months of visits, profiles and interests of its visitors, a
  * list of customers, two goals, three audiences made from templates, and exports and a webhook with a history. A call
  * that was interrupted is completed by the next one.
  */
