@@ -1,4 +1,5 @@
 import { bindings } from '../events/query/bind.ts'
+import { millisOf } from '../events/query/sessionSplit.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
@@ -32,9 +33,8 @@ export function sessionSeriesQuery(
   const startAt = (millis: string) =>
     `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
-  const { millis } = sessions.form
-  const rows = `arrayConcat([(${millis('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
-    arrayMap((view, ms) -> (${millis('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
+  const rows = `arrayConcat([(${millisOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
+    arrayMap((view, ms) -> (${millisOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
   const scanned = `SELECT ${startAt('row.1')}, sum(row.2) AS sessions, sum(row.3) AS viewing_sessions,
   sum(row.4) AS bounced_sessions, sum(row.5) AS page_ms
 FROM (
@@ -45,7 +45,7 @@ GROUP BY start_ms`
   if (!rolled) return { sql: scanned, params }
   const counted = `SELECT ${startAt(`(toInt64(since) * ${dayMs})`)}, sessions, viewing_sessions, bounced_sessions, page_ms
 FROM analytics_session_days
-WHERE ${rolledSessions(rolled, wholeDay, bind)}`
+WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {
     sql: `SELECT start_ms, ${sessionTotalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)
 GROUP BY start_ms\n${rolledSettings}`,

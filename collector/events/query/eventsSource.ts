@@ -11,18 +11,21 @@ import { eventsWithSessions, isAboutSessions } from './sessions.ts'
  * `declared` is the WITH before SELECT.
  */
 export function eventsSource(
-  plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'bots'> & {
+  plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots'> & {
     readonly distinct?: readonly Field[]
+    /** Fields of sessions that are columns, too. */
+    readonly sessionNames?: readonly string[]
   },
   names: readonly string[],
   bind: Bind,
   events = 'events',
 ): { declared: string; from: string } {
-  const { distinct = [], filters } = plan
+  const { distinct = [], filters, sessionFilters = [], sessionNames = [] } = plan
   const deciding = [...distinct.map(({ name }) => name), ...names]
-  const { declared, from } = isAboutSessions(filters, deciding)
-    ? eventsWithSessions(plan, bind, events)
-    : { declared: '', from: events }
+  const { declared, from } =
+    sessionFilters.length + sessionNames.length > 0 || isAboutSessions(filters, deciding)
+      ? eventsWithSessions(plan, bind, events)
+      : { declared: '', from: events }
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }
 

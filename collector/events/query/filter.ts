@@ -63,10 +63,13 @@ const examples = ['event_type:eq:click,page_path:like:/checkout%']
 /** The parameter `filter`; readFilters reads it. */
 export const FilterText = Type.String({ description: grammar, examples })
 
+/** The grammar of filters in free answers. */
+export const freeGrammar = `${grammar} Event fields only, including resolved, because profile fields are not free.`
+
 /** The same where answers are not billed, and so tell nothing that is sold (requireFreeFilters). */
 export const FreeFilterText = Type.String({
   examples,
-  description: `${grammar} Event fields only, including resolved, because profile fields are not free.`,
+  description: freeGrammar,
 })
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
@@ -76,16 +79,22 @@ const boundary = new RegExp(`,(?=${operandPattern}:(?:${operators.join('|')}):)`
 
 const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<value>[^]*)$`)
 
+export type FieldOf = (name: string) => Field | undefined
+
 /**
  * Reads the `filter` parameter of a request at `tier`. Throws 400, quoting the filter, for text that is not
  * field:op:value, a field that does not exist or lies above the tier, an operator that does not exist or does not
- * suit the field, and a value that is not of the field's type (spec: Events, version 3).
+ * suit the field, and a value that is not of the field's type (spec: Events, version 3). `fieldOf` names other fields.
  */
-export function readFilters(text: string, tier: Tier): readonly Filter[] {
+export function readFilters(
+  text: string,
+  tier: Tier,
+  fieldOf: FieldOf = fieldNamed,
+): readonly Filter[] {
   const pieces = text.split(boundary)
   if (pieces.length > filtersMax)
     throw invalidParameter('filter', `must contain at most ${filtersMax} filters`)
-  const filters = pieces.map((piece) => readFilter(piece, tier))
+  const filters = pieces.map((piece) => readFilter(piece, tier, fieldOf))
   if (filters.flatMap(({ path }) => path ?? []).length > pathNamesMax) {
     throw invalidParameter(
       'filter',
@@ -103,11 +112,16 @@ export function readFilterOf(
   return filterOf(parts, tier, refusing(`${parts.field}:${parts.op}:${parts.value}`))
 }
 
-function readFilter(piece: string, tier: Tier): Filter {
+function readFilter(piece: string, tier: Tier, fieldOf: FieldOf): Filter {
   const refuse = refusing(piece)
   const parts = filterPattern.exec(piece)?.groups
   if (!parts) throw refuse('must be field:op:value')
-  return filterOf({ field: parts.operand!, op: parts.op!, value: parts.value! }, tier, refuse)
+  return filterOf(
+    { field: parts.operand!, op: parts.op!, value: parts.value! },
+    tier,
+    refuse,
+    fieldOf,
+  )
 }
 
 const refusing = (piece: string) => (reason: string) => {
@@ -119,11 +133,12 @@ function filterOf(
   parts: { field: string; op: string; value: string },
   tier: Tier,
   refuse: (reason: string) => Error,
+  fieldOf: FieldOf = fieldNamed,
 ): Filter {
   const [name, ...path] = parts.field.split('.')
   const op = operators.find((operator) => operator === parts.op)
   if (!op) throw refuse(`the operator must be one of ${operators.join(', ')}`)
-  const field = name === hasProfile.name ? hasProfile : fieldNamed(name!)
+  const field = name === hasProfile.name ? hasProfile : fieldOf(name!)
   if (!field) throw refuse(`there is no field ${name}`)
   if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
 

@@ -20,7 +20,15 @@ import { isUuidField } from './uuid.ts'
  * table's primary key, so they are compared bare.
  */
 export function selectionConditions(
-  { scope, source, window, filters, bots, order = 'desc' }: Selection & { order?: Order },
+  {
+    scope,
+    source,
+    window,
+    filters,
+    sessionFilters = [],
+    bots,
+    order = 'desc',
+  }: Selection & { order?: Order },
   bind: Bind,
 ): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
@@ -34,8 +42,19 @@ export function selectionConditions(
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
     ...botsCondition(bots),
     ...filterConditions(filters, organizationId, bind),
+    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
   ]
 }
+
+/** SQL: the column of a field of sessions, in rows that were joined with these. */
+export const sessionFieldSql = (name: string): string => `_of_${name}`
+
+/** A filter on a field of sessions as a condition over rows that have its column. */
+export const sessionFilterCondition = (filter: Filter, bind: Bind): string =>
+  filterCondition(
+    { ...filter, field: { ...filter.field!, name: sessionFieldSql(filter.field!.name) } } as Filter,
+    bind,
+  )
 
 /** The condition over rows that have is_bot; none where bots are included. */
 export function botsCondition(bots: Bots = 'included'): readonly string[] {

@@ -18,6 +18,8 @@ export interface Selection {
   readonly source: Source | null
   readonly window: Window
   readonly filters: readonly Filter[]
+  /** Filters on fields of sessions (sessionFields.ts): events of the sessions that meet them. */
+  readonly sessionFilters?: readonly Filter[]
   /** Absent: included. */
   readonly bots?: Bots
 }
