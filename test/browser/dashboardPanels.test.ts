@@ -118,6 +118,47 @@ test('numbers lead to the visitors and events that they count', async () => {
   await heading(it.page, `${views!.toLocaleString('en')} events match`).waitFor()
 })
 
+test('a chosen goal adds its conversions and rate to every panel, and the address keeps it', async () => {
+  await it.page.getByLabel('Goal').selectOption('Order')
+  await eventually(() => it.searchParam('goal')).toBe('Order')
+  await it.page.reload()
+  const { breakdowns } = await it.analytics<{
+    breakdowns: Record<string, { values: { goal: { visitors: number; rate: number } }[] }>
+  }>('breakdown', { ...month, dimensions: 'source,page_path', goal: 'Order', limit: 8 })
+  const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+  for (const [panel, dimension] of [
+    ['Sources', 'source'],
+    ['Pages', 'page_path'],
+  ] as const) {
+    const goals = breakdowns[dimension]!.values.map(({ goal }) => goal)
+    expect(goals.some(({ visitors }) => visitors > 0)).toBe(true)
+    const column = (number: number) =>
+      rowsOf(panel).locator(`td:nth-child(${number})`).allTextContents()
+    await eventually(() => column(3)).toEqual(
+      goals.map(({ visitors }) => visitors.toLocaleString('en')),
+    )
+    expect(await column(4)).toEqual(goals.map(({ rate }) => percent.format(rate)))
+  }
+  expect(await violations(it.page)).toEqual([])
+  expect(await sticksOut(it.page)).toEqual([])
+  await keepScreenshots(it.page, 'panels-goal')
+  await button(it.page, 'Details of Sources').click()
+  await dialog().getByRole('columnheader', { name: 'Rate' }).waitFor()
+})
+
+test('a click on a source shows only its sessions, and the sum of all sources is all sessions', async () => {
+  const sessions = await it.numberOf('Sessions')
+  const { breakdowns } = await it.analytics<{
+    breakdowns: Record<string, { values: { value: string; sessions: number }[] }>
+  }>('breakdown', { ...month, dimensions: 'source', limit: 1_000 })
+  const sources = breakdowns.source!.values
+  expect(sources.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(sessions)
+  const google = sources.find(({ value }) => value === 'Google')!
+  await it.panel('Sources').getByRole('button', { name: 'Google', exact: true }).click()
+  await eventually(() => it.numberOf('Sessions')).toBe(google.sessions)
+  await it.page.getByRole('button', { name: 'Remove the filter Source is Google' }).waitFor()
+})
+
 test('flags and icons come from our own origin alone', async () => {
   const asked: string[] = []
   it.page.on('request', (request) => asked.push(request.url()))

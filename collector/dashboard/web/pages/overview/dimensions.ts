@@ -10,8 +10,6 @@ interface DimensionOf {
   none: string
   /** How a value reads. */
   text?(value: string): string
-  /** The filters of a value, each field:op:value. */
-  filter?(value: string): string[]
 }
 
 const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
@@ -19,20 +17,12 @@ const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not ident
 /** The dimensions of panels. */
 export const dimensions = {
   page_path: { name: 'Top', head: 'Page', none: 'No page' },
-  entry_page: {
-    name: 'Entry',
-    head: 'Entry page',
-    none: 'No page',
-    filter: (value: string) => ['is_entry:eq:true', filterFor('page_path', value)],
-  },
-  exit_page: {
-    name: 'Exit',
-    head: 'Exit page',
-    none: 'No page',
-    filter: (value: string) => [filterFor('page_path', value)],
-  },
+  entry_page: { name: 'Entry', head: 'Entry page', none: 'No page' },
+  exit_page: { name: 'Exit', head: 'Exit page', none: 'No page' },
+  source: { name: 'Source', none: 'Direct' },
+  channel: { name: 'Channel', none: 'Unassigned' },
   referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
-  utm_source: { name: 'Source', none: 'No source' },
+  utm_source: { name: 'UTM source', none: 'No source' },
   utm_medium: { name: 'Medium', none: 'No medium' },
   utm_campaign: { name: 'Campaign', none: 'No campaign' },
   country: { name: 'Country', none: 'Unknown', text: countryName },
@@ -66,6 +56,7 @@ export function textOf(dimension: Dimension, value: string | null): string {
   return value === null ? none : (text?.(value) ?? value)
 }
 
-/** The filters that leave only what has a value. */
-export const filtersOf = (dimension: Dimension, value: string): string[] =>
-  dimensionOf(dimension).filter?.(value) ?? [filterFor(dimension, value)]
+/** The filters that a click on a value adds. */
+export const filtersOf = (dimension: Dimension, value: string): string[] => [
+  filterFor(dimension, value),
+]

@@ -7,6 +7,7 @@ import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
+import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
 import { Headline } from './headline.tsx'
 import { Live } from './live.tsx'
@@ -54,7 +55,9 @@ export function Overview({
       actions={<Live projectId={projectId} include_bots={query.include_bots} />}
     >
       <div class="wide">
-        <ViewBar view={view} bots={bots?.visitors ?? null} />
+        <ViewBar view={view} bots={bots?.visitors ?? null}>
+          {!isShared() && <GoalChoice goals={conversions.value?.conversions ?? []} />}
+        </ViewBar>
         <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
           {({ overview, before }) =>
             isEmpty && isShared() ? (
@@ -75,7 +78,11 @@ export function Overview({
                     before ? { ...before, converted: convertedOf(conversions.value?.before) } : null
                   }
                 />
-                <Panels query={query} visitors={overview.visitors}>
+                <Panels
+                  query={query}
+                  goal={isShared() ? undefined : chosenGoal()}
+                  visitors={overview.visitors}
+                >
                   {!isShared() && (
                     <>
                       <GoalsPanel projectId={projectId} query={conversions} />

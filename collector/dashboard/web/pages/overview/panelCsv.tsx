@@ -1,18 +1,31 @@
 import { CsvButton } from '../../components/csvButton.tsx'
-import type { ViewQuery } from '../../view/view.ts'
-import { readBreakdowns, valuesMax } from './breakdown.ts'
+import { type PanelQuery, readBreakdowns, valuesMax } from './breakdown.ts'
 import type { Dimension } from './dimensions.ts'
 
 /** Hands out all values of a dimension as CSV. */
-export function PanelCsv({ query, dimension }: { query: ViewQuery; dimension: Dimension }) {
+export function PanelCsv({ query, dimension }: { query: PanelQuery; dimension: Dimension }) {
   const rows = async () => {
     const { values } = (await readBreakdowns(query, [dimension], valuesMax)).get(dimension)!
-    return values.map((row) => [row.value, row.visitors, row.events, row.page_views, row.sessions])
+    return values.map(({ value, visitors, events, page_views, sessions, goal }) => [
+      value,
+      visitors,
+      events,
+      page_views,
+      sessions,
+      ...(goal ? [goal.visitors, goal.rate] : []),
+    ])
   }
   return (
     <CsvButton
       name={dimension}
-      head={[dimension, 'visitors', 'events', 'page_views', 'sessions']}
+      head={[
+        dimension,
+        'visitors',
+        'events',
+        'page_views',
+        'sessions',
+        ...(query.goal === undefined ? [] : ['converted', 'rate']),
+      ]}
       rows={rows}
     />
   )

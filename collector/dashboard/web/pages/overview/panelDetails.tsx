@@ -3,8 +3,7 @@ import { type Column, DataTable } from '../../components/dataTable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { percent, wholeNumber } from '../../format.ts'
 import { useQueryOf } from '../../useQuery.ts'
-import type { ViewQuery } from '../../view/view.ts'
-import { readBreakdowns, type Value, valuesMax } from './breakdown.ts'
+import { type PanelQuery, readBreakdowns, type Value, valuesMax } from './breakdown.ts'
 import { type Dimension, headOf, textOf } from './dimensions.ts'
 import { PanelCsv } from './panelCsv.tsx'
 import { Count, ValueName } from './panelRows.tsx'
@@ -18,6 +17,23 @@ type CountName = keyof typeof countNames
 const countsOf = (values: readonly Value[]): CountName[] =>
   (Object.keys(countNames) as CountName[]).filter((name) => values[0]?.[name] != null)
 
+const goalColumns: Column<Value>[] = [
+  {
+    name: 'converted',
+    label: 'Converted',
+    isNumber: true,
+    value: ({ goal }) => goal?.visitors ?? null,
+    show: ({ goal }) => wholeNumber(goal?.visitors ?? 0),
+  },
+  {
+    name: 'rate',
+    label: 'Rate',
+    isNumber: true,
+    value: ({ goal }) => goal?.rate ?? null,
+    show: ({ goal }) => percent(goal?.rate ?? 0),
+  },
+]
+
 /** All values of a dimension, to be searched and sorted. */
 export function PanelDetails({
   title,
@@ -27,7 +43,7 @@ export function PanelDetails({
   close,
 }: {
   title: string
-  query: ViewQuery
+  query: PanelQuery
   dimension: Dimension
   /** All visitors of the period. */
   visitors: number
@@ -56,6 +72,7 @@ export function PanelDetails({
         ),
       }),
     ),
+    ...(values[0]?.goal ? goalColumns : []),
     {
       name: 'share',
       label: 'Share',

@@ -54,7 +54,7 @@ export function Count({
   )
 }
 
-/** A panel's values with their visitors, and what share of all visitors these are. */
+/** A panel's values with their visitors, and the share of all visitors or the conversions of a goal. */
 export function PanelRows({
   projectId,
   dimension,
@@ -68,16 +68,24 @@ export function PanelRows({
   visitors: number
 }) {
   if (values.length === 0) return <p class="meta">Nothing in this period.</p>
+  const hasGoal = values.some(({ goal }) => goal)
   const most = Math.max(...values.map(({ visitors }) => visitors))
   return (
-    <table class="panel-rows">
+    <table class={hasGoal ? 'panel-rows with-goal' : 'panel-rows'}>
       <thead>
         <tr>
           <th scope="col">{headOf(dimension)}</th>
           <th scope="col">Visitors</th>
-          <th scope="col" title="Share of all visitors">
-            Share
-          </th>
+          {hasGoal ? (
+            <>
+              <th scope="col">Converted</th>
+              <th scope="col">Rate</th>
+            </>
+          ) : (
+            <th scope="col" title="Share of all visitors">
+              Share
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
@@ -90,7 +98,14 @@ export function PanelRows({
             <td>
               <Count projectId={projectId} dimension={dimension} row={row} of="visitors" />
             </td>
-            <td>{visitors === 0 ? '–' : percent(row.visitors / visitors)}</td>
+            {row.goal ? (
+              <>
+                <td>{wholeNumber(row.goal.visitors)}</td>
+                <td>{percent(row.goal.rate)}</td>
+              </>
+            ) : (
+              <td>{visitors === 0 ? '–' : percent(row.visitors / visitors)}</td>
+            )}
           </tr>
         ))}
       </tbody>

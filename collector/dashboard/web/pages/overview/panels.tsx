@@ -20,7 +20,10 @@ const PanelDetails = lazyPage(() =>
 /** The dimensions of each panel; the first is the default. */
 const panels: { title: string; dimensions: Dimension[] }[] = [
   { title: 'Pages', dimensions: ['page_path', 'entry_page', 'exit_page'] },
-  { title: 'Sources', dimensions: ['referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'] },
+  {
+    title: 'Sources',
+    dimensions: ['source', 'channel', 'referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'],
+  },
   { title: 'Places', dimensions: ['country', 'region', 'city', 'language'] },
   { title: 'Devices', dimensions: ['device_type', 'browser', 'os'] },
   { title: 'Events', dimensions: ['event_type', 'page_host', 'resolved'] },
@@ -35,18 +38,21 @@ const parameterOf = (title: string): string => title.toLowerCase()
 /** The values with the most visitors of several dimensions, one panel each. */
 export function Panels({
   query,
+  goal,
   visitors,
   children,
 }: {
   query: ViewQuery
+  /** The name of the goal whose conversions each value has. */
+  goal: string | undefined
   /** All visitors of the period. */
   visitors: number
   children: ComponentChildren
 }) {
   // One request for the default dimensions of all panels.
-  const first = useQueryOf(JSON.stringify(query), () =>
+  const first = useQueryOf(JSON.stringify([query, goal]), () =>
     readBreakdowns(
-      query,
+      { ...query, goal },
       panels.map(({ dimensions: [first] }) => first!),
       limit,
     ),
@@ -62,6 +68,7 @@ export function Panels({
               choices={dimensions.filter((dimension) => !isShared() || dimension !== 'resolved')}
               first={breakdowns.get(dimensions[0]!)!}
               query={query}
+              goal={goal}
               visitors={visitors}
             />
           ))}
@@ -77,19 +84,24 @@ function Panel({
   choices,
   first,
   query,
+  goal,
   visitors,
 }: {
   title: string
   choices: Dimension[]
   first: Values
   query: ViewQuery
+  goal: string | undefined
   visitors: number
 }) {
   const [shown, choose] = urlChoice(parameterOf(title), choices)
   const isFirst = shown === choices[0]
-  const other = useQueryOf(JSON.stringify([query, isFirst ? null : shown]), async () => {
+  const other = useQueryOf(JSON.stringify([query, goal, isFirst ? null : shown]), async () => {
     if (isFirst) return null
-    return { of: shown, values: (await readBreakdowns(query, [shown], limit)).get(shown)! }
+    return {
+      of: shown,
+      values: (await readBreakdowns({ ...query, goal }, [shown], limit)).get(shown)!,
+    }
   })
   // An earlier answer may be of another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
@@ -110,7 +122,7 @@ function Panel({
           ))}
         </fieldset>
         <ActionsMenu of={title}>
-          <PanelCsv query={query} dimension={shown} />
+          <PanelCsv query={{ ...query, goal }} dimension={shown} />
         </ActionsMenu>
       </header>
       {shown === 'country' && <CountryMap query={query} />}
@@ -132,7 +144,7 @@ function Panel({
       {urlValue(open) === shown && (
         <PanelDetails
           title={title}
-          query={query}
+          query={{ ...query, goal }}
           dimension={shown}
           visitors={visitors}
           close={() => setUrl({ [open]: '' }, { replace: true })}
