@@ -76,5 +76,6 @@ export function Change({
   const change = changeOf(now, before)
   if (change === null) return null
   const isBetter = now! >= before! !== (metricOf(metric).isBad ?? false)
-  return <span class={now === before ? '' : isBetter ? 'better' : 'worse'}>{change}</span>
+  // A change that rounds to nothing is neither.
+  return <span class={/[1-9]/.test(change) ? (isBetter ? 'better' : 'worse') : ''}>{change}</span>
 }
