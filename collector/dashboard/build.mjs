@@ -3,13 +3,14 @@
  * names, and the HTML shell. docs.json has the addresses for the documentation.
  */
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import { build } from 'esbuild'
 
-const flagsPackage = fileURLToPath(import.meta.resolve('country-flag-icons/package.json'))
+const flagsPackage = createRequire(import.meta.url).resolve('country-flag-icons/package.json')
 const { version: flagsVersion } = JSON.parse(await readFile(flagsPackage, 'utf8'))
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
