@@ -146,8 +146,8 @@ export interface Requester {
 }
 
 /**
- * Asks for an export to be sent: the build of its audience that is served now, whatever is built meanwhile, or its list
- * as it is. Throws 409 "not_ready" where there is none, and "conflict" while a run is under way.
+ * Requests a run of an export, with the build of its audience that is served now, or its list as it is. Later
+ * builds do not affect it. Throws 409 "not_ready" without one, and "conflict" while a run is in progress.
  */
 export async function requestRun(
   client: Queryable,
@@ -173,8 +173,8 @@ async function readServed(client: Queryable, audienceId: string) {
 }
 
 /**
- * Asks for the records of a run that failed to be sent again, and no others. Throws 409 "conflict" while a run is under
- * way and where nothing failed, and "not_ready" where the members of its build are gone.
+ * Requests that only the failed records of a run are sent again. Throws 409 "conflict" while a run is in
+ * progress and if nothing failed. Throws "not_ready" if the members of its build were deleted.
  */
 export async function requestRetry(
   client: Queryable,

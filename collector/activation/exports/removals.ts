@@ -78,7 +78,7 @@ async function readHidden(postgres: Postgres): Promise<Hidden[]> {
   return rows
 }
 
-/** What runs tell of people who are erased says no longer who they were. */
+/** Removes erased people from the results of runs. */
 async function forgetErased(postgres: Postgres): Promise<void> {
   await postgres.query(
     `UPDATE export_outcomes AS outcome SET record = 'erased'

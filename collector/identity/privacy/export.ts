@@ -6,9 +6,9 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Subject } from './subject.ts'
 
 /**
- * All that an organization's sites have observed of a subject, and the organization's lists that they are in, as JSON
- * lines: `{ "kind", "data" }`, kind one of link, event, rejected_event and list_member. What the operator's graph knows
- * of them is not the organization's to hand out.
+ * Returns all data that an organization's sites recorded of a subject, and the organization's lists that
+ * contain it. They are JSON lines: `{ "kind", "data" }`, kind one of link, event, rejected_event and
+ * list_member. The organization must not export data of the operator's graph.
  */
 export async function* exportSubject(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
@@ -68,7 +68,7 @@ async function readListMemberships(
 
 const ours = 'organization_id = {organization:UUID}'
 
-/** Whose a row is: by the subject itself, and by their browsers. */
+/** Conditions for the rows of a subject: by the subject itself, and by its browsers. */
 function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
   const isTheirs = hem === undefined ? 'cookie_id = {cookie:UUID}' : 'hem = {hem:String}'
   return {

@@ -1,7 +1,10 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { WarnLog } from '../../platform/log.ts'
 
-/** How long links are only in the small dictionary of late ones, at most: well within the hour that it covers. */
+/**
+ * Longest time that links are only in the small dictionary of recent ones, well within the hour that it
+ * covers.
+ */
 const reloadAllEveryMs = 5 * 60_000
 
 /** Every server has dictionaries of its own. */

@@ -6,12 +6,12 @@ import type { DictionaryLogin } from './login.ts'
 import { normalForms } from './normalForm.ts'
 import { readStatements } from './statements.ts'
 
-/** What has no rows of its own, so that it can be replaced as a whole. */
+/** An object without rows, which can be replaced completely. */
 interface Definition {
   readonly name: string
   /** Creates it where it is not there. */
   readonly statement: string
-  /** What is compared: of a view its SELECT, for ClickHouse adds the columns' types to the rest. */
+  /** The compared part: for a view its SELECT, because ClickHouse adds the columns' types to the rest. */
   readonly compared: string
 }
 
@@ -36,8 +36,8 @@ const sources = [
 ] as const
 
 /**
- * Makes the views and dictionaries of definitions/*.sql, and replaces those that are other than these files say. What
- * is as it should be is left alone.
+ * Creates the views and dictionaries of definitions/*.sql, and replaces those that differ from these files.
+ * Leaves all others unchanged.
  */
 export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf): Promise<void> {
   const { collection } = of.login
@@ -86,7 +86,7 @@ export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<
   }
 }
 
-/** What dictionaries select from: whichever server of the first shard answers, or tables of this one. */
+/** The source of dictionaries: any server of the first shard, or tables of this one. */
 async function sourcesOf(
   clickhouse: ClickHouse,
   { firstLogin, shard, address }: DefinitionsOf,

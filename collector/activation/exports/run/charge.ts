@@ -10,7 +10,7 @@ import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type { SendDeps } from '../exportsDeps.ts'
 import type { RunState } from './runState.ts'
 
-/** What is sold may not be had: a budget, a limit or a shut-off. `message` is for the customer. */
+/** A budget, a limit or a pause of usage refuses the charge. `message` is for the customer. */
 export class Refused extends Error {}
 
 /**
@@ -52,7 +52,7 @@ export async function chargeChunk(
   }
 }
 
-/** What was charged for the chunk that a run was at when it was stopped. */
+/** The charge of the chunk that a run was sending when it stopped. */
 export interface Unfinished {
   /** Records charged. */
   readonly charged: number
@@ -63,8 +63,8 @@ export interface Unfinished {
 const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
- * Settles the charge of the chunk that a run was at when it was stopped, of which these are the keys: what has reached
- * the destination stays charged, and what has not is refunded.
+ * Settles the charge of the chunk that a run was sending when it stopped, given its keys. Received records
+ * stay charged, others are refunded.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },

@@ -21,8 +21,8 @@ interface Ready extends OutgoingRecord {
 }
 
 /**
- * Sends the next members of a run: those who may not be sent and those who are there already are left out, the others
- * are charged and handed over. Throws DestinationError, Refused, and RowsDiffer; then no outcome is kept.
+ * Sends the next members of a run. It skips members who must not be sent and those already there, and charges
+ * and sends the others. Throws DestinationError, Refused, and RowsDiffer, and then stores no outcome.
  */
 export async function sendChunk(
   deps: SendDeps,
@@ -96,7 +96,10 @@ function prepare(
   })
 }
 
-/** By what the destination tells records apart; null where that is the hem or the domain, of which each is there once. */
+/**
+ * The identity by which the destination distinguishes records. Null if that is the hem or the domain, which
+ * occur once each.
+ */
 function identityOf({ outputFormat, integration }: RunState, values: Values): string | null {
   if (outputFormat === 'company_domain') return String(values.company_domain)
   const field = destinationTypes[integration.type].identityField?.(integration.settings)

@@ -28,7 +28,7 @@ const refusedAtOnce = 10_000
 /** When a run goes on; null when it has ended. */
 export type Next = { readonly inSeconds: number } | null
 
-/** What the steps of one job share. */
+/** Shared state of the steps of one job. */
 export interface StepContext {
   readonly readNext: ReadNext
   readonly signal: AbortSignal

@@ -107,7 +107,7 @@ async function dropHems(context: Context, { records }: Chunk): Promise<readonly 
     body: `${lines.join('\n')}\n`,
   })
   if (dropped.status >= 300) {
-    // The address is good for one upload: another one is asked for.
+    // The address works for one upload, so the retry requests another one.
     throw new DestinationError('retry', `The Trade Desk’s drop address answered ${dropped.status}.`)
   }
   return exportedAll(records)

@@ -115,7 +115,7 @@ export const hubspotTests = (open: () => Exports) =>
       expect(reasons[hemOf('one@conflict.example')]).toContain('belongs to another contact')
       expect(reasons[hemOf('spoiled@known.example')]).toContain('is invalid')
       // Never sent, so never charged: who it is is not told.
-      expect(reasons.null).toContain('email is not known')
+      expect(reasons.null).toContain('email is unknown')
       expect(await failuresOf(ids, '?outcome=duplicated')).toHaveLength(1)
       expect(hubspot.contacts.get('h7@known.example')!.properties).toMatchObject({
         firstname: 'Ann',

@@ -68,7 +68,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
         class="chart"
         role="slider"
         tabIndex={0}
-        aria-label={`${name} by ${interval}; the table below says the same`}
+        aria-label={`${name} by ${interval}. The table below has the same data.`}
         aria-valuemin={0}
         aria-valuemax={Math.max(starts.length - 1, 0)}
         aria-valuenow={index}

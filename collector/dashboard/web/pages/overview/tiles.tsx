@@ -58,7 +58,7 @@ function TileChange({
   return (
     <span class="tile-change number" title={`Before: ${was}`}>
       <Change metric={metric} now={now} before={before} />
-      <span class="visually-hidden"> since the compared period, {was}</span>
+      <span class="visually-hidden"> compared with {was}</span>
     </span>
   )
 }
