@@ -16,7 +16,7 @@ export function AsyncView<T>({
   query: Pick<QueryState<T>, 'value' | 'error' | 'reload'>
   /** How many lines high about what comes is. */
   lines?: number | undefined
-  /** What stands there until it comes; absent: so many lines. */
+  /** The skeleton that is shown until it arrives; absent: lines. */
   skeleton?: VNode
   children: (value: T) => ComponentChildren
 }) {
