@@ -64,7 +64,7 @@ GROUP BY start_ms`,
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
-/** Whether counts of days have the goal: one value, or several, of a field that days are counted by. */
+/** Whether counts of days include a goal: it is one value, or several, of a field in these counts. */
 export const isRolledGoal = (filters: readonly Filter[]): boolean =>
   filters.length === 1 &&
   ['eq', 'in'].includes(filters[0]!.op) &&
