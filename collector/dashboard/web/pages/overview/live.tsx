@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
+import { usePopover } from '../../components/popover.ts'
 import { counted, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { useRepeat } from '../../useRepeat.ts'
@@ -19,8 +20,9 @@ interface LiveAsked {
 export function Live({ projectId, include_bots }: LiveAsked) {
   const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)
-  useEffect(() => closeOnEscape(place), [])
-  if (!live) return null
+  usePopover(place)
+  // Has its room before it is there.
+  if (!live) return <div class="live" />
   const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
   return (
     <details class="live" ref={place}>
@@ -58,26 +60,11 @@ export function Live({ projectId, include_bots }: LiveAsked) {
   )
 }
 
-/**
- * Escape closes the popover while it is open, and does nothing else then: the page's own shortcut would remove all
- * filters. Returns the function that ends this.
- */
-function closeOnEscape(place: { readonly current: HTMLDetailsElement | null }): () => void {
-  const listen = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !place.current?.open) return
-    event.stopPropagation()
-    place.current.open = false
-    place.current.querySelector('summary')?.focus()
-  }
-  addEventListener('keydown', listen, { capture: true })
-  return () => removeEventListener('keydown', listen, { capture: true })
-}
-
 type LiveFigures = Answer<'getAnalyticsLive'>
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
-/** Data of the bars, the current minute first. */
+/** The minutes as a table, the current one first. */
 const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   <section class="table-scroll" tabIndex={0} aria-label="The last 30 minutes, minute by minute">
