@@ -1,9 +1,9 @@
 import { type ConflictCode, type ErrorCode, type ErrorWord, errorCodes } from './errorCodes.ts'
 
 /**
- * The errors of the API: what callers may be told. `error` is for programs and never changes; the spec's own words
- * are used to the letter. `message` is for people. One handler (answerErrors.ts) turns these into
- * `{ error, code, message, request_id }` and hides everything else behind `internal_error`.
+ * The errors of the API. `error` is for programs and never changes, with the exact words of the spec.
+ * `message` is for people. One handler (answerErrors.ts) turns these into `{ error, code, message, request_id
+ * }` and hides everything else behind `internal_error`.
  */
 export class ApiError extends Error {
   constructor(
@@ -201,8 +201,8 @@ export const busy = (message: string, retryAfterSeconds: number) =>
   new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 
 /**
- * 400: no answer within the limits that one request has. It names the window that was asked for, where there is one:
- * a shorter one may do.
+ * 400: no answer within the limits of one request. It names the window, if there is one, because a shorter
+ * one may succeed.
  */
 export function queryTooHeavy(
   reason: string,

@@ -64,8 +64,8 @@ export function SignIn() {
             Use single sign-on
           </button>
           <p class="hint">
-            New here? Ask an owner or an admin of your organization to invite you.{' '}
-            <Link href="/forgot-password">Forgotten your password?</Link>
+            New here? Ask an owner or an admin of your organization for an invitation.{' '}
+            <Link href="/forgot-password">Forgot your password?</Link>
           </p>
         </Page>
       )}

@@ -52,7 +52,7 @@ function OwnAccount() {
 function OwnName() {
   const session = useSession()
   return (
-    <Section title="Name" lead="What others of your organizations see.">
+    <Section title="Name" lead="Other members of your organizations see this name.">
       <div class="card">
         <Form
           values={{ name: session.member.name ?? '' }}
@@ -73,10 +73,7 @@ function OwnName() {
 function Password() {
   const [changes, setChanges] = useState(0)
   return (
-    <Section
-      title="Change your password"
-      lead="Wherever else you are signed in, you are signed out."
-    >
+    <Section title="Change your password" lead="This signs you out on all other devices.">
       <div class="card">
         <Form
           key={changes}
