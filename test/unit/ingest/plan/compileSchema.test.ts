@@ -71,7 +71,7 @@ const schema = fc.letrec<{ any: PlanSchema }>((tie) => ({
 
 describe('a compiled schema', () => {
   test('accepts what Ajv accepts, and refuses the rest', () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: false })
+    const ajv = new Ajv2020({ strict: false, ownProperties: true })
     addFormats.default(ajv)
     let accepted = 0
     let refused = 0
@@ -88,7 +88,7 @@ describe('a compiled schema', () => {
   })
 
   test.each(schemaFormats)('knows the format %s as Ajv does', (format) => {
-    const ajv = new Ajv2020()
+    const ajv = new Ajv2020({ strict: false })
     addFormats.default(ajv)
     const oracle = ajv.compile({ format })
     const texts = [
