@@ -18,7 +18,7 @@ export const Condition = strictObject(
   {
     kind: Choice(['threshold', 'change', 'silence', 'goal'], {
       description:
-        '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent; the usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
+        '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
     }),
     metric: Choice(['visitors', 'page_views', 'events'], {
       default: 'events',

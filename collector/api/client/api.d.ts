@@ -3855,7 +3855,7 @@ export interface components {
         /** AlertCondition */
         AlertCondition: {
             /**
-             * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent; the usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
+             * @description `threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.
              * @enum {string}
              */
             kind: "threshold" | "change" | "silence" | "goal";
@@ -7930,10 +7930,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "3c76e4b8-8a46-400f-b031-280ca8de733b",
+                 *           "event_id": "3fbe1e1d-eda4-4524-a6ab-70700b7c6d1a",
                  *           "event_type": "click",
                  *           "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
-                 *           "ts": "2026-11-25T05:45:05.469Z",
+                 *           "ts": "2026-11-25T18:35:04.250Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -8102,16 +8102,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.716Z",
+                     *           "timestamp": "2026-11-25T17:57:01.251Z",
                      *           "event_type": "click",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":874,\"y\":135},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T01:51:38.716Z\"}"
+                     *           "page_path": "/catalogue",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":1101,\"y\":506},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T17:57:01.251Z\"}"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T01:50:17.712Z",
+                     *           "timestamp": "2026-11-25T17:47:27.529Z",
                      *           "event_type": "click",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":1368,\"y\":525},\"url\":\"https://kiln-lane.example/product?item=plate\",\"timestamp\":\"2026-11-25T01:50:17.712Z\"}"
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":1455,\"y\":318},\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T17:47:27.529Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8119,13 +8119,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795499105501,
-                     *         "end_ms": 1795585505501,
+                     *         "start_ms": 1795545304320,
+                     *         "end_ms": 1795631704320,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:05.502Z",
+                     *         "complete_until": "2026-11-25T18:35:04.320Z",
                      *         "has_more": true,
-                     *         "next_cursor": "8RIPtdJnsa7gm4k0ddegxnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzAzODg5MTEsImV2ZW50SWQiOiJkODQyMmQzYy0yYTNjLTQ0OGMtOTAzZi1iZTRlODhmMzA1OTMifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDU1MDEsImVuZE1zIjoxNzk1NTg1NTA1NTAxfX0",
-                     *         "request_id": "e0019e61-e179-4e06-bf5f-3f2d408c27d6"
+                     *         "next_cursor": "qrxmGwWR16nvYDMD0QOqs3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQzMjAsImVuZE1zIjoxNzk1NjMxNzA0MzIwfX0",
+                     *         "request_id": "44c85e35-f123-4c95-bf4e-28c4a3c6c694"
                      *       }
                      *     }
                      */
@@ -8360,11 +8360,11 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.717Z",
-                     *           "event_type": "custom",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "event_type": "page_view",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"plate\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T01:51:38.717Z\"}",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f"
+                     *           "event_data": "{\"title\":\"jug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=plate\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T17:28:04.540Z\"}",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8372,13 +8372,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795499105672,
-                     *         "end_ms": 1795585505672,
+                     *         "start_ms": 1795545304417,
+                     *         "end_ms": 1795631704417,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:05.672Z",
+                     *         "complete_until": "2026-11-25T18:35:04.417Z",
                      *         "has_more": true,
-                     *         "next_cursor": "UdVUVcY8Idqa-eJ9RSrlh3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDU2NzIsImVuZE1zIjoxNzk1NTg1NTA1NjcyfX0",
-                     *         "request_id": "b60b25ac-76e3-46f0-9fec-efbd2c6cbf99"
+                     *         "next_cursor": "oR9pkfQG-DLPE3iC0ehRpnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ0MTcsImVuZE1zIjoxNzk1NjMxNzA0NDE3fX0",
+                     *         "request_id": "82afeb3b-5ae0-489b-9804-4811673b049a"
                      *       }
                      *     }
                      */
@@ -8613,12 +8613,12 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.717Z",
-                     *           "event_type": "custom",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "event_type": "page_view",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"plate\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T01:51:38.717Z\"}",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
-                     *           "pte_person_id": "609720225205513d6d583b8807be1e93a3fe2313870abcf6"
+                     *           "event_data": "{\"title\":\"jug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=plate\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T17:28:04.540Z\"}",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "pte_person_id": "ff41000f619bd68e3e52be4eed5f70d398788f849c5302d4"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8626,13 +8626,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795499106037,
-                     *         "end_ms": 1795585506037,
+                     *         "start_ms": 1795545304474,
+                     *         "end_ms": 1795631704474,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:06.037Z",
+                     *         "complete_until": "2026-11-25T18:35:04.474Z",
                      *         "has_more": true,
-                     *         "next_cursor": "Z4V72K6v1NftoAdB3U3-F3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDYwMzcsImVuZE1zIjoxNzk1NTg1NTA2MDM3fX0",
-                     *         "request_id": "8b2b1c5b-e435-4a25-803c-7e1b3dea02fb"
+                     *         "next_cursor": "CRv5Tacev3w-DP5HXvgxeXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ0NzQsImVuZE1zIjoxNzk1NjMxNzA0NDc0fX0",
+                     *         "request_id": "a4598366-1200-4f6d-bee9-e3cbc707dd87"
                      *       }
                      *     }
                      */
@@ -8867,21 +8867,21 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.717Z",
-                     *           "event_type": "custom",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
-                     *           "first_name": "Aisha",
-                     *           "last_name": "Weber",
-                     *           "job_title": "Chief Marketing Officer",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "event_type": "page_view",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "first_name": "Adam",
+                     *           "last_name": "Santos",
+                     *           "job_title": "Junior Product Marketing Associate",
                      *           "company_name": "Larkstead Freight"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.716Z",
-                     *           "event_type": "click",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
-                     *           "first_name": "Aisha",
-                     *           "last_name": "Weber",
-                     *           "job_title": "Chief Marketing Officer",
+                     *           "timestamp": "2026-11-25T17:26:54.643Z",
+                     *           "event_type": "page_view",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "first_name": "Adam",
+                     *           "last_name": "Santos",
+                     *           "job_title": "Junior Product Marketing Associate",
                      *           "company_name": "Larkstead Freight"
                      *         }
                      *       ],
@@ -8890,13 +8890,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795499106232,
-                     *         "end_ms": 1795585506232,
+                     *         "start_ms": 1795545304523,
+                     *         "end_ms": 1795631704523,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:06.232Z",
+                     *         "complete_until": "2026-11-25T18:35:04.523Z",
                      *         "has_more": true,
-                     *         "next_cursor": "MSf4dNb5H1M2ndKU7Rh86Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0NTI5ODUsImV2ZW50SWQiOiI5YjY0MTExZi0xNDA3LTRiYjItODUxNi02MThiMTA3MDkxNzIifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDYyMzIsImVuZE1zIjoxNzk1NTg1NTA2MjMyfX0",
-                     *         "request_id": "0c05d7b0-dc9a-4189-894a-3e50edf84fb4"
+                     *         "next_cursor": "Zcvd0pwGdSr6B5tWStuUPnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ1MjMsImVuZE1zIjoxNzk1NjMxNzA0NTIzfX0",
+                     *         "request_id": "8aca2e8a-d7f9-4a58-9221-23a5554b2710"
                      *       }
                      *     }
                      */
@@ -9210,47 +9210,47 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 168
-                     *         },
-                     *         {
-                     *           "event_type": "scroll_depth",
-                     *           "count": 36
+                     *           "count": 179
                      *         },
                      *         {
                      *           "event_type": "click",
+                     *           "count": 47
+                     *         },
+                     *         {
+                     *           "event_type": "scroll_depth",
                      *           "count": 33
                      *         },
                      *         {
                      *           "event_type": "video",
-                     *           "count": 30
+                     *           "count": 27
                      *         },
                      *         {
                      *           "event_type": "search",
-                     *           "count": 17
+                     *           "count": 16
                      *         },
                      *         {
                      *           "event_type": "custom",
                      *           "count": 10
                      *         },
                      *         {
+                     *           "event_type": "download",
+                     *           "count": 9
+                     *         },
+                     *         {
                      *           "event_type": "form_submission",
-                     *           "count": 8
+                     *           "count": 5
                      *         },
                      *         {
                      *           "event_type": "copy",
-                     *           "count": 7
-                     *         },
-                     *         {
-                     *           "event_type": "download",
-                     *           "count": 6
+                     *           "count": 4
                      *         }
                      *       ],
-                     *       "total": 315,
+                     *       "total": 330,
                      *       "meta": {
-                     *         "start_ms": 1795499106645,
-                     *         "end_ms": 1795585506645,
+                     *         "start_ms": 1795545304555,
+                     *         "end_ms": 1795631704555,
                      *         "has_more": false,
-                     *         "request_id": "86af2103-a20a-473f-a0d0-c6623361902f"
+                     *         "request_id": "3dd3440c-5a07-4d0c-b688-c0b2fff20746"
                      *       }
                      *     }
                      */
@@ -9357,8 +9357,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-25T05:45:06.858Z",
-                     *       "request_id": "cbca61e8-0591-4ef8-a90b-9e2bb546d6b3"
+                     *       "complete_until": "2026-11-25T18:35:04.575Z",
+                     *       "request_id": "303f5a2c-3ea9-4bd0-b599-43e03dea5cc3"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -9974,7 +9974,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "8b76ccdc-871d-4a89-bdfe-664384cddfb9"
+                     *         "request_id": "bcea654f-2135-49b3-bd79-57d8bd231fde"
                      *       }
                      *     }
                      */
@@ -10129,7 +10129,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "66c723ff-f605-4c75-9e01-e3ba358dceb3"
+                     *         "request_id": "a460b5e0-9dee-4105-b593-e00e7e54ef80"
                      *       }
                      *     }
                      */
@@ -10263,14 +10263,14 @@ export interface operations {
                      * @example {
                      *       "estimate": {
                      *         "rows": 9396,
-                     *         "bytes": 5817463,
+                     *         "bytes": 5818527,
                      *         "parts": 1,
                      *         "marks": 1
                      *       },
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "674ce64b-562d-4cf5-a7b2-995d73a707c2"
+                     *         "request_id": "a68e9f1b-32f5-4714-85f8-4380e4b46c5f"
                      *       }
                      *     }
                      */
@@ -10415,7 +10415,7 @@ export interface operations {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
                      *         "has_more": false,
-                     *         "request_id": "da960126-d4db-4831-bc69-9cea74f8ec2b"
+                     *         "request_id": "7d261aa3-1046-4a79-a841-c8cc4f1f3d20"
                      *       }
                      *     }
                      */
@@ -10499,12 +10499,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795581907711
+                 * @example 1795628105142
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795585507711
+                 * @example 1795631705142
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10536,13 +10536,25 @@ export interface operations {
                     /**
                      * @example {
                      *       "interval": "hour",
-                     *       "index": [],
-                     *       "total": 0,
+                     *       "index": [
+                     *         {
+                     *           "start": "2026-11-25T17:00:00Z",
+                     *           "count": 13,
+                     *           "event_types": {
+                     *             "page_view": 6,
+                     *             "click": 2,
+                     *             "custom": 2,
+                     *             "scroll_depth": 2,
+                     *             "form_submission": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 13,
                      *       "meta": {
-                     *         "start_ms": 1795581907711,
-                     *         "end_ms": 1795585507711,
+                     *         "start_ms": 1795628105142,
+                     *         "end_ms": 1795631705142,
                      *         "has_more": false,
-                     *         "request_id": "f3e37c3b-de5d-4c45-9ca4-7d165ecb22e4"
+                     *         "request_id": "c708fbc4-5954-4dd5-b0cf-1aadc87e5d16"
                      *       }
                      *     }
                      */
@@ -10716,7 +10728,7 @@ export interface operations {
             query?: {
                 /**
                  * @description SHA-256, hex, of the trimmed, lower-cased e-mail address.
-                 * @example 60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f
+                 * @example 04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8
                  */
                 hem?: string;
                 /** @description E-mail address. The service trims, lower-cases and hashes it, and does not store it. */
@@ -10746,9 +10758,9 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Aisha",
-                     *         "last_name": "Weber",
-                     *         "job_title": "Chief Marketing Officer",
+                     *         "first_name": "Adam",
+                     *         "last_name": "Santos",
+                     *         "job_title": "Junior Product Marketing Associate",
                      *         "company_name": "Larkstead Freight"
                      *       },
                      *       "meta": {
@@ -10840,7 +10852,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
+                 *       "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
                  *       "select": "first_name,last_name,job_title,company_name"
                  *     }
                  */
@@ -10865,9 +10877,9 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Aisha",
-                     *         "last_name": "Weber",
-                     *         "job_title": "Chief Marketing Officer",
+                     *         "first_name": "Adam",
+                     *         "last_name": "Santos",
+                     *         "job_title": "Junior Product Marketing Associate",
                      *         "company_name": "Larkstead Freight"
                      *       },
                      *       "meta": {
@@ -10962,7 +10974,7 @@ export interface operations {
                  *       "items": [
                  *         {
                  *           "id": "a",
-                 *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f"
+                 *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8"
                  *         },
                  *         {
                  *           "id": "b",
@@ -10994,7 +11006,7 @@ export interface operations {
                      *           "id": "a",
                      *           "matched": true,
                      *           "person": {
-                     *             "first_name": "Aisha",
+                     *             "first_name": "Adam",
                      *             "company_name": "Larkstead Freight"
                      *           }
                      *         },
@@ -11213,7 +11225,7 @@ export interface operations {
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @example a5a66486-78ba-420e-944a-7769a5927c81 */
+                /** @example 4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98 */
                 cookie_id: string;
             };
             header?: {
@@ -11235,7 +11247,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "cookie_id": "a5a66486-78ba-420e-944a-7769a5927c81",
+                     *       "cookie_id": "4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98",
                      *       "matched": false,
                      *       "hem": null,
                      *       "links": [],
@@ -11512,19 +11524,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 9265,
+                     *         "events": 9188,
                      *         "resolved_events": 2672,
                      *         "visitors": 168,
                      *         "resolved_visitors": 48,
                      *         "people": null,
-                     *         "event_rate": 0.28839719373988126,
+                     *         "event_rate": 0.2908141053548106,
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792993508162,
-                     *         "end_ms": 1795585508162,
+                     *         "start_ms": 1793039705410,
+                     *         "end_ms": 1795631705410,
                      *         "has_more": false,
-                     *         "request_id": "dfae2cb0-0374-4a7c-b046-ea71eee2fe14"
+                     *         "request_id": "340efba4-c835-4f13-a3aa-34e964b235cc"
                      *       }
                      *     }
                      */
@@ -11757,7 +11769,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "0a371d14-9b1c-4aec-9fca-61f207d771c6"
+                     *         "request_id": "9453335f-50a8-42b9-ba10-e7f96d709b0b"
                      *       }
                      *     }
                      */
@@ -11893,7 +11905,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "a26cf89a-c723-4478-8cb1-ac7617449180"
+                     *         "request_id": "88363d20-b25f-47f6-80ce-8ff725352a45"
                      *       }
                      *     }
                      */
@@ -12078,7 +12090,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "6e5cae11-9485-4628-bf88-3ed64093c59f"
+                     *         "request_id": "63e08796-295b-45e4-bab9-2af345f60578"
                      *       }
                      *     }
                      */
@@ -12185,181 +12197,181 @@ export interface operations {
                      *       "events": 0,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795583760000,
+                     *           "start_ms": 1795629960000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795583820000,
+                     *           "start_ms": 1795630020000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795583880000,
+                     *           "start_ms": 1795630080000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795583940000,
+                     *           "start_ms": 1795630140000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584000000,
+                     *           "start_ms": 1795630200000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584060000,
+                     *           "start_ms": 1795630260000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584120000,
+                     *           "start_ms": 1795630320000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584180000,
+                     *           "start_ms": 1795630380000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584240000,
+                     *           "start_ms": 1795630440000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584300000,
+                     *           "start_ms": 1795630500000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584360000,
+                     *           "start_ms": 1795630560000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584420000,
+                     *           "start_ms": 1795630620000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584480000,
+                     *           "start_ms": 1795630680000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584540000,
+                     *           "start_ms": 1795630740000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584600000,
+                     *           "start_ms": 1795630800000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584660000,
+                     *           "start_ms": 1795630860000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584720000,
+                     *           "start_ms": 1795630920000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584780000,
+                     *           "start_ms": 1795630980000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584840000,
+                     *           "start_ms": 1795631040000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584900000,
+                     *           "start_ms": 1795631100000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584960000,
+                     *           "start_ms": 1795631160000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585020000,
+                     *           "start_ms": 1795631220000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585080000,
+                     *           "start_ms": 1795631280000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585140000,
+                     *           "start_ms": 1795631340000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585200000,
+                     *           "start_ms": 1795631400000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585260000,
+                     *           "start_ms": 1795631460000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585320000,
+                     *           "start_ms": 1795631520000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585380000,
+                     *           "start_ms": 1795631580000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585440000,
+                     *           "start_ms": 1795631640000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585500000,
+                     *           "start_ms": 1795631700000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -12367,9 +12379,9 @@ export interface operations {
                      *       ],
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1795583760000,
-                     *         "end_ms": 1795585508399,
-                     *         "request_id": "47902913-cd14-4cca-8812-4e913849c654"
+                     *         "start_ms": 1795629960000,
+                     *         "end_ms": 1795631705547,
+                     *         "request_id": "e075482b-18bb-421d-91fd-52bef11adfb2"
                      *       }
                      *     }
                      */
@@ -12540,7 +12552,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "4b55d473-f322-493c-bf12-f19d430ea5ad"
+                     *         "request_id": "3f254bd8-85c0-4dd2-b094-a07a4d13b188"
                      *       }
                      *     }
                      */
@@ -12674,7 +12686,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "94152590-f4b3-4f00-b473-39be55733428"
+                     *         "request_id": "f22b68a9-5075-4ce4-acf1-f020574aabf0"
                      *       }
                      *     }
                      */
@@ -12861,7 +12873,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "f362eaab-ebc6-4f2b-a436-8e475c866d86"
+                     *         "request_id": "d7e675fc-9506-428b-936a-f3f38718b7f7"
                      *       }
                      *     }
                      */
@@ -13062,7 +13074,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T05:45:08.713Z"
+                     *       "updated_at": "2026-11-25T18:35:05.656Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -13179,9 +13191,9 @@ export interface operations {
                      *       },
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1792993508732,
-                     *         "end_ms": 1795585508732,
-                     *         "request_id": "411f0787-e233-44d0-9cc0-fe50d0c3b62e"
+                     *         "start_ms": 1793039705664,
+                     *         "end_ms": 1795631705664,
+                     *         "request_id": "7bfc7d1e-b148-4d9f-bf0b-2e7ee5757e75"
                      *       }
                      *     }
                      */
@@ -13374,12 +13386,12 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "09aacc68-f522-4bfe-8394-e62ece6d9cd8",
+                     *         "request_id": "b7a21b9b-5c4f-451f-904c-ad87d4753477",
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0
                      *       },
-                     *       "next_cursor": "-FDtDaheqdaGN7-TVWaCWnsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
+                     *       "next_cursor": "shk99lcu09zuyw0DctY6rHsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
                      *     }
                      */
                     "application/json": {
@@ -14019,7 +14031,7 @@ export interface operations {
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                  *       "name": "For the agency",
-                 *       "expires_at": "2027-11-25T05:45:08.866Z"
+                 *       "expires_at": "2027-11-25T18:35:05.739Z"
                  *     }
                  */
                 "application/json": {
@@ -14045,19 +14057,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "9829294b-d9e7-489f-9608-2c213ea6cd69",
+                     *         "share_id": "23f81ddb-325c-4bb1-a8f9-9de7d3fb33e1",
                      *         "name": "For the agency",
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "project_name": "Sample shop",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-25T05:45:08.872Z",
+                     *         "created_at": "2026-11-25T18:35:05.748Z",
                      *         "created_by": "Demo test key",
-                     *         "expires_at": "2027-11-25T05:45:08.866Z",
+                     *         "expires_at": "2027-11-25T18:35:05.739Z",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:22080/share/9829294b-d9e7-489f-9608-2c213ea6cd69#ffs_wDuLta6wHtpuOpSmx7ULRjKaEtgBXbYTjVBwweZFxeY",
-                     *       "secret": "ffs_wDuLta6wHtpuOpSmx7ULRjKaEtgBXbYTjVBwweZFxeY"
+                     *       "url": "http://127.0.0.1:25816/share/23f81ddb-325c-4bb1-a8f9-9de7d3fb33e1#ffs_rIfkbCAzYS1-uZG0txNAqiiAxU_DLSHHa1xfJct8kiA",
+                     *       "secret": "ffs_rIfkbCAzYS1-uZG0txNAqiiAxU_DLSHHa1xfJct8kiA"
                      *     }
                      */
                     "application/json": {
@@ -14378,11 +14390,11 @@ export interface operations {
                      *           },
                      *           "count": 46,
                      *           "meter": "audience",
-                     *           "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
-                     *           "built_at": "2026-11-25T05:45:03.324Z",
+                     *           "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *           "built_at": "2026-11-25T18:35:03.728Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.211Z",
-                     *           "updated_at": "2026-11-25T05:45:01.211Z"
+                     *           "created_at": "2026-11-25T18:35:03.389Z",
+                     *           "updated_at": "2026-11-25T18:35:03.389Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d2",
@@ -14416,11 +14428,11 @@ export interface operations {
                      *           },
                      *           "count": 11,
                      *           "meter": "audience",
-                     *           "build_id": "01a2113c-683d-792f-b037-c5cc8b2e88e8",
-                     *           "built_at": "2026-11-25T05:45:05.441Z",
+                     *           "build_id": "01a213fd-6574-7b84-bafa-d1718dada5f8",
+                     *           "built_at": "2026-11-25T18:35:04.219Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.237Z",
-                     *           "updated_at": "2026-11-25T05:45:01.237Z"
+                     *           "created_at": "2026-11-25T18:35:03.406Z",
+                     *           "updated_at": "2026-11-25T18:35:03.406Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d3",
@@ -14447,11 +14459,11 @@ export interface operations {
                      *           },
                      *           "count": 24,
                      *           "meter": "audience",
-                     *           "build_id": "01a2113c-6845-7ee4-9598-0288b45c191d",
-                     *           "built_at": "2026-11-25T05:45:06.098Z",
+                     *           "build_id": "01a213fd-657b-74c3-8267-20b4e8188365",
+                     *           "built_at": "2026-11-25T18:35:04.466Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.250Z",
-                     *           "updated_at": "2026-11-25T05:45:01.250Z"
+                     *           "created_at": "2026-11-25T18:35:03.413Z",
+                     *           "updated_at": "2026-11-25T18:35:03.413Z"
                      *         }
                      *       ]
                      *     }
@@ -14607,8 +14619,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:09.009Z",
-                     *         "updated_at": "2026-11-25T05:45:09.009Z"
+                     *         "created_at": "2026-11-25T18:35:05.814Z",
+                     *         "updated_at": "2026-11-25T18:35:05.814Z"
                      *       }
                      *     }
                      */
@@ -14736,11 +14748,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
-                     *         "built_at": "2026-11-25T05:45:03.324Z",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *         "built_at": "2026-11-25T18:35:03.728Z",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.211Z",
-                     *         "updated_at": "2026-11-25T05:45:01.211Z"
+                     *         "created_at": "2026-11-25T18:35:03.389Z",
+                     *         "updated_at": "2026-11-25T18:35:03.389Z"
                      *       }
                      *     }
                      */
@@ -14973,11 +14985,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
-                     *         "built_at": "2026-11-25T05:45:03.324Z",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *         "built_at": "2026-11-25T18:35:03.728Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.211Z",
-                     *         "updated_at": "2026-11-25T05:45:09.085Z"
+                     *         "created_at": "2026-11-25T18:35:03.389Z",
+                     *         "updated_at": "2026-11-25T18:35:05.873Z"
                      *       }
                      *     }
                      */
@@ -15124,8 +15136,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:09.140Z",
-                     *         "updated_at": "2026-11-25T05:45:09.140Z"
+                     *         "created_at": "2026-11-25T18:35:05.911Z",
+                     *         "updated_at": "2026-11-25T18:35:05.911Z"
                      *       }
                      *     }
                      */
@@ -15364,7 +15376,7 @@ export interface operations {
                      * @example {
                      *       "id": "5a3b1e00-0000-4000-8000-0000000000d1",
                      *       "status": "completed",
-                     *       "updated_at": "2026-11-25T05:45:03.324Z",
+                     *       "updated_at": "2026-11-25T18:35:03.728Z",
                      *       "progress": 1
                      *     }
                      */
@@ -15580,14 +15592,14 @@ export interface operations {
                      * @example {
                      *       "builds": [
                      *         {
-                     *           "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *           "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *           "status": "completed",
                      *           "progress": 1,
                      *           "count": 46,
                      *           "is_served": true,
                      *           "error": null,
-                     *           "requested_at": "2026-11-25T05:45:01.211Z",
-                     *           "completed_at": "2026-11-25T05:45:03.324Z"
+                     *           "requested_at": "2026-11-25T18:35:03.389Z",
+                     *           "completed_at": "2026-11-25T18:35:03.728Z"
                      *         }
                      *       ]
                      *     }
@@ -15813,7 +15825,7 @@ export interface operations {
                      *           "vehicle_make": null
                      *         }
                      *       ],
-                     *       "next_cursor": "f34w5ni1dW8l0-8fffAvpnsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
+                     *       "next_cursor": "X9gFGz-tOU-2iqTREmaraXsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
                      *       "meta": {
                      *         "meter": "audience",
                      *         "records": 1,
@@ -15943,11 +15955,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *       "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *       "known": false,
                      *       "in_build": false,
                      *       "matches": false,
-                     *       "reason": "Nothing is known of this person, or they may not be shown.",
+                     *       "reason": "This person has no profile, or is hidden.",
                      *       "leaves": [
                      *         {
                      *           "pointer": "/definition/include/event",
@@ -16182,7 +16194,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *       "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *       "status": "pending",
                      *       "format": "csv",
                      *       "count": null,
@@ -16421,7 +16433,7 @@ export interface operations {
                      *         {
                      *           "template_id": "abandoned_basket",
                      *           "name": "Abandoned baskets",
-                     *           "description": "Put something into the basket in the last 7 days, and did not get to the thank-you page.",
+                     *           "description": "Put a product into the basket in the last 7 days, and did not reach the thank-you page.",
                      *           "definition": {
                      *             "entity": "people",
                      *             "include": {
@@ -16520,7 +16532,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "template_id": "video_viewers",
-                     *           "name": "Viewers of a whole video",
+                     *           "name": "Viewers of a complete video",
                      *           "description": "Watched a video to its end in the last 30 days.",
                      *           "definition": {
                      *             "entity": "people",
@@ -16692,7 +16704,7 @@ export interface operations {
                      *         {
                      *           "template_id": "interested_visitors",
                      *           "name": "Interested visitors",
-                     *           "description": "Interested in what the shop sells, and viewed a page in the last 30 days.",
+                     *           "description": "Interested in products of the shop, and viewed a page in the last 30 days.",
                      *           "definition": {
                      *             "entity": "people",
                      *             "include": {
@@ -18461,210 +18473,210 @@ export interface operations {
                      *       "rows": [
                      *         {
                      *           "date": "2026-10-27",
-                     *           "signals": 101,
+                     *           "signals": 15,
                      *           "people": 7,
+                     *           "companies": 6,
+                     *           "topics": 9
+                     *         },
+                     *         {
+                     *           "date": "2026-10-28",
+                     *           "signals": 16,
+                     *           "people": 9,
+                     *           "companies": 6,
+                     *           "topics": 12
+                     *         },
+                     *         {
+                     *           "date": "2026-10-29",
+                     *           "signals": 14,
+                     *           "people": 9,
+                     *           "companies": 5,
+                     *           "topics": 11
+                     *         },
+                     *         {
+                     *           "date": "2026-10-30",
+                     *           "signals": 16,
+                     *           "people": 9,
                      *           "companies": 6,
                      *           "topics": 11
                      *         },
                      *         {
-                     *           "date": "2026-10-28",
-                     *           "signals": 83,
-                     *           "people": 9,
-                     *           "companies": 6,
-                     *           "topics": 13
-                     *         },
-                     *         {
-                     *           "date": "2026-10-29",
-                     *           "signals": 118,
-                     *           "people": 9,
-                     *           "companies": 5,
-                     *           "topics": 12
-                     *         },
-                     *         {
-                     *           "date": "2026-10-30",
-                     *           "signals": 131,
-                     *           "people": 9,
-                     *           "companies": 6,
-                     *           "topics": 12
-                     *         },
-                     *         {
                      *           "date": "2026-10-31",
-                     *           "signals": 151,
+                     *           "signals": 21,
                      *           "people": 11,
                      *           "companies": 10,
                      *           "topics": 15
                      *         },
                      *         {
                      *           "date": "2026-11-01",
-                     *           "signals": 141,
+                     *           "signals": 18,
                      *           "people": 9,
                      *           "companies": 8,
-                     *           "topics": 12
+                     *           "topics": 11
                      *         },
                      *         {
                      *           "date": "2026-11-02",
-                     *           "signals": 143,
+                     *           "signals": 25,
                      *           "people": 11,
                      *           "companies": 12,
                      *           "topics": 14
                      *         },
                      *         {
                      *           "date": "2026-11-03",
-                     *           "signals": 108,
+                     *           "signals": 12,
                      *           "people": 9,
                      *           "companies": 3,
-                     *           "topics": 9
+                     *           "topics": 8
                      *         },
                      *         {
                      *           "date": "2026-11-04",
-                     *           "signals": 107,
+                     *           "signals": 17,
                      *           "people": 8,
                      *           "companies": 7,
-                     *           "topics": 13
+                     *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-05",
-                     *           "signals": 123,
+                     *           "signals": 17,
                      *           "people": 9,
                      *           "companies": 7,
-                     *           "topics": 10
+                     *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-06",
-                     *           "signals": 120,
+                     *           "signals": 14,
                      *           "people": 6,
                      *           "companies": 7,
                      *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-07",
-                     *           "signals": 128,
+                     *           "signals": 21,
                      *           "people": 11,
                      *           "companies": 8,
                      *           "topics": 14
                      *         },
                      *         {
                      *           "date": "2026-11-08",
-                     *           "signals": 129,
+                     *           "signals": 17,
                      *           "people": 9,
                      *           "companies": 8,
-                     *           "topics": 12
+                     *           "topics": 10
                      *         },
                      *         {
                      *           "date": "2026-11-09",
-                     *           "signals": 129,
+                     *           "signals": 23,
                      *           "people": 10,
                      *           "companies": 12,
                      *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-10",
-                     *           "signals": 100,
+                     *           "signals": 14,
                      *           "people": 10,
                      *           "companies": 4,
                      *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-11",
-                     *           "signals": 111,
+                     *           "signals": 18,
                      *           "people": 9,
                      *           "companies": 7,
-                     *           "topics": 12
+                     *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-12",
-                     *           "signals": 104,
+                     *           "signals": 18,
                      *           "people": 7,
                      *           "companies": 9,
-                     *           "topics": 14
+                     *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-13",
-                     *           "signals": 97,
+                     *           "signals": 11,
                      *           "people": 8,
                      *           "companies": 3,
-                     *           "topics": 10
+                     *           "topics": 8
                      *         },
                      *         {
                      *           "date": "2026-11-14",
-                     *           "signals": 124,
+                     *           "signals": 25,
                      *           "people": 14,
                      *           "companies": 9,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-15",
-                     *           "signals": 145,
+                     *           "signals": 25,
                      *           "people": 13,
                      *           "companies": 10,
-                     *           "topics": 14
-                     *         },
-                     *         {
-                     *           "date": "2026-11-16",
-                     *           "signals": 131,
-                     *           "people": 6,
-                     *           "companies": 8,
                      *           "topics": 13
                      *         },
                      *         {
+                     *           "date": "2026-11-16",
+                     *           "signals": 15,
+                     *           "people": 6,
+                     *           "companies": 8,
+                     *           "topics": 9
+                     *         },
+                     *         {
                      *           "date": "2026-11-17",
-                     *           "signals": 105,
+                     *           "signals": 14,
                      *           "people": 6,
                      *           "companies": 8,
                      *           "topics": 10
                      *         },
                      *         {
                      *           "date": "2026-11-18",
-                     *           "signals": 103,
+                     *           "signals": 23,
                      *           "people": 12,
                      *           "companies": 10,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-19",
-                     *           "signals": 114,
+                     *           "signals": 22,
                      *           "people": 11,
                      *           "companies": 9,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-20",
-                     *           "signals": 114,
+                     *           "signals": 18,
                      *           "people": 8,
                      *           "companies": 9,
-                     *           "topics": 13
+                     *           "topics": 11
                      *         },
                      *         {
                      *           "date": "2026-11-21",
-                     *           "signals": 120,
+                     *           "signals": 21,
                      *           "people": 10,
                      *           "companies": 9,
-                     *           "topics": 13
-                     *         },
-                     *         {
-                     *           "date": "2026-11-22",
-                     *           "signals": 140,
-                     *           "people": 11,
-                     *           "companies": 11,
                      *           "topics": 12
                      *         },
                      *         {
+                     *           "date": "2026-11-22",
+                     *           "signals": 24,
+                     *           "people": 11,
+                     *           "companies": 11,
+                     *           "topics": 11
+                     *         },
+                     *         {
                      *           "date": "2026-11-23",
-                     *           "signals": 117,
+                     *           "signals": 20,
                      *           "people": 13,
                      *           "companies": 6,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-24",
-                     *           "signals": 112,
+                     *           "signals": 15,
                      *           "people": 7,
                      *           "companies": 7,
-                     *           "topics": 11
+                     *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-25",
-                     *           "signals": 20,
+                     *           "signals": 14,
                      *           "people": 5,
                      *           "companies": 7,
                      *           "topics": 8
@@ -18860,7 +18872,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T05:45:01.170Z"
+                     *       "updated_at": "2026-11-25T18:35:00.739Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -18964,7 +18976,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 2,
-                     *       "updated_at": "2026-11-25T05:45:10.626Z"
+                     *       "updated_at": "2026-11-25T18:35:06.686Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -20079,7 +20091,7 @@ export interface operations {
                      *           "nullable": true,
                      *           "tier": "resolution_hem",
                      *           "group": "identity",
-                     *           "description": "Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.",
+                     *           "description": "Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors.",
                      *           "groupable": false
                      *         }
                      *       ]
@@ -20172,7 +20184,7 @@ export interface operations {
                      *         "nullable": true,
                      *         "tier": "resolution_hem",
                      *         "group": "identity",
-                     *         "description": "Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.",
+                     *         "description": "Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors.",
                      *         "groupable": false
                      *       }
                      *     }
@@ -20258,7 +20270,7 @@ export interface operations {
                      *       "taxonomies": [
                      *         {
                      *           "name": "event_types",
-                     *           "description": "What visitors do, and impressions of campaigns.",
+                     *           "description": "Types of events: actions of visitors, and impressions of campaigns.",
                      *           "fields": [
                      *             "event_type"
                      *           ],
@@ -20266,7 +20278,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "event_sources",
-                     *           "description": "Where events come from.",
+                     *           "description": "Sources of events.",
                      *           "fields": [
                      *             "source"
                      *           ],
@@ -20274,7 +20286,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "industries",
-                     *           "description": "What companies do.",
+                     *           "description": "Industries of companies.",
                      *           "fields": [
                      *             "company_industry"
                      *           ],
@@ -20282,7 +20294,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "sub_industries",
-                     *           "description": "The same, one step finer; parent is the industry.",
+                     *           "description": "Subdivisions of industries. `parent` is the industry.",
                      *           "fields": [
                      *             "company_sub_industry"
                      *           ],
@@ -20290,7 +20302,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "naics_sectors",
-                     *           "description": "Sectors of NAICS 2022: what the codes of company_naics_code begin with.",
+                     *           "description": "Sectors of NAICS 2022: the first digits of company_naics_code.",
                      *           "fields": [
                      *             "company_naics_code"
                      *           ],
@@ -20298,7 +20310,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "company_types",
-                     *           "description": "Forms of ownership.",
+                     *           "description": "Types of ownership.",
                      *           "fields": [
                      *             "company_type"
                      *           ],
@@ -20306,7 +20318,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "employee_ranges",
-                     *           "description": "Sizes of companies, by employees.",
+                     *           "description": "Ranges of the number of employees of companies.",
                      *           "fields": [
                      *             "company_employee_range"
                      *           ],
@@ -20314,7 +20326,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "revenue_ranges",
-                     *           "description": "Yearly revenues of companies in US dollars.",
+                     *           "description": "Ranges of the yearly revenue of companies, in US dollars.",
                      *           "fields": [
                      *             "company_revenue_range"
                      *           ],
@@ -20322,7 +20334,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "funding_stages",
-                     *           "description": "Rounds of venture money.",
+                     *           "description": "Rounds of venture capital.",
                      *           "fields": [
                      *             "company_funding_stage"
                      *           ],
@@ -20330,7 +20342,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "seniorities",
-                     *           "description": "How high positions are, from the top downwards.",
+                     *           "description": "Seniorities of positions, highest first.",
                      *           "fields": [
                      *             "job_seniority"
                      *           ],
@@ -20338,7 +20350,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "departments",
-                     *           "description": "Parts of companies that people work in.",
+                     *           "description": "Departments of companies.",
                      *           "fields": [
                      *             "job_department"
                      *           ],
@@ -20346,7 +20358,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "email_statuses",
-                     *           "description": "Whether mail to an address arrives.",
+                     *           "description": "Results of e-mail delivery.",
                      *           "fields": [
                      *             "email_status"
                      *           ],
@@ -20362,7 +20374,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "age_ranges",
-                     *           "description": "Ages in years.",
+                     *           "description": "Ranges of age, in years.",
                      *           "fields": [
                      *             "age_range"
                      *           ],
@@ -20370,7 +20382,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "generations",
-                     *           "description": "Generations, the youngest first.",
+                     *           "description": "Generations, youngest first.",
                      *           "fields": [
                      *             "generation"
                      *           ],
@@ -20386,7 +20398,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "income_ranges",
-                     *           "description": "Yearly incomes in US dollars.",
+                     *           "description": "Ranges of yearly income, in US dollars.",
                      *           "fields": [
                      *             "household_income_range",
                      *             "income_range"
@@ -20395,7 +20407,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "net_worth_ranges",
-                     *           "description": "Net worths of households in US dollars.",
+                     *           "description": "Ranges of household net worth, in US dollars.",
                      *           "fields": [
                      *             "net_worth_range"
                      *           ],
@@ -20403,7 +20415,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "credit_ratings",
-                     *           "description": "Modelled credit standings, the best first.",
+                     *           "description": "Modelled credit ratings, best first.",
                      *           "fields": [
                      *             "credit_rating"
                      *           ],
@@ -20411,7 +20423,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "education_levels",
-                     *           "description": "Degrees, the highest last.",
+                     *           "description": "Education levels, highest last.",
                      *           "fields": [
                      *             "education_level"
                      *           ],
@@ -20419,7 +20431,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "dwelling_types",
-                     *           "description": "What households live in.",
+                     *           "description": "Types of homes.",
                      *           "fields": [
                      *             "dwelling_type"
                      *           ],
@@ -20427,7 +20439,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "topics",
-                     *           "description": "What intent is about; parent is the topic that one is a part of.",
+                     *           "description": "The topics of intent; parent is the broader topic.",
                      *           "fields": [],
                      *           "count": 606
                      *         }
@@ -20516,7 +20528,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "seniorities",
-                     *       "description": "How high positions are, from the top downwards.",
+                     *       "description": "Seniorities of positions, highest first.",
                      *       "fields": [
                      *         "job_seniority"
                      *       ],
@@ -20638,8 +20650,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.143Z",
-                     *         "updated_at": "2026-11-25T05:45:01.143Z"
+                     *         "created_at": "2026-11-25T18:35:00.729Z",
+                     *         "updated_at": "2026-11-25T18:35:00.729Z"
                      *       }
                      *     }
                      */
@@ -20740,8 +20752,8 @@ export interface operations {
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.143Z",
-                     *         "updated_at": "2026-11-25T05:45:10.921Z"
+                     *         "created_at": "2026-11-25T18:35:00.729Z",
+                     *         "updated_at": "2026-11-25T18:35:06.804Z"
                      *       }
                      *     }
                      */
@@ -21214,7 +21226,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "028f6640-9a3c-4118-a3f8-c9d3769079f9@new.example",
+                 *       "email": "6f3d2efd-fcf6-4cf1-92b0-c79d30dc32b6@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -21242,16 +21254,16 @@ export interface operations {
                      * @example {
                      *       "member": {
                      *         "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
-                     *         "email": "028f6640-9a3c-4118-a3f8-c9d3769079f9@new.example",
+                     *         "email": "6f3d2efd-fcf6-4cf1-92b0-c79d30dc32b6@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.022Z",
-                     *         "updated_at": "2026-11-25T05:45:11.022Z"
+                     *         "created_at": "2026-11-25T18:35:06.826Z",
+                     *         "updated_at": "2026-11-25T18:35:06.826Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:22080/invitation/fciERRjsWa2OXpIFuQrA2uefnxTxgG6OjG7C2BpRB3M",
+                     *       "invitation_url": "http://127.0.0.1:25816/invitation/KoPnS0yiKUK50wuvDuYU7VvfvhvYAQxCk61mwnNDbk0",
                      *       "by_mail": false
                      *     }
                      */
@@ -21359,8 +21371,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.177Z",
-                     *           "updated_at": "2026-11-25T05:45:01.177Z"
+                     *           "created_at": "2026-11-25T18:35:00.745Z",
+                     *           "updated_at": "2026-11-25T18:35:00.745Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -21370,8 +21382,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.186Z",
-                     *           "updated_at": "2026-11-25T05:45:01.186Z"
+                     *           "created_at": "2026-11-25T18:35:00.747Z",
+                     *           "updated_at": "2026-11-25T18:35:00.747Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -21386,8 +21398,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.188Z",
-                     *           "updated_at": "2026-11-25T05:45:01.188Z"
+                     *           "created_at": "2026-11-25T18:35:00.748Z",
+                     *           "updated_at": "2026-11-25T18:35:00.748Z"
                      *         }
                      *       ]
                      *     }
@@ -21488,8 +21500,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.188Z",
-                     *         "updated_at": "2026-11-25T05:45:01.188Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z",
+                     *         "updated_at": "2026-11-25T18:35:00.748Z"
                      *       }
                      *     }
                      */
@@ -21605,8 +21617,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.188Z",
-                     *         "updated_at": "2026-11-25T05:45:11.119Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z",
+                     *         "updated_at": "2026-11-25T18:35:06.876Z"
                      *       }
                      *     }
                      */
@@ -21825,8 +21837,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.159Z",
-                     *         "updated_at": "2026-11-25T05:45:11.159Z"
+                     *         "created_at": "2026-11-25T18:35:06.891Z",
+                     *         "updated_at": "2026-11-25T18:35:06.891Z"
                      *       }
                      *     }
                      */
@@ -21930,8 +21942,8 @@ export interface operations {
                      *           "ignored_hosts": [],
                      *           "ignored_paths": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.147Z",
-                     *           "updated_at": "2026-11-25T05:45:01.147Z"
+                     *           "created_at": "2026-11-25T18:35:00.730Z",
+                     *           "updated_at": "2026-11-25T18:35:00.730Z"
                      *         }
                      *       ]
                      *     }
@@ -22030,8 +22042,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.147Z",
-                     *         "updated_at": "2026-11-25T05:45:01.147Z"
+                     *         "created_at": "2026-11-25T18:35:00.730Z",
+                     *         "updated_at": "2026-11-25T18:35:00.730Z"
                      *       }
                      *     }
                      */
@@ -22161,8 +22173,8 @@ export interface operations {
                      *           "/preview"
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.147Z",
-                     *         "updated_at": "2026-11-25T05:45:11.186Z"
+                     *         "created_at": "2026-11-25T18:35:00.730Z",
+                     *         "updated_at": "2026-11-25T18:35:06.902Z"
                      *       }
                      *     }
                      */
@@ -22658,10 +22670,10 @@ export interface operations {
                      *             41,
                      *             37,
                      *             33,
-                     *             2
+                     *             19
                      *           ],
-                     *           "events_today": 19,
-                     *           "last_event_at": "2026-11-25T01:51:38.717Z",
+                     *           "events_today": 176,
+                     *           "last_event_at": "2026-11-25T17:59:54.626Z",
                      *           "last_refusal_at": null
                      *         }
                      *       ]
@@ -22773,7 +22785,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a1@sample.invalid",
                      *         "name": "Ada Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T05:45:11.267Z"
+                     *         "created_at": "2026-11-25T18:35:06.942Z"
                      *       }
                      *     }
                      */
@@ -22880,7 +22892,7 @@ export interface operations {
                      *           "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *           "name": "Cleo Sample",
                      *           "role": "member",
-                     *           "created_at": "2026-11-25T05:45:01.189Z"
+                     *           "created_at": "2026-11-25T18:35:00.748Z"
                      *         }
                      *       ]
                      *     }
@@ -22980,7 +22992,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T05:45:01.189Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z"
                      *       }
                      *     }
                      */
@@ -23090,7 +23102,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "admin",
-                     *         "created_at": "2026-11-25T05:45:01.189Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z"
                      *       }
                      *     }
                      */
@@ -23368,11 +23380,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.332Z",
-                     *         "updated_at": "2026-11-25T05:45:11.332Z"
+                     *         "created_at": "2026-11-25T18:35:06.988Z",
+                     *         "updated_at": "2026-11-25T18:35:06.988Z"
                      *       }
                      *     }
                      */
@@ -23530,11 +23542,11 @@ export interface operations {
                      *             "require_signed_identify": false,
                      *             "retention_days": null
                      *           },
-                     *           "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.163Z",
-                     *           "updated_at": "2026-11-25T05:45:01.163Z"
+                     *           "created_at": "2026-11-25T18:35:00.736Z",
+                     *           "updated_at": "2026-11-25T18:35:00.736Z"
                      *         }
                      *       ]
                      *     }
@@ -23684,11 +23696,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.163Z",
-                     *         "updated_at": "2026-11-25T05:45:01.163Z"
+                     *         "created_at": "2026-11-25T18:35:00.736Z",
+                     *         "updated_at": "2026-11-25T18:35:00.736Z"
                      *       }
                      *     }
                      */
@@ -23852,11 +23864,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.163Z",
-                     *         "updated_at": "2026-11-25T05:45:11.420Z"
+                     *         "created_at": "2026-11-25T18:35:00.736Z",
+                     *         "updated_at": "2026-11-25T18:35:07.040Z"
                      *       }
                      *     }
                      */
@@ -24071,8 +24083,8 @@ export interface operations {
                      * @example {
                      *       "pixel_id": "5a3b1e00-0000-4000-8000-000000000003",
                      *       "first_event_at": "2026-10-26T07:32:23.777Z",
-                     *       "last_event_at": "2026-11-25T01:51:38.717Z",
-                     *       "events_last_24h": 315,
+                     *       "last_event_at": "2026-11-25T17:59:54.626Z",
+                     *       "events_last_24h": 330,
                      *       "rejected_last_24h": 0,
                      *       "last_rejection": null,
                      *       "last_refusal": null,
@@ -24167,7 +24179,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
+                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
                      *         }
                      *       ]
                      *     }
@@ -24279,11 +24291,11 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 2,
-                     *           "secret": "664047315061f969178b77c48b850e18e446c4599f04911da31edc46e3ebf6f0"
+                     *           "secret": "cfa0c503b62e912483b38787d2cd7f3372e96fa84f11aa0b05d5dd4a25b70983"
                      *         },
                      *         {
                      *           "version": 1,
-                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
+                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
                      *         }
                      *       ]
                      *     }
@@ -24404,7 +24416,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
+                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
                      *         }
                      *       ]
                      *     }
@@ -24510,7 +24522,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "652a94ca-5efc-483b-96cb-7e9adf6ccee4",
+                     *         "key_id": "912149f4-69b3-46c0-894a-fc9b9e860d60",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -24589,7 +24601,7 @@ export interface operations {
                 email?: string;
                 /**
                  * @description Cookie id of one browser.
-                 * @example 3eae118e-75d9-4af7-b506-775caae3b813
+                 * @example 4e0db70f-bc9d-4472-a040-1b52c787b2f7
                  */
                 cookie_id?: string;
             };
@@ -24684,7 +24696,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "bf3e02bf-3dd9-44d9-98f9-37233a02967a",
+                 *       "cookie_id": "6f869729-71c4-4773-b683-0f0e1aafdbcb",
                  *       "opt_out": false
                  *     }
                  */
@@ -24716,9 +24728,9 @@ export interface operations {
                      *         "erasure_id": "5a3b1e00-0000-4000-8000-000000000b05",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-25T05:45:11.596Z",
+                     *         "requested_at": "2026-11-25T18:35:07.155Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-25T05:55:11.596Z",
+                     *         "complete_from": "2026-11-25T18:45:07.155Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -25087,7 +25099,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "7a487b49-f0ad-401b-aff7-ae4aab7438a2"
+                 *       "cookie_id": "09c6e07c-a230-45f7-aa8f-e4f8168838d2"
                  *     }
                  */
                 "application/json": {
@@ -25115,8 +25127,8 @@ export interface operations {
                      *       "opt_out": {
                      *         "opt_out_id": "5a3b1e00-0000-4000-8000-000000000b04",
                      *         "hem": null,
-                     *         "cookie_id": "7a487b49-f0ad-401b-aff7-ae4aab7438a2",
-                     *         "created_at": "2026-11-25T05:45:11.714Z"
+                     *         "cookie_id": "09c6e07c-a230-45f7-aa8f-e4f8168838d2",
+                     *         "created_at": "2026-11-25T18:35:07.222Z"
                      *       }
                      *     }
                      */
@@ -27709,8 +27721,8 @@ export interface operations {
                      *           "kind": "hems",
                      *           "count": 48,
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.267Z",
-                     *           "updated_at": "2026-11-25T05:45:03.005Z"
+                     *           "created_at": "2026-11-25T18:35:03.428Z",
+                     *           "updated_at": "2026-11-25T18:35:03.574Z"
                      *         }
                      *       ]
                      *     }
@@ -27840,8 +27852,8 @@ export interface operations {
                      *         "kind": "emails",
                      *         "count": 0,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.764Z",
-                     *         "updated_at": "2026-11-25T05:45:11.764Z"
+                     *         "created_at": "2026-11-25T18:35:07.253Z",
+                     *         "updated_at": "2026-11-25T18:35:07.253Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -27978,8 +27990,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:03.005Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:03.574Z"
                      *       }
                      *     }
                      */
@@ -28178,8 +28190,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:11.785Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:07.262Z"
                      *       }
                      *     }
                      */
@@ -28294,8 +28306,8 @@ export interface operations {
                      *           "rows_duplicate": 1,
                      *           "rows_rejected": 1,
                      *           "error": null,
-                     *           "created_at": "2026-11-25T05:45:01.267Z",
-                     *           "completed_at": "2026-11-25T05:45:03.005Z"
+                     *           "created_at": "2026-11-25T18:35:03.428Z",
+                     *           "completed_at": "2026-11-25T18:35:03.574Z"
                      *         }
                      *       ]
                      *     }
@@ -28402,8 +28414,8 @@ export interface operations {
                      *         "rows_duplicate": 1,
                      *         "rows_rejected": 1,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "completed_at": "2026-11-25T05:45:03.005Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "completed_at": "2026-11-25T18:35:03.574Z"
                      *       }
                      *     }
                      */
@@ -28506,7 +28518,7 @@ export interface operations {
                      *           "index": 50,
                      *           "path": "",
                      *           "code": "not_a_hem",
-                     *           "message": "the value is no SHA-256 in 64 hexadecimal digits"
+                     *           "message": "the value is not a SHA-256 hash in 64 hexadecimal digits"
                      *         }
                      *       ]
                      *     }
@@ -28653,8 +28665,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:03.005Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:03.574Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -28807,7 +28819,7 @@ export interface operations {
                      *           "index": 0,
                      *           "path": "",
                      *           "code": "not_a_hem",
-                     *           "message": "the value is no SHA-256 in 64 hexadecimal digits"
+                     *           "message": "the value is not a SHA-256 hash in 64 hexadecimal digits"
                      *         }
                      *       ],
                      *       "list": {
@@ -28817,8 +28829,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:11.897Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:07.333Z"
                      *       }
                      *     }
                      */
@@ -28966,7 +28978,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "bFJzNuakNpAHMfjEInNGsVsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "ALhLjR8IwXrR4BO42MFiAFsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {
@@ -29087,8 +29099,8 @@ export interface operations {
                      *         "end_date": null,
                      *         "audience_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.005Z",
-                     *         "updated_at": "2026-11-25T05:45:12.005Z"
+                     *         "created_at": "2026-11-25T18:35:07.385Z",
+                     *         "updated_at": "2026-11-25T18:35:07.385Z"
                      *       }
                      *     }
                      */
@@ -29321,7 +29333,7 @@ export interface operations {
                      *         "audience_id": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.051Z"
+                     *         "updated_at": "2026-11-25T18:35:07.415Z"
                      *       }
                      *     }
                      */
@@ -29426,11 +29438,11 @@ export interface operations {
                      * @example {
                      *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
                      *       "metrics": {
-                     *         "impressions": 1200,
+                     *         "impressions": 1222,
                      *         "clicks": 35,
-                     *         "spend": 6.125382,
-                     *         "ctr": 0.029167,
-                     *         "cpm": 5.104485
+                     *         "spend": 6.243139,
+                     *         "ctr": 0.028642,
+                     *         "cpm": 5.108952
                      *       },
                      *       "daily": [
                      *         {
@@ -29615,9 +29627,9 @@ export interface operations {
                      *         },
                      *         {
                      *           "date": "2026-11-25",
-                     *           "impressions": 7,
+                     *           "impressions": 29,
                      *           "clicks": 0,
-                     *           "spend": 0.041747
+                     *           "spend": 0.159504
                      *         }
                      *       ]
                      *     }
@@ -29737,11 +29749,11 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1176,
-                     *             "clicks": 43,
-                     *             "spend": 6.044111,
-                     *             "ctr": 0.036565,
-                     *             "cpm": 5.13955
+                     *             "impressions": 1196,
+                     *             "clicks": 44,
+                     *             "spend": 6.139518,
+                     *             "ctr": 0.036789,
+                     *             "cpm": 5.133376
                      *           }
                      *         },
                      *         {
@@ -29750,22 +29762,22 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1200,
+                     *             "impressions": 1222,
                      *             "clicks": 35,
-                     *             "spend": 6.125382,
-                     *             "ctr": 0.029167,
-                     *             "cpm": 5.104485
+                     *             "spend": 6.243139,
+                     *             "ctr": 0.028642,
+                     *             "cpm": 5.108952
                      *           }
                      *         }
                      *       ],
                      *       "count": 2,
                      *       "total": 2,
                      *       "totals": {
-                     *         "impressions": 2376,
-                     *         "clicks": 78,
-                     *         "spend": 12.169493,
-                     *         "ctr": 0.032828,
-                     *         "cpm": 5.12184
+                     *         "impressions": 2418,
+                     *         "clicks": 79,
+                     *         "spend": 12.382657,
+                     *         "ctr": 0.032672,
+                     *         "cpm": 5.121033
                      *       }
                      *     }
                      */
@@ -29875,9 +29887,9 @@ export interface operations {
                      *       "name": "Mugs for mornings",
                      *       "status": "active",
                      *       "budget": 500,
-                     *       "spend": 6.125382,
-                     *       "remaining": 493.874618,
-                     *       "utilization": 0.012251,
+                     *       "spend": 6.243139,
+                     *       "remaining": 493.756861,
+                     *       "utilization": 0.012486,
                      *       "pacing": {
                      *         "health": "open_ended",
                      *         "start_date": "2026-01-01",
@@ -29985,7 +29997,7 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "budget": null,
-                     *           "spend": 6.044111,
+                     *           "spend": 6.139518,
                      *           "remaining": null,
                      *           "utilization": null,
                      *           "pacing": {
@@ -30003,9 +30015,9 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "budget": 500,
-                     *           "spend": 6.125382,
-                     *           "remaining": 493.874618,
-                     *           "utilization": 0.012251,
+                     *           "spend": 6.243139,
+                     *           "remaining": 493.756861,
+                     *           "utilization": 0.012486,
                      *           "pacing": {
                      *             "health": "open_ended",
                      *             "start_date": "2026-01-01",
@@ -30020,9 +30032,9 @@ export interface operations {
                      *       "total": 2,
                      *       "totals": {
                      *         "budget": 500,
-                     *         "spend": 6.125382,
-                     *         "remaining": 493.874618,
-                     *         "utilization": 0.012251
+                     *         "spend": 6.243139,
+                     *         "remaining": 493.756861,
+                     *         "utilization": 0.012486
                      *       }
                      *     }
                      */
@@ -30269,10 +30281,10 @@ export interface operations {
                      *         "failing_since": null,
                      *         "former_secret_until": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.283Z",
-                     *         "updated_at": "2026-11-25T05:45:12.283Z"
+                     *         "created_at": "2026-11-25T18:35:07.536Z",
+                     *         "updated_at": "2026-11-25T18:35:07.536Z"
                      *       },
-                     *       "secret": "whsec_RKYbsJ5jgDy1P9FT8PIdnLs2cy8hYjuRGiOodlFfZ/w="
+                     *       "secret": "whsec_c5Nts07RFJJxW4zjUFR9kO6jxinqiZBfZ2d4n6MHr1A="
                      *     }
                      */
                     "application/json": {
@@ -30599,7 +30611,7 @@ export interface operations {
                      *         "former_secret_until": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.464Z"
+                     *         "updated_at": "2026-11-25T18:35:07.596Z"
                      *       }
                      *     }
                      */
@@ -30710,12 +30722,12 @@ export interface operations {
                      *         "disabled_reason": null,
                      *         "disabled_at": null,
                      *         "failing_since": null,
-                     *         "former_secret_until": "2026-11-26T05:45:12.489Z",
+                     *         "former_secret_until": "2026-11-26T18:35:07.624Z",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.489Z"
+                     *         "updated_at": "2026-11-25T18:35:07.624Z"
                      *       },
-                     *       "secret": "whsec_AZg7riy3tCM0u0xA8vehZkTJzD6gZIC8YLSfNBgsZvo="
+                     *       "secret": "whsec_l/55gdDqgBbYX/dFrS6S1IQ3ldfUSIvBdTT0nroDuOs="
                      *     }
                      */
                     "application/json": {
@@ -30926,16 +30938,16 @@ export interface operations {
                      * @example {
                      *       "delivery": {
                      *         "id": "5a3b1e00-0000-4000-8000-000000000b02",
-                     *         "message_id": "msg_01a2113c-9459-7811-b99a-5666a11616ae",
+                     *         "message_id": "msg_01a213fd-7609-7093-adbc-4b0190cec320",
                      *         "type": "webhook.test",
                      *         "status": "pending",
                      *         "attempts": 0,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T05:45:12.536Z",
+                     *         "next_attempt_at": "2026-11-25T18:35:07.656Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T05:45:12.536Z"
+                     *         "created_at": "2026-11-25T18:35:07.656Z"
                      *       }
                      *     }
                      */
@@ -31043,7 +31055,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "attempts": 1,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T05:45:12.554Z",
+                     *         "next_attempt_at": "2026-11-25T18:35:07.674Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": "A sample of a message that was given up.",
@@ -31140,7 +31152,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "since": "2026-11-25T04:45:12.569Z"
+                 *       "since": "2026-11-25T17:35:07.688Z"
                  *     }
                  */
                 "application/json": {
@@ -31500,8 +31512,8 @@ export interface operations {
                      *           "hem"
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.606Z",
-                     *         "updated_at": "2026-11-25T05:45:12.606Z"
+                     *         "created_at": "2026-11-25T18:35:07.708Z",
+                     *         "updated_at": "2026-11-25T18:35:07.708Z"
                      *       }
                      *     }
                      */
@@ -31831,7 +31843,7 @@ export interface operations {
                      *         ],
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.638Z"
+                     *         "updated_at": "2026-11-25T18:35:07.718Z"
                      *       }
                      *     }
                      */
@@ -31932,9 +31944,9 @@ export interface operations {
                      * @example {
                      *       "check": {
                      *         "works": true,
-                     *         "message": "This is a sample integration: nothing was asked, and nothing is ever sent to it.",
+                     *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T05:45:12.665Z"
+                     *         "checked_at": "2026-11-25T18:35:07.734Z"
                      *       }
                      *     }
                      */
@@ -32026,9 +32038,9 @@ export interface operations {
                      * @example {
                      *       "check": {
                      *         "works": true,
-                     *         "message": "This is a sample integration: nothing was asked, and nothing is ever sent to it.",
+                     *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T05:45:12.654Z"
+                     *         "checked_at": "2026-11-25T18:35:07.728Z"
                      *       }
                      *     }
                      */
@@ -32360,8 +32372,8 @@ export interface operations {
                      *         "mapping": null,
                      *         "schedule": "manual",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.689Z",
-                     *         "updated_at": "2026-11-25T05:45:12.689Z"
+                     *         "created_at": "2026-11-25T18:35:07.766Z",
+                     *         "updated_at": "2026-11-25T18:35:07.766Z"
                      *       }
                      *     }
                      */
@@ -32699,7 +32711,7 @@ export interface operations {
                      *         "schedule": "manual",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.771Z"
+                     *         "updated_at": "2026-11-25T18:35:07.814Z"
                      *       }
                      *     }
                      */
@@ -32921,11 +32933,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *         "retry_of": null,
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T05:45:12.854Z",
+                     *         "requested_at": "2026-11-25T18:35:07.849Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -33254,11 +33266,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *         "retry_of": "5a3b1e00-0000-4000-8000-1000000000f3",
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T05:45:12.953Z",
+                     *         "requested_at": "2026-11-25T18:35:07.971Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
