@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { Check } from 'typebox/value'
 import { type TrackingPlan, trackingPlanMembers } from '../../../schemas/trackingPlan.ts'
@@ -110,7 +111,7 @@ function changesBetween(stored: TrackingPlan | null, plan: TrackingPlan): string
   const lines = names.flatMap((name) => {
     if (!Object.hasOwn(old, name)) return [`+ ${name}`]
     if (!Object.hasOwn(plan.events, name)) return [`- ${name}`]
-    return JSON.stringify(old[name]) === JSON.stringify(plan.events[name]) ? [] : [`~ ${name}`]
+    return isDeepStrictEqual(old[name], plan.events[name]) ? [] : [`~ ${name}`]
   })
   for (const setting of ['on_violation', 'on_unplanned'] as const)
     if (stored?.[setting] !== plan[setting])

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import {
@@ -164,7 +165,7 @@ async function savePlan(
 /** The names of events that changed, and the settings. */
 function changesOfPlan(before: Plan | null, now: Plan): Record<string, unknown> {
   const [old, events] = [before?.events ?? {}, now.events]
-  const isSame = (name: string) => JSON.stringify(old[name]) === JSON.stringify(events[name])
+  const isSame = (name: string) => isDeepStrictEqual(old[name], events[name])
   return {
     on_violation: now.on_violation,
     on_unplanned: now.on_unplanned,

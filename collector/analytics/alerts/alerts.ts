@@ -9,7 +9,7 @@ import {
   Version,
 } from '../../api/http/commonSchemas.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { Condition } from './condition.ts'
+import { Condition, ConditionInput } from './condition.ts'
 
 /** Most alerts of a project: each is measured once a minute. */
 export const alertsMax = 50
@@ -28,6 +28,7 @@ const fields = {
 export const AlertInput = strictObject({
   project_id: Id,
   ...fields,
+  condition: ConditionInput,
   active: Type.Optional({ ...fields.active, default: true }),
   member_ids: Type.Optional({ ...fields.member_ids, default: [] }),
   chat_url: Type.Optional(

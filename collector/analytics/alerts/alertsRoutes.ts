@@ -26,7 +26,7 @@ import {
   listAlerts,
   readAlert,
 } from './alerts.ts'
-import { conditionFault } from './condition.ts'
+import { completeCondition, conditionFault } from './condition.ts'
 
 export interface AlertsDeps extends ReadDeps {
   outbound: Outbound
@@ -220,7 +220,7 @@ export const alertsRoutes =
 
 const valuesOf = ({ name, condition, active = true, member_ids = [] }: Input) => [
   name,
-  JSON.stringify(condition),
+  JSON.stringify(completeCondition(condition)),
   active,
   member_ids,
 ]
@@ -231,9 +231,12 @@ async function requireGood(
   projectId: string,
   { condition, member_ids = [] }: Input,
 ): Promise<void> {
-  readFreeFilters('condition/filter', condition.filter)
-  const fault = conditionFault(condition, (await readGoals(client, projectId)).goals)
-  if (fault) throw invalidParameter(`condition/${fault[0]}`, fault[1])
+  readFreeFilters('condition.filter', condition.filter)
+  const fault = conditionFault(
+    completeCondition(condition),
+    (await readGoals(client, projectId)).goals,
+  )
+  if (fault) throw invalidParameter(`condition.${fault[0]}`, fault[1])
   const { rows } = await client.query<{ count: number }>(
     `SELECT count(*)::int FROM members JOIN projects USING (organization_id)
      WHERE project_id = $1 AND member_id = ANY($2) AND (role <> 'member' OR EXISTS (

@@ -14,37 +14,50 @@ const [weeksBefore, weeksNeeded] = [4, 2]
 /** A project without events for so long is not silent, but unused. */
 const silenceAfterDays = 7
 
-export const Condition = strictObject(
-  {
-    kind: Choice(['threshold', 'change', 'silence', 'goal'], {
-      description:
-        '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
-    }),
-    metric: Choice(['visitors', 'page_views', 'events'], {
-      default: 'events',
-      description: 'The figure that `threshold` and `change` compare, without bots.',
-    }),
-    window: Choice(['hour', 'day'], {
-      description: 'The period before each check: 60 minutes or 24 hours.',
-    }),
-    direction: Choice(['above', 'below', 'either'], {
-      default: 'above',
-      description: 'The side of `value` that raises the alert. `either` is for `change` only.',
-    }),
-    value: Type.Number({
-      minimum: 0,
-      maximum: 1e12,
-      default: 1,
-      description: 'A number; for `change` a percentage.',
-    }),
-    filter: Type.Optional(
-      Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: 2_000 }),
-    ),
-    goal: Type.Optional({ ...Name, description: 'The name of a goal of the project.' }),
-  },
-  { title: 'AlertCondition' },
-)
+const members = {
+  kind: Choice(['threshold', 'change', 'silence', 'goal'], {
+    description:
+      '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
+  }),
+  metric: Choice(['visitors', 'page_views', 'events'], {
+    default: 'events',
+    description: 'The figure that `threshold` and `change` compare, without bots.',
+  }),
+  window: Choice(['hour', 'day'], {
+    description: 'The period before each check: 60 minutes or 24 hours.',
+  }),
+  direction: Choice(['above', 'below', 'either'], {
+    default: 'above',
+    description: 'The side of `value` that raises the alert. `either` is for `change` only.',
+  }),
+  value: Type.Number({
+    minimum: 0,
+    maximum: 1e12,
+    default: 1,
+    description: 'A number; for `change` a percentage.',
+  }),
+  filter: Type.Optional(Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: 2_000 })),
+  goal: Type.Optional({ ...Name, description: 'The name of a goal of the project.' }),
+}
+
+export const Condition = strictObject(members, { title: 'AlertCondition' })
 export type Condition = Static<typeof Condition>
+
+/** A condition as callers send it: members with a default may be absent. */
+export const ConditionInput = strictObject({
+  ...members,
+  metric: Type.Optional(members.metric),
+  direction: Type.Optional(members.direction),
+  value: Type.Optional(members.value),
+})
+
+/** Adds the defaults. */
+export const completeCondition = (given: Static<typeof ConditionInput>): Condition => ({
+  metric: 'events',
+  direction: 'above',
+  value: 1,
+  ...given,
+})
 
 /** The outcome of a check. */
 export interface Measurement {
