@@ -28,7 +28,7 @@ async function built(folder: string, ssr?: string): Promise<Record<string, strin
     configFile: false,
     logLevel: 'error',
     resolve: { alias },
-    build: { write: false, ...(ssr && { ssr }) },
+    build: { write: false, modulePreload: { polyfill: false }, ...(ssr && { ssr }) },
   })) as Built
   return Object.fromEntries(
     bundle.output.map(({ fileName, code, source }) => [fileName, code ?? String(source)]),
