@@ -78,7 +78,7 @@ function validate(
   isExact: boolean,
   plan?: CompiledPlan,
 ): Validated | Fault {
-  // Schemas ask for numbers; what is stored are the digits.
+  // Schemas require numbers; the row stores the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
   )
