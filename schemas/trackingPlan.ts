@@ -20,7 +20,7 @@ const PlannedEvent = Type.Object(
   { additionalProperties: false, title: 'PlannedEvent' },
 )
 
-/** What a plan says, as the API, the dashboard and a file in a repository have it. */
+/** The members of a plan, in the API, the dashboard and a file of a repository. */
 export const trackingPlanMembers = {
   on_violation: Type.Union([Type.Literal('mark'), Type.Literal('reject')], {
     description:

@@ -68,7 +68,7 @@ export interface Measurement {
   usual?: number
 }
 
-/** What is wrong with a condition, by the name of its member; undefined if nothing is. */
+/** Finds the fault of a condition and names its member; undefined without a fault. */
 export function conditionFault(
   { kind, direction, goal, filter }: Condition,
   goals: readonly Goal[],

@@ -5,7 +5,7 @@ import type { PlanSchema } from './schemaLimits.ts'
 
 /** A plan in the form that custom events are compared with. */
 export interface CompiledPlan {
-  /** What a custom event violates, and whether that rejects it; undefined if nothing does. */
+  /** Finds the violation of a custom event, and whether it rejects the event; undefined without one. */
   violationOf(eventData: Record<string, unknown>): Violation | undefined
 }
 

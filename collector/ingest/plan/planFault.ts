@@ -6,7 +6,7 @@ import { findSchemaFault } from './schemaLimits.ts'
 const nameCharsMax = 100
 const planBytesMax = 512 * 1024
 
-/** What is wrong with a plan, with a JSON pointer into it; undefined if nothing is. */
+/** Finds the first fault of a plan, with a JSON pointer into it; undefined without a fault. */
 export function findPlanFault({ events }: Pick<TrackingPlan, 'events'>): Fault | undefined {
   const names = Object.keys(events)
   if (names.length > plannedEventsMax)

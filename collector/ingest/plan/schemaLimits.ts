@@ -24,7 +24,7 @@ export interface PlanSchema {
   description?: string
 }
 
-/** What a schema may cost, so that no plan slows the collector. */
+/** Limits of a schema, so that no plan slows the collector. */
 export const schemaLimits = {
   bytes: 32 * 1024,
   depth: 8,
@@ -128,7 +128,7 @@ const keywords: Record<string, { isGood(value: unknown): boolean; takes: string 
   ),
 }
 
-/** What is wrong with the schema of an event, with a JSON pointer into it; undefined if nothing is. */
+/** Finds the first fault of an event’s schema, with a JSON pointer into it; undefined without a fault. */
 export function findSchemaFault(schema: unknown): Fault | undefined {
   if (Buffer.byteLength(JSON.stringify(schema)) > schemaLimits.bytes)
     return { path: '', message: `must take at most ${schemaLimits.bytes} bytes of JSON` }
