@@ -37,6 +37,7 @@ type Input = Static<typeof AlertInput>
 
 const path = '/api/v1/analytics/alerts'
 const ById = strictObject({ alert_id: Id })
+const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 
 /** /api/v1/analytics/alerts: conditions of a project's figures that are reported when they begin and end. */
 export const alertsRoutes =
@@ -52,9 +53,12 @@ export const alertsRoutes =
       principal: Principal,
       alertId: string,
       action: 'read' | 'write',
+      named: string | undefined,
     ): Promise<Alert> => {
+      if (named !== undefined) await projectFor(postgres, principal, 'events', named, action)
       const alert = await readAlert(client, principal.organizationId, alertId.toLowerCase())
-      if (!alert) throw notFound.alert()
+      const isOfOther = named !== undefined && named.toLowerCase() !== alert?.project_id
+      if (!alert || isOfOther) throw notFound.alert()
       await projectFor(postgres, principal, 'events', alert.project_id, action).catch((error) => {
         throw error instanceof ApiError && error.status === 404 ? notFound.alert() : error
       })
@@ -140,11 +144,12 @@ export const alertsRoutes =
           summary: 'Get an alert',
           description: 'Returns an alert of a project that the caller can access. Never billed.',
           params: ById,
+          querystring: ProjectQuery,
           response: { 200: Type.Object({ alert: Alert }) },
         },
       },
-      async ({ principal, params }) => ({
-        alert: await alertFor(postgres, principal, params.alert_id, 'read'),
+      async ({ principal, params, query }) => ({
+        alert: await alertFor(postgres, principal, params.alert_id, 'read', query.project_id),
       }),
     )
 
@@ -169,9 +174,8 @@ export const alertsRoutes =
           principal,
           params.alert_id,
           'write',
+          body.project_id,
         )
-        if (body.project_id.toLowerCase() !== projectId)
-          throw invalidParameter('project_id', 'must be the project of the alert')
         const chatUrl = await readChatUrl(deps, body.chat_url)
         return inTransaction(postgres, async (client) => {
           const { organizationId } = principal
@@ -203,11 +207,13 @@ export const alertsRoutes =
           summary: 'Delete an alert',
           description: 'Requires the project admin role. Nothing more is reported.',
           params: ById,
+          querystring: ProjectQuery,
           response: { 204: Type.Null() },
         },
       },
-      async ({ principal, params }, reply) => {
-        const alert = await alertFor(postgres, principal, params.alert_id, 'write')
+      async ({ principal, params, query }, reply) => {
+        const { alert_id, project_id } = { ...params, ...query }
+        const alert = await alertFor(postgres, principal, alert_id, 'write', project_id)
         await inTransaction(postgres, async (client) => {
           await client.query('DELETE FROM alerts WHERE alert_id = $1', [alert.alert_id])
           const object = { kind: 'alert', id: alert.alert_id } as const
