@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError, conflict, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
@@ -94,7 +95,7 @@ export const alertsRoutes =
     app.post(
       path,
       {
-        config: writes,
+        config: { ...writes, sampleIds: { alert: sampleIdentity.alertId } },
         schema: {
           tags,
           operationId: 'createAlert',

@@ -7939,10 +7939,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "3fbe1e1d-eda4-4524-a6ab-70700b7c6d1a",
+                 *           "event_id": "4079f876-4a54-43f2-b772-dbf36d0a8ca9",
                  *           "event_type": "click",
                  *           "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
-                 *           "ts": "2026-11-25T18:35:04.250Z",
+                 *           "ts": "2026-11-25T20:12:04.194Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -8111,16 +8111,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T17:57:01.251Z",
+                     *           "timestamp": "2026-11-25T19:34:19.742Z",
                      *           "event_type": "click",
                      *           "page_path": "/catalogue",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":1101,\"y\":506},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T17:57:01.251Z\"}"
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":85,\"y\":48},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T19:34:19.742Z\"}"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T17:47:27.529Z",
+                     *           "timestamp": "2026-11-25T19:24:24.337Z",
                      *           "event_type": "click",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":1455,\"y\":318},\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T17:47:27.529Z\"}"
+                     *           "page_path": "/catalogue",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":192,\"y\":131},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T19:24:24.337Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8128,13 +8128,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795545304320,
-                     *         "end_ms": 1795631704320,
+                     *         "start_ms": 1795551124215,
+                     *         "end_ms": 1795637524215,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T18:35:04.320Z",
+                     *         "complete_until": "2026-11-25T20:12:04.215Z",
                      *         "has_more": true,
-                     *         "next_cursor": "qrxmGwWR16nvYDMD0QOqs3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQzMjAsImVuZE1zIjoxNzk1NjMxNzA0MzIwfX0",
-                     *         "request_id": "44c85e35-f123-4c95-bf4e-28c4a3c6c694"
+                     *         "next_cursor": "AXlt2y-02tcmOImzraZMa3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2MzQ1ODMzNDQsImV2ZW50SWQiOiIzYThkMjYyZS04NzFlLTQ5OGQtYTBhMi1jOWViYmI2YTZmNTUifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQyMTUsImVuZE1zIjoxNzk1NjM3NTI0MjE1fX0",
+                     *         "request_id": "736ed206-c261-40f8-a2e9-98a431522e7c"
                      *       }
                      *     }
                      */
@@ -8381,13 +8381,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795545304417,
-                     *         "end_ms": 1795631704417,
+                     *         "start_ms": 1795551124291,
+                     *         "end_ms": 1795637524291,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T18:35:04.417Z",
+                     *         "complete_until": "2026-11-25T20:12:04.291Z",
                      *         "has_more": true,
-                     *         "next_cursor": "oR9pkfQG-DLPE3iC0ehRpnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ0MTcsImVuZE1zIjoxNzk1NjMxNzA0NDE3fX0",
-                     *         "request_id": "82afeb3b-5ae0-489b-9804-4811673b049a"
+                     *         "next_cursor": "_5gZsXjb6Z21iBUl2bbx_3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQyOTEsImVuZE1zIjoxNzk1NjM3NTI0MjkxfX0",
+                     *         "request_id": "7a11bdfa-1edc-46d0-a102-d94b8de2dce0"
                      *       }
                      *     }
                      */
@@ -8635,13 +8635,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795545304474,
-                     *         "end_ms": 1795631704474,
+                     *         "start_ms": 1795551124327,
+                     *         "end_ms": 1795637524327,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T18:35:04.474Z",
+                     *         "complete_until": "2026-11-25T20:12:04.327Z",
                      *         "has_more": true,
-                     *         "next_cursor": "CRv5Tacev3w-DP5HXvgxeXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ0NzQsImVuZE1zIjoxNzk1NjMxNzA0NDc0fX0",
-                     *         "request_id": "a4598366-1200-4f6d-bee9-e3cbc707dd87"
+                     *         "next_cursor": "IzDIeodb75BbHxQnRPHOT3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQzMjcsImVuZE1zIjoxNzk1NjM3NTI0MzI3fX0",
+                     *         "request_id": "e3d59a28-a70b-4571-9f1a-846025965d79"
                      *       }
                      *     }
                      */
@@ -8899,13 +8899,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795545304523,
-                     *         "end_ms": 1795631704523,
+                     *         "start_ms": 1795551124374,
+                     *         "end_ms": 1795637524374,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T18:35:04.523Z",
+                     *         "complete_until": "2026-11-25T20:12:04.374Z",
                      *         "has_more": true,
-                     *         "next_cursor": "Zcvd0pwGdSr6B5tWStuUPnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ1MjMsImVuZE1zIjoxNzk1NjMxNzA0NTIzfX0",
-                     *         "request_id": "8aca2e8a-d7f9-4a58-9221-23a5554b2710"
+                     *         "next_cursor": "mqJuBjgnlriqlS81KeTt0nsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQzNzQsImVuZE1zIjoxNzk1NjM3NTI0Mzc0fX0",
+                     *         "request_id": "55192f2a-008e-4675-a532-34eced749b0e"
                      *       }
                      *     }
                      */
@@ -9219,15 +9219,15 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 179
+                     *           "count": 145
                      *         },
                      *         {
                      *           "event_type": "click",
-                     *           "count": 47
+                     *           "count": 42
                      *         },
                      *         {
                      *           "event_type": "scroll_depth",
-                     *           "count": 33
+                     *           "count": 29
                      *         },
                      *         {
                      *           "event_type": "video",
@@ -9235,15 +9235,15 @@ export interface operations {
                      *         },
                      *         {
                      *           "event_type": "search",
-                     *           "count": 16
+                     *           "count": 14
                      *         },
                      *         {
                      *           "event_type": "custom",
-                     *           "count": 10
+                     *           "count": 11
                      *         },
                      *         {
                      *           "event_type": "download",
-                     *           "count": 9
+                     *           "count": 7
                      *         },
                      *         {
                      *           "event_type": "form_submission",
@@ -9254,12 +9254,12 @@ export interface operations {
                      *           "count": 4
                      *         }
                      *       ],
-                     *       "total": 330,
+                     *       "total": 284,
                      *       "meta": {
-                     *         "start_ms": 1795545304555,
-                     *         "end_ms": 1795631704555,
+                     *         "start_ms": 1795551124425,
+                     *         "end_ms": 1795637524425,
                      *         "has_more": false,
-                     *         "request_id": "3dd3440c-5a07-4d0c-b688-c0b2fff20746"
+                     *         "request_id": "462c9464-3e0a-42d6-a3fc-74efd3722117"
                      *       }
                      *     }
                      */
@@ -9369,8 +9369,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-25T18:35:04.575Z",
-                     *       "request_id": "303f5a2c-3ea9-4bd0-b599-43e03dea5cc3"
+                     *       "complete_until": "2026-11-25T20:12:04.449Z",
+                     *       "request_id": "3912aded-c5ff-465c-8621-31c606655eb2"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -9989,7 +9989,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "bcea654f-2135-49b3-bd79-57d8bd231fde"
+                     *         "request_id": "2bdd91a8-d874-48b2-b7a4-08ca9dba052b"
                      *       }
                      *     }
                      */
@@ -10147,7 +10147,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "a460b5e0-9dee-4105-b593-e00e7e54ef80"
+                     *         "request_id": "b55b79a3-562d-4ab6-9d65-7ca6d513e49b"
                      *       }
                      *     }
                      */
@@ -10282,14 +10282,14 @@ export interface operations {
                      * @example {
                      *       "estimate": {
                      *         "rows": 9396,
-                     *         "bytes": 5818527,
+                     *         "bytes": 5819030,
                      *         "parts": 1,
                      *         "marks": 1
                      *       },
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "a68e9f1b-32f5-4714-85f8-4380e4b46c5f"
+                     *         "request_id": "014ff2e6-0e86-49de-8eb4-815b912d305b"
                      *       }
                      *     }
                      */
@@ -10434,7 +10434,7 @@ export interface operations {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
                      *         "has_more": false,
-                     *         "request_id": "7d261aa3-1046-4a79-a841-c8cc4f1f3d20"
+                     *         "request_id": "eb7784d7-7211-4f2d-be04-049f438f2a4e"
                      *       }
                      *     }
                      */
@@ -10518,12 +10518,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795628105142
+                 * @example 1795633924604
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795631705142
+                 * @example 1795637524604
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10557,23 +10557,24 @@ export interface operations {
                      *       "interval": "hour",
                      *       "index": [
                      *         {
-                     *           "start": "2026-11-25T17:00:00Z",
-                     *           "count": 13,
+                     *           "start": "2026-11-25T19:00:00Z",
+                     *           "count": 16,
                      *           "event_types": {
                      *             "page_view": 6,
-                     *             "click": 2,
+                     *             "click": 3,
+                     *             "scroll_depth": 3,
                      *             "custom": 2,
-                     *             "scroll_depth": 2,
+                     *             "copy": 1,
                      *             "form_submission": 1
                      *           }
                      *         }
                      *       ],
-                     *       "total": 13,
+                     *       "total": 16,
                      *       "meta": {
-                     *         "start_ms": 1795628105142,
-                     *         "end_ms": 1795631705142,
+                     *         "start_ms": 1795633924604,
+                     *         "end_ms": 1795637524604,
                      *         "has_more": false,
-                     *         "request_id": "c708fbc4-5954-4dd5-b0cf-1aadc87e5d16"
+                     *         "request_id": "02046ebe-a0fd-4342-86c0-e7219f51ef0b"
                      *       }
                      *     }
                      */
@@ -11246,7 +11247,7 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description Id of the browser.
-                 * @example 4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98
+                 * @example 93e46707-2dc6-4271-b967-1bdb3320819e
                  */
                 cookie_id: string;
             };
@@ -11269,7 +11270,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "cookie_id": "4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98",
+                     *       "cookie_id": "93e46707-2dc6-4271-b967-1bdb3320819e",
                      *       "matched": false,
                      *       "hem": null,
                      *       "links": [],
@@ -11546,19 +11547,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 9188,
+                     *         "events": 9199,
                      *         "resolved_events": 2672,
                      *         "visitors": 168,
                      *         "resolved_visitors": 48,
                      *         "people": null,
-                     *         "event_rate": 0.2908141053548106,
+                     *         "event_rate": 0.29046635503859114,
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1793039705410,
-                     *         "end_ms": 1795631705410,
+                     *         "start_ms": 1793045524775,
+                     *         "end_ms": 1795637524775,
                      *         "has_more": false,
-                     *         "request_id": "340efba4-c835-4f13-a3aa-34e964b235cc"
+                     *         "request_id": "f326806d-7642-4e3b-b819-1d85a915911a"
                      *       }
                      *     }
                      */
@@ -11774,9 +11775,9 @@ export interface operations {
                      *         "events": 280,
                      *         "visitors": 33,
                      *         "page_views": 144,
-                     *         "sessions": 39,
-                     *         "bounce_rate": 0.05128205128205128,
-                     *         "time_on_page_ms": 38242.04861111111
+                     *         "sessions": 40,
+                     *         "bounce_rate": 0.05,
+                     *         "time_on_page_ms": 38225.78472222222
                      *       },
                      *       "bots": {
                      *         "events": 16,
@@ -11794,7 +11795,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "9453335f-50a8-42b9-ba10-e7f96d709b0b"
+                     *         "request_id": "5e5558f8-070f-4996-bd1a-ed9bfa86fc95"
                      *       }
                      *     }
                      */
@@ -11925,14 +11926,18 @@ export interface operations {
                      *           "start_ms": 1795478400000,
                      *           "events": 280,
                      *           "visitors": 33,
-                     *           "page_views": 144
+                     *           "page_views": 144,
+                     *           "sessions": null,
+                     *           "bounce_rate": null,
+                     *           "time_on_page_ms": null,
+                     *           "converted": null
                      *         }
                      *       ],
                      *       "previous": null,
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "88363d20-b25f-47f6-80ce-8ff725352a45"
+                     *         "request_id": "6cbcd188-a184-430a-a1fd-b25d1bafddbc"
                      *       }
                      *     }
                      */
@@ -12068,21 +12073,24 @@ export interface operations {
                      *               "visitors": 27,
                      *               "events": 82,
                      *               "page_views": 55,
-                     *               "sessions": null
+                     *               "sessions": null,
+                     *               "goal": null
                      *             },
                      *             {
                      *               "value": "/catalogue",
                      *               "visitors": 23,
                      *               "events": 51,
                      *               "page_views": 29,
-                     *               "sessions": null
+                     *               "sessions": null,
+                     *               "goal": null
                      *             },
                      *             {
                      *               "value": "/",
                      *               "visitors": 18,
                      *               "events": 43,
                      *               "page_views": 19,
-                     *               "sessions": null
+                     *               "sessions": null,
+                     *               "goal": null
                      *             }
                      *           ],
                      *           "has_more": true
@@ -12094,21 +12102,24 @@ export interface operations {
                      *               "visitors": 10,
                      *               "events": 106,
                      *               "page_views": 52,
-                     *               "sessions": null
+                     *               "sessions": 13,
+                     *               "goal": null
                      *             },
                      *             {
                      *               "value": "NL",
                      *               "visitors": 7,
                      *               "events": 36,
                      *               "page_views": 19,
-                     *               "sessions": null
+                     *               "sessions": 7,
+                     *               "goal": null
                      *             },
                      *             {
                      *               "value": "DE",
                      *               "visitors": 4,
                      *               "events": 39,
                      *               "page_views": 16,
-                     *               "sessions": null
+                     *               "sessions": 5,
+                     *               "goal": null
                      *             }
                      *           ],
                      *           "has_more": true
@@ -12117,7 +12128,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "63e08796-295b-45e4-bab9-2af345f60578"
+                     *         "request_id": "cc405181-9076-4d2f-8be8-980dbbc3f8d7"
                      *       }
                      *     }
                      */
@@ -12224,181 +12235,181 @@ export interface operations {
                      *       "events": 0,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795629960000,
+                     *           "start_ms": 1795635780000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630020000,
+                     *           "start_ms": 1795635840000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630080000,
+                     *           "start_ms": 1795635900000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630140000,
+                     *           "start_ms": 1795635960000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630200000,
+                     *           "start_ms": 1795636020000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630260000,
+                     *           "start_ms": 1795636080000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630320000,
+                     *           "start_ms": 1795636140000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630380000,
+                     *           "start_ms": 1795636200000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630440000,
+                     *           "start_ms": 1795636260000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630500000,
+                     *           "start_ms": 1795636320000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630560000,
+                     *           "start_ms": 1795636380000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630620000,
+                     *           "start_ms": 1795636440000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630680000,
+                     *           "start_ms": 1795636500000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630740000,
+                     *           "start_ms": 1795636560000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630800000,
+                     *           "start_ms": 1795636620000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630860000,
+                     *           "start_ms": 1795636680000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630920000,
+                     *           "start_ms": 1795636740000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795630980000,
+                     *           "start_ms": 1795636800000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631040000,
+                     *           "start_ms": 1795636860000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631100000,
+                     *           "start_ms": 1795636920000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631160000,
+                     *           "start_ms": 1795636980000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631220000,
+                     *           "start_ms": 1795637040000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631280000,
+                     *           "start_ms": 1795637100000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631340000,
+                     *           "start_ms": 1795637160000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631400000,
+                     *           "start_ms": 1795637220000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631460000,
+                     *           "start_ms": 1795637280000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631520000,
+                     *           "start_ms": 1795637340000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631580000,
+                     *           "start_ms": 1795637400000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631640000,
+                     *           "start_ms": 1795637460000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795631700000,
+                     *           "start_ms": 1795637520000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -12406,9 +12417,9 @@ export interface operations {
                      *       ],
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1795629960000,
-                     *         "end_ms": 1795631705547,
-                     *         "request_id": "e075482b-18bb-421d-91fd-52bef11adfb2"
+                     *         "start_ms": 1795635780000,
+                     *         "end_ms": 1795637524940,
+                     *         "request_id": "c655a223-1b12-453f-abab-0fc21ecce71f"
                      *       }
                      *     }
                      */
@@ -12579,7 +12590,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "3f254bd8-85c0-4dd2-b094-a07a4d13b188"
+                     *         "request_id": "57b04adb-3a20-4a74-b8d6-a262700d5cfc"
                      *       }
                      *     }
                      */
@@ -12713,7 +12724,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "f22b68a9-5075-4ce4-acf1-f020574aabf0"
+                     *         "request_id": "3e984e17-e87f-474f-a539-d2934f89fdab"
                      *       }
                      *     }
                      */
@@ -12866,7 +12877,7 @@ export interface operations {
                      *           "from_page": "/catalogue",
                      *           "to_page": "/search",
                      *           "ends": false,
-                     *           "sessions": 5
+                     *           "sessions": 6
                      *         },
                      *         {
                      *           "step": 1,
@@ -12900,7 +12911,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "d7e675fc-9506-428b-936a-f3f38718b7f7"
+                     *         "request_id": "04479761-b13d-48e4-ada4-b1c75fdf3a0e"
                      *       }
                      *     }
                      */
@@ -13104,7 +13115,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T18:35:05.656Z"
+                     *       "updated_at": "2026-11-25T20:12:05.057Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -13224,9 +13235,9 @@ export interface operations {
                      *       },
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1793039705664,
-                     *         "end_ms": 1795631705664,
-                     *         "request_id": "7bfc7d1e-b148-4d9f-bf0b-2e7ee5757e75"
+                     *         "start_ms": 1793045525066,
+                     *         "end_ms": 1795637525066,
+                     *         "request_id": "ecf396e8-5801-4d1a-ac93-a95f2f11114d"
                      *       }
                      *     }
                      */
@@ -13419,12 +13430,12 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "b7a21b9b-5c4f-451f-904c-ad87d4753477",
+                     *         "request_id": "0a423959-3ae5-49ae-a615-5c08926e0a21",
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0
                      *       },
-                     *       "next_cursor": "shk99lcu09zuyw0DctY6rHsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
+                     *       "next_cursor": "SPt6aD298VTjcrK86XgYCXsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
                      *     }
                      */
                     "application/json": {
@@ -13514,7 +13525,10 @@ export interface operations {
     listAlerts: {
         parameters: {
             query: {
-                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -13532,6 +13546,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "alerts": [
+                     *         {
+                     *           "alert_id": "5a3b1e00-0000-4000-8000-000000000b08",
+                     *           "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                     *           "name": "Checkout is quiet",
+                     *           "condition": {
+                     *             "kind": "threshold",
+                     *             "metric": "visitors",
+                     *             "window": "hour",
+                     *             "direction": "below",
+                     *             "value": 5
+                     *           },
+                     *           "active": false,
+                     *           "member_ids": [],
+                     *           "has_chat_url": false,
+                     *           "is_raised": false,
+                     *           "changed_at": null,
+                     *           "last_value": null,
+                     *           "last_checked_at": null,
+                     *           "version": 1,
+                     *           "created_at": "2026-01-01T00:00:00.000Z",
+                     *           "updated_at": "2026-01-01T00:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         alerts: components["schemas"]["Alert"][];
                     };
@@ -13605,6 +13647,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                 *       "name": "Quiet",
+                 *       "condition": {
+                 *         "kind": "silence",
+                 *         "window": "hour"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** Format: uuid */
                     project_id: string;
@@ -13667,6 +13719,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "alert": {
+                     *         "alert_id": "5a3b1e00-0000-4000-8000-000000000b08",
+                     *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                     *         "name": "Quiet",
+                     *         "condition": {
+                     *           "kind": "silence",
+                     *           "metric": "events",
+                     *           "window": "hour",
+                     *           "direction": "above",
+                     *           "value": 1
+                     *         },
+                     *         "active": true,
+                     *         "member_ids": [],
+                     *         "has_chat_url": false,
+                     *         "is_raised": false,
+                     *         "changed_at": null,
+                     *         "last_value": null,
+                     *         "last_checked_at": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-11-25T20:12:05.136Z",
+                     *         "updated_at": "2026-11-25T20:12:05.136Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         alert: components["schemas"]["Alert"];
                     };
@@ -13748,6 +13826,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /**
+                 * @description Id of the alert.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b08
+                 */
                 alert_id: string;
             };
             cookie?: never;
@@ -13760,6 +13842,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "alert": {
+                     *         "alert_id": "5a3b1e00-0000-4000-8000-000000000b08",
+                     *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                     *         "name": "Checkout is quiet",
+                     *         "condition": {
+                     *           "kind": "threshold",
+                     *           "metric": "visitors",
+                     *           "window": "hour",
+                     *           "direction": "below",
+                     *           "value": 5
+                     *         },
+                     *         "active": false,
+                     *         "member_ids": [],
+                     *         "has_chat_url": false,
+                     *         "is_raised": false,
+                     *         "changed_at": null,
+                     *         "last_value": null,
+                     *         "last_checked_at": null,
+                     *         "version": 1,
+                     *         "created_at": "2026-01-01T00:00:00.000Z",
+                     *         "updated_at": "2026-01-01T00:00:00.000Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         alert: components["schemas"]["Alert"];
                     };
@@ -13829,12 +13937,26 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /**
+                 * @description Id of the alert.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b08
+                 */
                 alert_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                 *       "name": "Quiet",
+                 *       "condition": {
+                 *         "kind": "silence",
+                 *         "window": "hour"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** Format: uuid */
                     project_id: string;
@@ -13899,6 +14021,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "alert": {
+                     *         "alert_id": "5a3b1e00-0000-4000-8000-000000000b08",
+                     *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                     *         "name": "Quiet",
+                     *         "condition": {
+                     *           "kind": "silence",
+                     *           "metric": "events",
+                     *           "window": "hour",
+                     *           "direction": "above",
+                     *           "value": 1
+                     *         },
+                     *         "active": true,
+                     *         "member_ids": [],
+                     *         "has_chat_url": false,
+                     *         "is_raised": false,
+                     *         "changed_at": null,
+                     *         "last_value": null,
+                     *         "last_checked_at": null,
+                     *         "version": 2,
+                     *         "created_at": "2026-01-01T00:00:00.000Z",
+                     *         "updated_at": "2026-11-25T20:12:05.166Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         alert: components["schemas"]["Alert"];
                     };
@@ -13980,6 +14128,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /**
+                 * @description Id of the alert.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b08
+                 */
                 alert_id: string;
             };
             cookie?: never;
@@ -14177,7 +14329,7 @@ export interface operations {
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                  *       "name": "For the agency",
-                 *       "expires_at": "2027-11-25T18:35:05.739Z"
+                 *       "expires_at": "2027-11-25T20:12:05.189Z"
                  *     }
                  */
                 "application/json": {
@@ -14203,19 +14355,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "23f81ddb-325c-4bb1-a8f9-9de7d3fb33e1",
+                     *         "share_id": "b3989e26-1804-4dc3-a7b6-c33845ddbdd8",
                      *         "name": "For the agency",
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "project_name": "Sample shop",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-25T18:35:05.748Z",
+                     *         "created_at": "2026-11-25T20:12:05.192Z",
                      *         "created_by": "Demo test key",
-                     *         "expires_at": "2027-11-25T18:35:05.739Z",
+                     *         "expires_at": "2027-11-25T20:12:05.189Z",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:25816/share/23f81ddb-325c-4bb1-a8f9-9de7d3fb33e1#ffs_rIfkbCAzYS1-uZG0txNAqiiAxU_DLSHHa1xfJct8kiA",
-                     *       "secret": "ffs_rIfkbCAzYS1-uZG0txNAqiiAxU_DLSHHa1xfJct8kiA"
+                     *       "url": "http://127.0.0.1:14596/share/b3989e26-1804-4dc3-a7b6-c33845ddbdd8#ffs_Mym4Mylo-1glCNQ4ssyie2-Ua53kluBcNP7v_ccm0lg",
+                     *       "secret": "ffs_Mym4Mylo-1glCNQ4ssyie2-Ua53kluBcNP7v_ccm0lg"
                      *     }
                      */
                     "application/json": {
@@ -14545,11 +14697,11 @@ export interface operations {
                      *           },
                      *           "count": 46,
                      *           "meter": "audience",
-                     *           "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
-                     *           "built_at": "2026-11-25T18:35:03.728Z",
+                     *           "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *           "built_at": "2026-11-25T20:12:03.902Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:03.389Z",
-                     *           "updated_at": "2026-11-25T18:35:03.389Z"
+                     *           "created_at": "2026-11-25T20:12:03.723Z",
+                     *           "updated_at": "2026-11-25T20:12:03.723Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d2",
@@ -14583,11 +14735,11 @@ export interface operations {
                      *           },
                      *           "count": 11,
                      *           "meter": "audience",
-                     *           "build_id": "01a213fd-6574-7b84-bafa-d1718dada5f8",
-                     *           "built_at": "2026-11-25T18:35:04.219Z",
+                     *           "build_id": "01a21456-3515-7438-b275-af79536fafcd",
+                     *           "built_at": "2026-11-25T20:12:04.197Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:03.406Z",
-                     *           "updated_at": "2026-11-25T18:35:03.406Z"
+                     *           "created_at": "2026-11-25T20:12:03.728Z",
+                     *           "updated_at": "2026-11-25T20:12:03.728Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d3",
@@ -14614,11 +14766,11 @@ export interface operations {
                      *           },
                      *           "count": 24,
                      *           "meter": "audience",
-                     *           "build_id": "01a213fd-657b-74c3-8267-20b4e8188365",
-                     *           "built_at": "2026-11-25T18:35:04.466Z",
+                     *           "build_id": "01a21456-3521-72a1-9518-b8fb737f23a7",
+                     *           "built_at": "2026-11-25T20:12:04.368Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:03.413Z",
-                     *           "updated_at": "2026-11-25T18:35:03.413Z"
+                     *           "created_at": "2026-11-25T20:12:03.737Z",
+                     *           "updated_at": "2026-11-25T20:12:03.737Z"
                      *         }
                      *       ]
                      *     }
@@ -14774,8 +14926,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:05.814Z",
-                     *         "updated_at": "2026-11-25T18:35:05.814Z"
+                     *         "created_at": "2026-11-25T20:12:05.234Z",
+                     *         "updated_at": "2026-11-25T20:12:05.234Z"
                      *       }
                      *     }
                      */
@@ -14906,11 +15058,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
-                     *         "built_at": "2026-11-25T18:35:03.728Z",
+                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *         "built_at": "2026-11-25T20:12:03.902Z",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:03.389Z",
-                     *         "updated_at": "2026-11-25T18:35:03.389Z"
+                     *         "created_at": "2026-11-25T20:12:03.723Z",
+                     *         "updated_at": "2026-11-25T20:12:03.723Z"
                      *       }
                      *     }
                      */
@@ -15147,11 +15299,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
-                     *         "built_at": "2026-11-25T18:35:03.728Z",
+                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *         "built_at": "2026-11-25T20:12:03.902Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T18:35:03.389Z",
-                     *         "updated_at": "2026-11-25T18:35:05.873Z"
+                     *         "created_at": "2026-11-25T20:12:03.723Z",
+                     *         "updated_at": "2026-11-25T20:12:05.270Z"
                      *       }
                      *     }
                      */
@@ -15301,8 +15453,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:05.911Z",
-                     *         "updated_at": "2026-11-25T18:35:05.911Z"
+                     *         "created_at": "2026-11-25T20:12:05.297Z",
+                     *         "updated_at": "2026-11-25T20:12:05.297Z"
                      *       }
                      *     }
                      */
@@ -15544,7 +15696,7 @@ export interface operations {
                      * @example {
                      *       "id": "5a3b1e00-0000-4000-8000-0000000000d1",
                      *       "status": "completed",
-                     *       "updated_at": "2026-11-25T18:35:03.728Z",
+                     *       "updated_at": "2026-11-25T20:12:03.902Z",
                      *       "progress": 1
                      *     }
                      */
@@ -15767,14 +15919,14 @@ export interface operations {
                      * @example {
                      *       "builds": [
                      *         {
-                     *           "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *           "build_id": "01a21456-350e-7081-8b42-b80551127671",
                      *           "status": "completed",
                      *           "progress": 1,
                      *           "count": 46,
                      *           "is_served": true,
                      *           "error": null,
-                     *           "requested_at": "2026-11-25T18:35:03.389Z",
-                     *           "completed_at": "2026-11-25T18:35:03.728Z"
+                     *           "requested_at": "2026-11-25T20:12:03.723Z",
+                     *           "completed_at": "2026-11-25T20:12:03.902Z"
                      *         }
                      *       ]
                      *     }
@@ -16006,7 +16158,7 @@ export interface operations {
                      *           "vehicle_make": null
                      *         }
                      *       ],
-                     *       "next_cursor": "X9gFGz-tOU-2iqTREmaraXsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
+                     *       "next_cursor": "HP4Fy2_vWD5Niu93iB0cCHsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
                      *       "meta": {
                      *         "meter": "audience",
                      *         "records": 1,
@@ -16142,7 +16294,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *       "build_id": "01a21456-350e-7081-8b42-b80551127671",
                      *       "known": false,
                      *       "in_build": false,
                      *       "matches": false,
@@ -16388,7 +16540,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *       "build_id": "01a21456-350e-7081-8b42-b80551127671",
                      *       "status": "pending",
                      *       "format": "csv",
                      *       "count": null,
@@ -19067,7 +19219,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T18:35:00.739Z"
+                     *       "updated_at": "2026-11-25T20:12:01.969Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -19171,7 +19323,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 2,
-                     *       "updated_at": "2026-11-25T18:35:06.686Z"
+                     *       "updated_at": "2026-11-25T20:12:05.904Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -20865,8 +21017,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:00.729Z",
-                     *         "updated_at": "2026-11-25T18:35:00.729Z"
+                     *         "created_at": "2026-11-25T20:12:01.965Z",
+                     *         "updated_at": "2026-11-25T20:12:01.965Z"
                      *       }
                      *     }
                      */
@@ -20967,8 +21119,8 @@ export interface operations {
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T18:35:00.729Z",
-                     *         "updated_at": "2026-11-25T18:35:06.804Z"
+                     *         "created_at": "2026-11-25T20:12:01.965Z",
+                     *         "updated_at": "2026-11-25T20:12:05.991Z"
                      *       }
                      *     }
                      */
@@ -21166,6 +21318,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "single_sign_on": null,
+                     *       "redirect_uri": "http://127.0.0.1:14596/dashboard/single-sign-on/callback/5a3b1e00-0000-4000-8000-000000000001"
+                     *     }
+                     */
                     "application/json": {
                         single_sign_on: components["schemas"]["SingleSignOn"] | null;
                         /** @description Register this address as the redirect URI at the provider. */
@@ -21459,7 +21617,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "6f3d2efd-fcf6-4cf1-92b0-c79d30dc32b6@new.example",
+                 *       "email": "40f0f8ba-d1fd-436b-9314-63fb5c8b2183@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -21487,16 +21645,16 @@ export interface operations {
                      * @example {
                      *       "member": {
                      *         "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
-                     *         "email": "6f3d2efd-fcf6-4cf1-92b0-c79d30dc32b6@new.example",
+                     *         "email": "40f0f8ba-d1fd-436b-9314-63fb5c8b2183@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:06.826Z",
-                     *         "updated_at": "2026-11-25T18:35:06.826Z"
+                     *         "created_at": "2026-11-25T20:12:06.029Z",
+                     *         "updated_at": "2026-11-25T20:12:06.029Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:25816/invitation/KoPnS0yiKUK50wuvDuYU7VvfvhvYAQxCk61mwnNDbk0",
+                     *       "invitation_url": "http://127.0.0.1:14596/invitation/wXV3zTQ7oxayK53L-FMEufnJNLJuj1xC2wDBGvR8vS4",
                      *       "by_mail": false
                      *     }
                      */
@@ -21605,8 +21763,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:00.745Z",
-                     *           "updated_at": "2026-11-25T18:35:00.745Z"
+                     *           "created_at": "2026-11-25T20:12:01.972Z",
+                     *           "updated_at": "2026-11-25T20:12:01.972Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -21616,8 +21774,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:00.747Z",
-                     *           "updated_at": "2026-11-25T18:35:00.747Z"
+                     *           "created_at": "2026-11-25T20:12:01.973Z",
+                     *           "updated_at": "2026-11-25T20:12:01.973Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -21632,8 +21790,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:00.748Z",
-                     *           "updated_at": "2026-11-25T18:35:00.748Z"
+                     *           "created_at": "2026-11-25T20:12:01.974Z",
+                     *           "updated_at": "2026-11-25T20:12:01.974Z"
                      *         }
                      *       ]
                      *     }
@@ -21737,8 +21895,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:00.748Z",
-                     *         "updated_at": "2026-11-25T18:35:00.748Z"
+                     *         "created_at": "2026-11-25T20:12:01.974Z",
+                     *         "updated_at": "2026-11-25T20:12:01.974Z"
                      *       }
                      *     }
                      */
@@ -21854,8 +22012,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T18:35:00.748Z",
-                     *         "updated_at": "2026-11-25T18:35:06.876Z"
+                     *         "created_at": "2026-11-25T20:12:01.974Z",
+                     *         "updated_at": "2026-11-25T20:12:06.062Z"
                      *       }
                      *     }
                      */
@@ -22074,8 +22232,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:06.891Z",
-                     *         "updated_at": "2026-11-25T18:35:06.891Z"
+                     *         "created_at": "2026-11-25T20:12:06.078Z",
+                     *         "updated_at": "2026-11-25T20:12:06.078Z"
                      *       }
                      *     }
                      */
@@ -22180,8 +22338,8 @@ export interface operations {
                      *           "ignored_hosts": [],
                      *           "ignored_paths": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:00.730Z",
-                     *           "updated_at": "2026-11-25T18:35:00.730Z"
+                     *           "created_at": "2026-11-25T20:12:01.966Z",
+                     *           "updated_at": "2026-11-25T20:12:01.966Z"
                      *         }
                      *       ]
                      *     }
@@ -22283,8 +22441,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:00.730Z",
-                     *         "updated_at": "2026-11-25T18:35:00.730Z"
+                     *         "created_at": "2026-11-25T20:12:01.966Z",
+                     *         "updated_at": "2026-11-25T20:12:01.966Z"
                      *       }
                      *     }
                      */
@@ -22414,8 +22572,8 @@ export interface operations {
                      *           "/preview"
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T18:35:00.730Z",
-                     *         "updated_at": "2026-11-25T18:35:06.902Z"
+                     *         "created_at": "2026-11-25T20:12:01.966Z",
+                     *         "updated_at": "2026-11-25T20:12:06.089Z"
                      *       }
                      *     }
                      */
@@ -22604,7 +22762,10 @@ export interface operations {
     getTrackingPlan: {
         parameters: {
             query?: {
-                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
             };
             header?: {
@@ -22622,6 +22783,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tracking_plan": null
+                     *     }
+                     */
                     "application/json": {
                         tracking_plan: components["schemas"]["TrackingPlan"] | null;
                     };
@@ -22695,6 +22861,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                 *       "on_violation": "mark",
+                 *       "on_unplanned": "accept",
+                 *       "events": {
+                 *         "Ordered": {
+                 *           "schema": {
+                 *             "type": "object"
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** Format: uuid */
                     project_id: string;
@@ -22736,6 +22916,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tracking_plan": {
+                     *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
+                     *         "on_violation": "mark",
+                     *         "on_unplanned": "accept",
+                     *         "events": {
+                     *           "Ordered": {
+                     *             "schema": {
+                     *               "type": "object"
+                     *             }
+                     *           }
+                     *         },
+                     *         "version": 1,
+                     *         "created_at": "2026-11-25T20:12:06.112Z",
+                     *         "updated_at": "2026-11-25T20:12:06.112Z"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         tracking_plan: components["schemas"]["TrackingPlan"];
                     };
@@ -22809,7 +23008,10 @@ export interface operations {
     listUnplannedEvents: {
         parameters: {
             query?: {
-                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
             };
             header?: {
@@ -22827,6 +23029,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "name": "add_to_basket",
+                     *           "events": 354,
+                     *           "last_event_at": "2026-11-25T19:34:19.743Z",
+                     *           "example": {
+                     *             "event_id": "8a813732-1d9d-491b-81dc-c7ef8d063e24",
+                     *             "schema": {
+                     *               "type": "object",
+                     *               "properties": {
+                     *                 "item": {
+                     *                   "type": "string"
+                     *                 },
+                     *                 "price": {
+                     *                   "type": "integer"
+                     *                 },
+                     *                 "currency": {
+                     *                   "type": "string"
+                     *                 }
+                     *               },
+                     *               "required": [
+                     *                 "item",
+                     *                 "price",
+                     *                 "currency"
+                     *               ]
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         events: components["schemas"]["UnplannedEvent"][];
                     };
@@ -22922,10 +23157,10 @@ export interface operations {
                      *             41,
                      *             37,
                      *             33,
-                     *             19
+                     *             21
                      *           ],
-                     *           "events_today": 176,
-                     *           "last_event_at": "2026-11-25T17:59:54.626Z",
+                     *           "events_today": 192,
+                     *           "last_event_at": "2026-11-25T19:36:59.233Z",
                      *           "last_refusal_at": null
                      *         }
                      *       ]
@@ -23037,7 +23272,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a1@sample.invalid",
                      *         "name": "Ada Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T18:35:06.942Z"
+                     *         "created_at": "2026-11-25T20:12:06.168Z"
                      *       }
                      *     }
                      */
@@ -23148,7 +23383,7 @@ export interface operations {
                      *           "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *           "name": "Cleo Sample",
                      *           "role": "member",
-                     *           "created_at": "2026-11-25T18:35:00.748Z"
+                     *           "created_at": "2026-11-25T20:12:01.974Z"
                      *         }
                      *       ]
                      *     }
@@ -23254,7 +23489,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T18:35:00.748Z"
+                     *         "created_at": "2026-11-25T20:12:01.974Z"
                      *       }
                      *     }
                      */
@@ -23364,7 +23599,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "admin",
-                     *         "created_at": "2026-11-25T18:35:00.748Z"
+                     *         "created_at": "2026-11-25T20:12:01.974Z"
                      *       }
                      *     }
                      */
@@ -23642,11 +23877,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:06.988Z",
-                     *         "updated_at": "2026-11-25T18:35:06.988Z"
+                     *         "created_at": "2026-11-25T20:12:06.204Z",
+                     *         "updated_at": "2026-11-25T20:12:06.204Z"
                      *       }
                      *     }
                      */
@@ -23808,11 +24043,11 @@ export interface operations {
                      *             "require_signed_identify": false,
                      *             "retention_days": null
                      *           },
-                     *           "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:00.736Z",
-                     *           "updated_at": "2026-11-25T18:35:00.736Z"
+                     *           "created_at": "2026-11-25T20:12:01.968Z",
+                     *           "updated_at": "2026-11-25T20:12:01.968Z"
                      *         }
                      *       ]
                      *     }
@@ -23966,11 +24201,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:00.736Z",
-                     *         "updated_at": "2026-11-25T18:35:00.736Z"
+                     *         "created_at": "2026-11-25T20:12:01.968Z",
+                     *         "updated_at": "2026-11-25T20:12:01.968Z"
                      *       }
                      *     }
                      */
@@ -24134,11 +24369,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T18:35:00.736Z",
-                     *         "updated_at": "2026-11-25T18:35:07.040Z"
+                     *         "created_at": "2026-11-25T20:12:01.968Z",
+                     *         "updated_at": "2026-11-25T20:12:06.240Z"
                      *       }
                      *     }
                      */
@@ -24357,8 +24592,8 @@ export interface operations {
                      * @example {
                      *       "pixel_id": "5a3b1e00-0000-4000-8000-000000000003",
                      *       "first_event_at": "2026-10-26T07:32:23.777Z",
-                     *       "last_event_at": "2026-11-25T17:59:54.626Z",
-                     *       "events_last_24h": 330,
+                     *       "last_event_at": "2026-11-25T19:36:59.233Z",
+                     *       "events_last_24h": 284,
                      *       "rejected_last_24h": 0,
                      *       "last_rejection": null,
                      *       "last_refusal": null,
@@ -24457,7 +24692,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
+                     *           "secret": "c798b6c7df1b0e232b11c129ad4c2ef24167b5ec4c54aefb0f43701bd1190865"
                      *         }
                      *       ]
                      *     }
@@ -24569,11 +24804,11 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 2,
-                     *           "secret": "cfa0c503b62e912483b38787d2cd7f3372e96fa84f11aa0b05d5dd4a25b70983"
+                     *           "secret": "a7d096558959e68cb88bb0994109a16a95ec472c5b14b14acb9e030e2ea5d7d7"
                      *         },
                      *         {
                      *           "version": 1,
-                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
+                     *           "secret": "c798b6c7df1b0e232b11c129ad4c2ef24167b5ec4c54aefb0f43701bd1190865"
                      *         }
                      *       ]
                      *     }
@@ -24694,7 +24929,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
+                     *           "secret": "c798b6c7df1b0e232b11c129ad4c2ef24167b5ec4c54aefb0f43701bd1190865"
                      *         }
                      *       ]
                      *     }
@@ -24800,7 +25035,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "912149f4-69b3-46c0-894a-fc9b9e860d60",
+                     *         "key_id": "098eb438-d27b-421d-a199-7345d7977b3e",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -24880,7 +25115,7 @@ export interface operations {
                 email?: string;
                 /**
                  * @description Cookie id of one browser.
-                 * @example 4e0db70f-bc9d-4472-a040-1b52c787b2f7
+                 * @example 121a3491-cc6f-4eee-9a7d-4e4294e6ae6d
                  */
                 cookie_id?: string;
             };
@@ -24975,7 +25210,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "6f869729-71c4-4773-b683-0f0e1aafdbcb",
+                 *       "cookie_id": "13a96fb8-934e-42be-9b3d-b6fa0551b569",
                  *       "opt_out": false
                  *     }
                  */
@@ -25007,9 +25242,9 @@ export interface operations {
                      *         "erasure_id": "5a3b1e00-0000-4000-8000-000000000b05",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-25T18:35:07.155Z",
+                     *         "requested_at": "2026-11-25T20:12:06.323Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-25T18:45:07.155Z",
+                     *         "complete_from": "2026-11-25T20:22:06.323Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -25383,7 +25618,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "09c6e07c-a230-45f7-aa8f-e4f8168838d2"
+                 *       "cookie_id": "176cdbb2-7fe6-448c-a3b8-3f4c56f3e11c"
                  *     }
                  */
                 "application/json": {
@@ -25411,8 +25646,8 @@ export interface operations {
                      *       "opt_out": {
                      *         "opt_out_id": "5a3b1e00-0000-4000-8000-000000000b04",
                      *         "hem": null,
-                     *         "cookie_id": "09c6e07c-a230-45f7-aa8f-e4f8168838d2",
-                     *         "created_at": "2026-11-25T18:35:07.222Z"
+                     *         "cookie_id": "176cdbb2-7fe6-448c-a3b8-3f4c56f3e11c",
+                     *         "created_at": "2026-11-25T20:12:06.380Z"
                      *       }
                      *     }
                      */
@@ -28021,8 +28256,8 @@ export interface operations {
                      *           "kind": "hems",
                      *           "count": 48,
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T18:35:03.428Z",
-                     *           "updated_at": "2026-11-25T18:35:03.574Z"
+                     *           "created_at": "2026-11-25T20:12:03.757Z",
+                     *           "updated_at": "2026-11-25T20:12:03.856Z"
                      *         }
                      *       ]
                      *     }
@@ -28154,8 +28389,8 @@ export interface operations {
                      *         "kind": "emails",
                      *         "count": 0,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:07.253Z",
-                     *         "updated_at": "2026-11-25T18:35:07.253Z"
+                     *         "created_at": "2026-11-25T20:12:06.402Z",
+                     *         "updated_at": "2026-11-25T20:12:06.402Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -28296,8 +28531,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:03.428Z",
-                     *         "updated_at": "2026-11-25T18:35:03.574Z"
+                     *         "created_at": "2026-11-25T20:12:03.757Z",
+                     *         "updated_at": "2026-11-25T20:12:03.856Z"
                      *       }
                      *     }
                      */
@@ -28504,8 +28739,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T18:35:03.428Z",
-                     *         "updated_at": "2026-11-25T18:35:07.262Z"
+                     *         "created_at": "2026-11-25T20:12:03.757Z",
+                     *         "updated_at": "2026-11-25T20:12:06.411Z"
                      *       }
                      *     }
                      */
@@ -28625,8 +28860,8 @@ export interface operations {
                      *           "rows_duplicate": 1,
                      *           "rows_rejected": 1,
                      *           "error": null,
-                     *           "created_at": "2026-11-25T18:35:03.428Z",
-                     *           "completed_at": "2026-11-25T18:35:03.574Z"
+                     *           "created_at": "2026-11-25T20:12:03.757Z",
+                     *           "completed_at": "2026-11-25T20:12:03.856Z"
                      *         }
                      *       ]
                      *     }
@@ -28740,8 +28975,8 @@ export interface operations {
                      *         "rows_duplicate": 1,
                      *         "rows_rejected": 1,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T18:35:03.428Z",
-                     *         "completed_at": "2026-11-25T18:35:03.574Z"
+                     *         "created_at": "2026-11-25T20:12:03.757Z",
+                     *         "completed_at": "2026-11-25T20:12:03.856Z"
                      *       }
                      *     }
                      */
@@ -29002,8 +29237,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:03.428Z",
-                     *         "updated_at": "2026-11-25T18:35:03.574Z"
+                     *         "created_at": "2026-11-25T20:12:03.757Z",
+                     *         "updated_at": "2026-11-25T20:12:03.856Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -29170,8 +29405,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:03.428Z",
-                     *         "updated_at": "2026-11-25T18:35:07.333Z"
+                     *         "created_at": "2026-11-25T20:12:03.757Z",
+                     *         "updated_at": "2026-11-25T20:12:06.455Z"
                      *       }
                      *     }
                      */
@@ -29321,7 +29556,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "ALhLjR8IwXrR4BO42MFiAFsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "f2jUVnkZ5ZY_js-wGeCXI1siNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {
@@ -29442,8 +29677,8 @@ export interface operations {
                      *         "end_date": null,
                      *         "audience_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:07.385Z",
-                     *         "updated_at": "2026-11-25T18:35:07.385Z"
+                     *         "created_at": "2026-11-25T20:12:06.496Z",
+                     *         "updated_at": "2026-11-25T20:12:06.496Z"
                      *       }
                      *     }
                      */
@@ -29684,7 +29919,7 @@ export interface operations {
                      *         "audience_id": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T18:35:07.415Z"
+                     *         "updated_at": "2026-11-25T20:12:06.514Z"
                      *       }
                      *     }
                      */
@@ -29793,11 +30028,11 @@ export interface operations {
                      * @example {
                      *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
                      *       "metrics": {
-                     *         "impressions": 1222,
+                     *         "impressions": 1224,
                      *         "clicks": 35,
-                     *         "spend": 6.243139,
-                     *         "ctr": 0.028642,
-                     *         "cpm": 5.108952
+                     *         "spend": 6.256869,
+                     *         "ctr": 0.028595,
+                     *         "cpm": 5.111821
                      *       },
                      *       "daily": [
                      *         {
@@ -29982,9 +30217,9 @@ export interface operations {
                      *         },
                      *         {
                      *           "date": "2026-11-25",
-                     *           "impressions": 29,
+                     *           "impressions": 31,
                      *           "clicks": 0,
-                     *           "spend": 0.159504
+                     *           "spend": 0.173234
                      *         }
                      *       ]
                      *     }
@@ -30106,11 +30341,11 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1196,
+                     *             "impressions": 1200,
                      *             "clicks": 44,
-                     *             "spend": 6.139518,
-                     *             "ctr": 0.036789,
-                     *             "cpm": 5.133376
+                     *             "spend": 6.16211,
+                     *             "ctr": 0.036667,
+                     *             "cpm": 5.135092
                      *           }
                      *         },
                      *         {
@@ -30119,22 +30354,22 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1222,
+                     *             "impressions": 1224,
                      *             "clicks": 35,
-                     *             "spend": 6.243139,
-                     *             "ctr": 0.028642,
-                     *             "cpm": 5.108952
+                     *             "spend": 6.256869,
+                     *             "ctr": 0.028595,
+                     *             "cpm": 5.111821
                      *           }
                      *         }
                      *       ],
                      *       "count": 2,
                      *       "total": 2,
                      *       "totals": {
-                     *         "impressions": 2418,
+                     *         "impressions": 2424,
                      *         "clicks": 79,
-                     *         "spend": 12.382657,
-                     *         "ctr": 0.032672,
-                     *         "cpm": 5.121033
+                     *         "spend": 12.418979,
+                     *         "ctr": 0.032591,
+                     *         "cpm": 5.123341
                      *       }
                      *     }
                      */
@@ -30248,9 +30483,9 @@ export interface operations {
                      *       "name": "Mugs for mornings",
                      *       "status": "active",
                      *       "budget": 500,
-                     *       "spend": 6.243139,
-                     *       "remaining": 493.756861,
-                     *       "utilization": 0.012486,
+                     *       "spend": 6.256869,
+                     *       "remaining": 493.743131,
+                     *       "utilization": 0.012514,
                      *       "pacing": {
                      *         "health": "open_ended",
                      *         "start_date": "2026-01-01",
@@ -30360,7 +30595,7 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "budget": null,
-                     *           "spend": 6.139518,
+                     *           "spend": 6.16211,
                      *           "remaining": null,
                      *           "utilization": null,
                      *           "pacing": {
@@ -30378,9 +30613,9 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "budget": 500,
-                     *           "spend": 6.243139,
-                     *           "remaining": 493.756861,
-                     *           "utilization": 0.012486,
+                     *           "spend": 6.256869,
+                     *           "remaining": 493.743131,
+                     *           "utilization": 0.012514,
                      *           "pacing": {
                      *             "health": "open_ended",
                      *             "start_date": "2026-01-01",
@@ -30395,9 +30630,9 @@ export interface operations {
                      *       "total": 2,
                      *       "totals": {
                      *         "budget": 500,
-                     *         "spend": 6.243139,
-                     *         "remaining": 493.756861,
-                     *         "utilization": 0.012486
+                     *         "spend": 6.256869,
+                     *         "remaining": 493.743131,
+                     *         "utilization": 0.012514
                      *       }
                      *     }
                      */
@@ -30648,10 +30883,10 @@ export interface operations {
                      *         "failing_since": null,
                      *         "former_secret_until": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:07.536Z",
-                     *         "updated_at": "2026-11-25T18:35:07.536Z"
+                     *         "created_at": "2026-11-25T20:12:06.617Z",
+                     *         "updated_at": "2026-11-25T20:12:06.617Z"
                      *       },
-                     *       "secret": "whsec_c5Nts07RFJJxW4zjUFR9kO6jxinqiZBfZ2d4n6MHr1A="
+                     *       "secret": "whsec_118x7BDxITzUTVsIjnbX7f2TpXzMoDjQ7rjZ63aI7LY="
                      *     }
                      */
                     "application/json": {
@@ -30990,7 +31225,7 @@ export interface operations {
                      *         "former_secret_until": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T18:35:07.596Z"
+                     *         "updated_at": "2026-11-25T20:12:06.648Z"
                      *       }
                      *     }
                      */
@@ -31105,12 +31340,12 @@ export interface operations {
                      *         "disabled_reason": null,
                      *         "disabled_at": null,
                      *         "failing_since": null,
-                     *         "former_secret_until": "2026-11-26T18:35:07.624Z",
+                     *         "former_secret_until": "2026-11-26T20:12:06.660Z",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T18:35:07.624Z"
+                     *         "updated_at": "2026-11-25T20:12:06.660Z"
                      *       },
-                     *       "secret": "whsec_l/55gdDqgBbYX/dFrS6S1IQ3ldfUSIvBdTT0nroDuOs="
+                     *       "secret": "whsec_4jFawWZs8Dlqh40e9ovuhz05/2HyoE3h4+Duv423pZY="
                      *     }
                      */
                     "application/json": {
@@ -31331,16 +31566,16 @@ export interface operations {
                      * @example {
                      *       "delivery": {
                      *         "id": "5a3b1e00-0000-4000-8000-000000000b02",
-                     *         "message_id": "msg_01a213fd-7609-7093-adbc-4b0190cec320",
+                     *         "message_id": "msg_01a21456-4096-7007-8023-12e3e979b6a2",
                      *         "type": "webhook.test",
                      *         "status": "pending",
                      *         "attempts": 0,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T18:35:07.656Z",
+                     *         "next_attempt_at": "2026-11-25T20:12:06.677Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T18:35:07.656Z"
+                     *         "created_at": "2026-11-25T20:12:06.677Z"
                      *       }
                      *     }
                      */
@@ -31455,7 +31690,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "attempts": 1,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T18:35:07.674Z",
+                     *         "next_attempt_at": "2026-11-25T20:12:06.687Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": "A sample of a message that was given up.",
@@ -31556,7 +31791,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "since": "2026-11-25T17:35:07.688Z"
+                 *       "since": "2026-11-25T19:12:06.693Z"
                  *     }
                  */
                 "application/json": {
@@ -31920,8 +32155,8 @@ export interface operations {
                      *           "hem"
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:07.708Z",
-                     *         "updated_at": "2026-11-25T18:35:07.708Z"
+                     *         "created_at": "2026-11-25T20:12:06.705Z",
+                     *         "updated_at": "2026-11-25T20:12:06.705Z"
                      *       }
                      *     }
                      */
@@ -32261,7 +32496,7 @@ export interface operations {
                      *         ],
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T18:35:07.718Z"
+                     *         "updated_at": "2026-11-25T20:12:06.713Z"
                      *       }
                      *     }
                      */
@@ -32368,7 +32603,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T18:35:07.734Z"
+                     *         "checked_at": "2026-11-25T20:12:06.730Z"
                      *       }
                      *     }
                      */
@@ -32466,7 +32701,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T18:35:07.728Z"
+                     *         "checked_at": "2026-11-25T20:12:06.717Z"
                      *       }
                      *     }
                      */
@@ -32802,8 +33037,8 @@ export interface operations {
                      *         "mapping": null,
                      *         "schedule": "manual",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T18:35:07.766Z",
-                     *         "updated_at": "2026-11-25T18:35:07.766Z"
+                     *         "created_at": "2026-11-25T20:12:06.738Z",
+                     *         "updated_at": "2026-11-25T20:12:06.738Z"
                      *       }
                      *     }
                      */
@@ -33153,7 +33388,7 @@ export interface operations {
                      *         "schedule": "manual",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T18:35:07.814Z"
+                     *         "updated_at": "2026-11-25T20:12:06.770Z"
                      *       }
                      *     }
                      */
@@ -33384,11 +33619,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
                      *         "retry_of": null,
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T18:35:07.849Z",
+                     *         "requested_at": "2026-11-25T20:12:06.801Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -33740,11 +33975,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
                      *         "retry_of": "5a3b1e00-0000-4000-8000-1000000000f3",
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T18:35:07.971Z",
+                     *         "requested_at": "2026-11-25T20:12:06.836Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
