@@ -37,6 +37,7 @@ const texts: Readonly<Record<string, Text>> = {
   run_id: idOf('run of the export'),
   session_id: idOf('session'),
   share_id: idOf('share link'),
+  alert_id: idOf('alert'),
   webhook_id: idOf('webhook'),
   caller_id: { example: id },
   'Idempotency-Key': { example: 'export-2026-01-31-page-1' },
