@@ -58,6 +58,7 @@ const texts: Readonly<Record<string, Text>> = {
   returning: { example: 'event_type:eq:form_submission' },
   goal: { example: 'Signed up' },
   group_by: { example: 'day' },
+  include: { example: 'sessions' },
   ip: { example: '203.0.113.7' },
   limit: { description: 'Maximum number of rows in the response.', example: 100 },
   name: { description: 'Name of the object.', example: 'job_seniority' },
