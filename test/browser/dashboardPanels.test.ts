@@ -71,7 +71,9 @@ test('details show fifty rows at first, and more on request', async () => {
     event_data: {
       url: `http://shop.example/only/${index}`,
       title: 'Only',
-      referrer: '',
+      referrer: null,
+      screen: { width: 1280, height: 720 },
+      viewport: { width: 1280, height: 720 },
       timestamp: new Date().toISOString(),
     },
   }))
