@@ -14,7 +14,7 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import { OutboundError } from '../../platform/outbound/outboundError.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { tags } from '../analyticsSchemas.ts'
+import { settingsTags } from '../analyticsSchemas.ts'
 import { readFreeFilters } from '../figuresRequest.ts'
 import { readGoals } from '../goals.ts'
 import { mayRead } from '../openFigures.ts'
@@ -71,7 +71,7 @@ export const alertsRoutes =
       {
         config: { access: mayRead },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'listAlerts',
           summary: 'List the alerts of a project',
           description:
@@ -97,7 +97,7 @@ export const alertsRoutes =
       {
         config: { ...writes, sampleIds: { alert: sampleIdentity.alertId } },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'createAlert',
           summary: 'Create an alert',
           description: `Requires the project admin role. Footfall checks the condition once a minute. It reports by mail, webhook (\`alert.raised\`) and chat when the condition begins to hold, and once more when it ends (\`alert.resolved\`). A project has at most ${alertsMax} alerts.`,
@@ -140,7 +140,7 @@ export const alertsRoutes =
       {
         config: { access: mayRead },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'getAlert',
           summary: 'Get an alert',
           description: 'Returns an alert of a project that the caller can access. Never billed.',
@@ -159,7 +159,7 @@ export const alertsRoutes =
       {
         config: writes,
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'updateAlert',
           summary: 'Update an alert',
           description:
@@ -203,7 +203,7 @@ export const alertsRoutes =
       {
         config: writes,
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'deleteAlert',
           summary: 'Delete an alert',
           description: 'Requires the project admin role. Nothing more is reported.',

@@ -67,9 +67,9 @@ export function PlannedEventDialog({
           <LinesField name="schema" label="JSON Schema of the properties" rows={14} />
         </Form>
         {event.isPlanned && (
-          <button type="button" class="danger" onClick={() => saveAll(others)}>
-            Remove from the plan
-          </button>
+          <Form submit={() => saveAll(others)} action="Remove from the plan" tone="danger">
+            {null}
+          </Form>
         )}
       </fieldset>
     </Dialog>

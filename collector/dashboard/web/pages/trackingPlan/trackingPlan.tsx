@@ -37,8 +37,8 @@ export function TrackingPlanPage({ projectId }: { projectId: string }) {
       events,
       ...(stored && { version: stored.version }),
     })
-    toast('Plan saved: collectors apply it within seconds')
     await asked.reload()
+    toast('Plan saved: collectors apply it within seconds')
   }
   const add = (
     <button type="button" class="primary" onClick={() => setEdited({ name: '', schema: null })}>
