@@ -56,7 +56,7 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
   const sending = withMortal(stores, env, async (mortal) => {
     const { api, kill } = mortal
     const exportId = await prepare(api(), receiver, people)
-    const unpaid = await cancelAfterKill(mortal, receiver, exportId)
+    const unpaid = await cancelAfterKill(mortal, receiver, exportId, people)
     let lostAnswers = 0
     let mishaps = 0
     let requests = 0
@@ -98,27 +98,27 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
 }
 
 /**
- * A run whose first chunk has arrived without an answer when the service is killed, and is cancelled before
+ * A run whose first chunk, of up to 4,000 records, has arrived without an answer when the service is killed, and is cancelled before
  * the restart. Returns the difference between received and charged records.
  */
 async function cancelAfterKill(
   { api, kill }: Mortal,
   receiver: Receiver,
   exportId: string,
+  people: number,
 ): Promise<number> {
   receiver.misbehave = () => ({ hangs: true })
   const runId = await startRun(api(), exportId)
-  await waitFor('the first chunk', () => isSent(receiver), 120_000)
+  await waitFor('the first chunk', () => arrivedAt(receiver) === Math.min(people, 4_000), 120_000)
   await kill(() => cancelRun(api().postgres, runId))
   await endOf(api(), exportId, runId)
   const { records_exported, records_charged } = await readRun(api(), exportId, runId)
   if (records_exported > 0) throw new Error('what was not answered counts as exported')
-  const arrived = [...receiver.messages.values()].flatMap(({ data }) => data.records ?? [])
-  return Math.abs(arrived.length - records_charged)
+  return Math.abs(arrivedAt(receiver) - records_charged)
 }
 
-const isSent = ({ messages }: Receiver): boolean =>
-  [...messages.values()].some(({ data }) => data.records !== undefined)
+const arrivedAt = ({ messages }: Receiver): number =>
+  [...messages.values()].flatMap(({ data }) => data.records ?? []).length
 
 function drawMishap(random: Random): Mishap | null {
   if (random.next() >= mishapChance) return null
