@@ -11,6 +11,7 @@ import { exports } from './exports.ts'
 import { fastReader } from './fastReader.ts'
 import { formsOfPages } from './forms.ts'
 import { identity } from './identity.ts'
+import { imports } from './imports.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { intent } from './intent.ts'
 import { lists } from './lists.ts'
@@ -41,6 +42,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   latency,
   'fast-reader': fastReader,
   ship,
+  imports,
   readable,
   read,
   tiers,

@@ -29,7 +29,7 @@ const dayMs = 86_400_000
  */
 export function acceptEvent(
   sent: unknown,
-  { context, sharedColumns, settings, reportUnexpected }: BeaconParts,
+  { context, sharedColumns, settings, ageDaysMax = eventAgeDaysMax, reportUnexpected }: BeaconParts,
   isExact = false,
 ): AcceptedEvent | Fault {
   try {
@@ -39,12 +39,12 @@ export function acceptEvent(
     if ('path' in normalized) return normalized
     const accepted: AcceptedEvent = { rows: [], person: normalized.person, refused: [] }
     if (normalized.own) {
-      const own = validate(normalized.own, context, isExact)
+      const own = validate(normalized.own, context, ageDaysMax, isExact)
       if ('path' in own) return own
       accepted.rows.push(rowOf(normalized.own, own, sharedColumns))
     }
     for (const event of normalized.derived) {
-      const checked = validate(event, context, isExact)
+      const checked = validate(event, context, ageDaysMax, isExact)
       if ('path' in checked) accepted.refused.push({ event, fault: checked })
       else accepted.rows.push(rowOf(event, checked, sharedColumns))
     }
@@ -61,6 +61,8 @@ export interface BeaconParts {
   /** The columns that all its rows share (sharedMembers). */
   sharedColumns: string
   settings: PixelSettings & CollectorSettings
+  /** Oldest event taken, in days; eventAgeDaysMax if it is absent. */
+  ageDaysMax?: number
   reportUnexpected: (error: unknown) => void
 }
 
@@ -69,7 +71,12 @@ interface Validated {
   tsMillis: number
 }
 
-function validate(event: Derived, context: BeaconContext, isExact: boolean): Validated | Fault {
+function validate(
+  event: Derived,
+  context: BeaconContext,
+  ageDaysMax: number,
+  isExact: boolean,
+): Validated | Fault {
   // Schemas ask for numbers; what is stored are the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
@@ -77,8 +84,8 @@ function validate(event: Derived, context: BeaconContext, isExact: boolean): Val
   if ('path' in valid) return valid
   if (isExact) valid.event_data = event.event_data as ValidEvent['event_data']
   const tsMillis = eventMillis(valid, context)
-  if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
-    return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }
+  if (tsMillis < context.receivedMillis - ageDaysMax * dayMs) {
+    return { path: '/event_data/timestamp', message: `must be at most ${ageDaysMax} days ago` }
   }
   return { event: valid, tsMillis }
 }
