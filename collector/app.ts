@@ -94,9 +94,9 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
 /** What pages and DSPs send events to. */
 async function mountIngest(app: FastifyInstance, services: Services, ingest: Ingest) {
   const { postgres, collectorUrl } = services
-  const { spools, optOuts, locate } = ingest
+  const { logs, optOuts, locate } = ingest
   await app.register(ingestRoutes(ingest, collectorUrl))
-  await app.register(deliveryRoutes({ postgres, spool: spools.events, optOuts, locate }))
+  await app.register(deliveryRoutes({ postgres, log: logs.events, optOuts, locate }))
 }
 
 /** Events, figures, audiences, and what they cost. */

@@ -2,61 +2,61 @@
 export const history = [
   { change: 'nine event types, batches, retry, consent', brotli: 4430 },
   {
-    change: 'the collector derives; masks, secrets, opt-out, rage and dead clicks; minified twice',
+    change:
+      'the collector derives fields; masks, secrets, opt-out, rage and dead clicks; minified twice',
     brotli: 3508,
   },
   {
     change:
-      'the collector derives searches, downloads and marks, strips secrets; hashing is a chunk',
+      'the collector derives searches, downloads and marks, and removes secrets; hashing is a chunk',
     brotli: 2465,
   },
-  { change: 'a search whose page shows it in the URL at once is counted', brotli: 2474 },
+  { change: 'searches count on pages that show them in the URL at once', brotli: 2474 },
   {
-    change: 'every event has the referrer; a selector that a browser refuses costs none',
+    change: 'every event has the referrer; an invalid selector loses no event',
     brotli: 2505,
   },
   {
     change:
-      'rage and dead clicks are a chunk; containers that scroll, routes that rest, shadow roots, labels, two pixels, pages that patch arrays',
+      'rage and dead clicks are a chunk; scroll containers, stable routes, shadow roots, labels, two pixels, pages that patch arrays',
     brotli: 2994,
   },
   {
-    change: 'variants; what scrolls is what told that it did; an id without asking another process',
+    change:
+      'variants; only elements that scrolled are measured; visitor id without a request to another process',
     brotli: 2938,
   },
   {
     change:
-      'what is sent before its URL rests has the referrer of its page; no error is thrown at the start',
+      'events before the URL is stable have the referrer of their page; no error at the start',
     brotli: 2977,
   },
   {
-    change: 'each event becomes JSON once; no frame is asked for; names tried 2,200 times',
+    change: 'each event becomes JSON once; no animation frame; 2,200 names tried',
     brotli: 2958,
   },
   {
-    change:
-      'a URL that rests by itself, a leaving page that sends at once; names exchanged until they are few bytes',
+    change: 'detects a stable URL without a timer, sends at once when the page closes; short names',
     brotli: 2931,
   },
   {
-    change:
-      'V8 is asked to compile all functions at once; no listener for the first showing of a page',
+    change: 'V8 compiles all functions at once; no listener for the first display of a page',
     brotli: 2965,
   },
   {
     change:
-      'names inside a page hide nothing of its document and forms; no error of ours in any callback',
+      'elements named like properties do not hide those of document and forms; no error in callbacks',
     brotli: 3084,
   },
   {
-    change: 'what is sent again as its page goes is kept, with what is parked meanwhile',
+    change: 'events that are sent again while the page closes are kept',
     brotli: 3119,
   },
   {
-    change: 'names inside a page hide none of the ways to find elements, nor a form’s missing href',
+    change: 'elements named like methods do not hide them, nor a missing href of a form',
     brotli: 3138,
   },
-  { change: 'a click tells no more of a page however deep it is', brotli: 3142 },
+  { change: 'the description of a click has a fixed size at any depth', brotli: 3142 },
 ]
 
 /** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */

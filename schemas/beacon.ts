@@ -36,12 +36,17 @@ export interface BeaconEvent<T extends EventType = EventType> {
 export interface BeaconReceipt {
   /** The id the events were stored under; the page keeps it, unless there is no consent. */
   cookie_id: string
-  /** How many members of `events` were accepted: all that were neither rejected nor ignored. What is derived of them is not counted. */
+  /**
+   * Number of accepted members of `events`: those neither rejected nor ignored. Derived events do not count.
+   */
   accepted: number
   rejected: RejectedEvent[]
   /** Why nobody takes the `hem` of the beacon itself; its events are accepted or rejected all the same. */
   hem_rejected?: { path: string; message: string }
-  /** The request's key was good for this pixel: `client_ip` and `user_agent` were taken, and no origin was asked for. */
+  /**
+   * The key was valid for this pixel: the collector used `client_ip` and `user_agent`, and did not check the
+   * origin.
+   */
   vouched?: true
   /** How many members of `events` the project ignores; absent if it ignores no part of the beacon. */
   ignored?: number
@@ -71,26 +76,30 @@ export const beaconBytesMax = 64 * 1024
 
 const strict = { additionalProperties: false }
 
-/** What a pixel's owner sets for the collector. A body that sets some of it: `Type.Partial` of this, with additionalProperties false. */
+/**
+ * Settings of a pixel for the collector. A body with some of them is `Type.Partial` of this, with
+ * additionalProperties false.
+ */
 export const collectorSettingsSchema = Type.Object(
   {
     drop_bots: Type.Boolean({
       default: false,
-      description: 'Do not store what bots send; otherwise it is stored and marked.',
+      description:
+        'true: events of bots are not stored. false: they are stored and marked with `is_bot`.',
     }),
     ip: Type.Enum(['full', 'truncated', 'none'], {
       default: 'truncated',
       description:
-        'The address stored as `client_ip`. full: the complete address, or `truncated` if the visitor has not consented; truncated: the /24 network of an IPv4 address or the /48 network of an IPv6 address; none: null. Country and bots are detected from the complete address first.',
+        'Address stored as `client_ip`. `full`: the complete address, or `truncated` without consent of the visitor. `truncated`: the /24 network of an IPv4 address or the /48 network of an IPv6 address. `none`: null. Country and bots are detected from the complete address first.',
     }),
     require_signed_identify: Type.Boolean({
       default: false,
       description:
-        'Refuse to link a visitor to an e-mail address, by identify or by a form, without the signature of the site’s server. Events are accepted all the same.',
+        'true: an e-mail address from `identify` or a form is linked only with the signature of the site’s server. Events are accepted in any case.',
     }),
     retention_days: Type.Union([Type.Integer({ minimum: 1, maximum: 3660 }), Type.Null()], {
       default: null,
-      description: 'Events older than this many days are deleted; null keeps them.',
+      description: 'Days after which events are deleted. Null: events are kept.',
     }),
   },
   strict,
@@ -103,39 +112,40 @@ export const defaultCollectorSettings: CollectorSettings = Create(collectorSetti
 const ParameterName = Type.String({ pattern: '^[\\w.-]{1,100}$' })
 
 /**
- * What a pixel's owner sets for the page; baked into the script that `GET /p/{pixel_id}.js` serves. A body that
- * sets some of it: `Type.Partial` of this, with additionalProperties false.
+ * Settings of a pixel for the page, part of the script that `GET /p/{pixel_id}.js` serves. A body with some
+ * of them is `Type.Partial` of this, with additionalProperties false.
  */
 export const pixelSettingsSchema = Type.Object(
   {
     consent: Type.Enum(['granted', 'cookieless', 'hold', 'off'], {
       default: 'granted',
       description:
-        'granted: an id is kept from the start. Until the page says that consent is granted, cookieless: events go at once, without an id; hold: they wait in the page; off: nothing is even noted.',
+        'State until the page reports consent. `granted`: events have a stored visitor id. `cookieless`: events are sent at once, without a visitor id. `hold`: events wait in the page. `off`: no events are recorded.',
     }),
     honour_gpc: Type.Boolean({
       default: true,
-      description: 'Treat Global Privacy Control and Do Not Track as no consent.',
+      description: 'Treat Global Privacy Control and Do Not Track as denied consent.',
     }),
     text_length_max: Type.Integer({
       minimum: 0,
       maximum: 10_000,
       default: 500,
-      description: 'Longest text of a click or a copy, in characters.',
+      description: 'Maximum length of the text of a click or a copy, in characters.',
     }),
     mask_selectors: Type.Array(
       Type.String({ minLength: 1, maxLength: 200, pattern: '^[^{}<]+$' }),
       {
         maxItems: 50,
         default: [],
-        description: 'CSS selectors of elements whose text is masked, as data-footfall-mask does.',
+        description:
+          'CSS selectors of elements whose text is masked, in addition to elements with `data-footfall-mask`.',
       },
     ),
     ignore_query_parameters: Type.Array(ParameterName, {
       maxItems: 100,
       default: [],
       description:
-        'Query parameters taken out of every URL before anything is stored; those that hold secrets (token, key, email, password, code, …) always are.',
+        'Query parameters removed from every URL before it is stored. Parameters that hold secrets (`token`, `key`, `email`, `password`, `code`, …) are always removed.',
     }),
     search_parameters: Type.Array(ParameterName, {
       maxItems: 20,
@@ -169,35 +179,36 @@ export const pixelSettingsSchema = Type.Object(
         'epub',
         'txt',
       ],
-      description: 'File name extensions, in lower case, whose links are downloads.',
+      description: 'File name extensions, in lower case, of links that count as downloads.',
     }),
     identify_forms: Type.Boolean({
       default: false,
       description:
-        'Hash e-mail addresses that visitors send in forms, in their browser, and link them to the visitor. The address itself never leaves the page; nothing is done without consent.',
+        'Hash e-mail addresses in submitted forms, in the browser, and link them to the visitor. The address never leaves the page. Requires consent.',
     }),
     track_hash: Type.Boolean({
       default: false,
       description:
-        'Count a page view for each change of the fragment; fragments that are a path ("#/route", "#!/route") always are pages.',
+        'Count a page view for each change of the fragment. Fragments that are a path (`#/route`, `#!/route`) always count.',
     }),
     track_query: Type.Boolean({
       default: false,
       description:
-        'Count a page view where history.replaceState changed only the query and the URL then rested for a second, as for filters that are pages.',
+        'Count a page view if `history.replaceState` changed only the query and the URL then stayed the same for one second. For sites on which filters are pages.',
     }),
     video_embeds: Type.Boolean({
       default: false,
-      description: 'Also watch YouTube and Vimeo players.',
+      description: 'Record videos of YouTube and Vimeo players.',
     }),
     web_vitals: Type.Boolean({
       default: false,
-      description: 'Measure LCP, INP, CLS, FCP and TTFB, as custom events named web_vitals.',
+      description:
+        'Measure LCP, INP, CLS, FCP and TTFB, and send them as custom events named `web_vitals`.',
     }),
     frustration: Type.Boolean({
       default: false,
       description:
-        'Tell rage clicks (three within a second of each other at one place) and dead clicks (nothing happens within 2.5 s), as custom events named rage_click and dead_click.',
+        'Detect rage clicks and dead clicks, and send them as custom events named `rage_click` and `dead_click`. Rage clicks: three at one place, each within a second of the previous one. Dead clicks: no change within 2.5 seconds.',
     }),
   },
   strict,

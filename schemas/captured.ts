@@ -1,9 +1,9 @@
 import type { EventType } from './events/index.ts'
 
 /**
- * An event as the pixel sends it: only what the page alone can know. The collector makes one or more events of it, or
- * none (collector/ingest/normalize); POST /e takes it beside events that come complete. What the page listens to, or
- * the command that was called, is its type.
+ * An event as the pixel sends it: data that only the page has. The collector derives one or more events from
+ * it, or none (collector/ingest/normalize). POST /e accepts it together with complete events. Its type is the
+ * browser event or the command.
  */
 export type CapturedEvent<T extends CapturedType = CapturedType> = CapturedData<T> & {
   type: T
@@ -19,12 +19,12 @@ export type CapturedEvent<T extends CapturedType = CapturedType> = CapturedData<
 }
 
 export interface Noted {
-  /** A page view, with what the page shows of a search; the page's own fields win. */
+  /** A page view, with search data of the page. The page's own fields have priority. */
   page: {
     title: string
     /** Width and height of the screen, then of the window. */
     sizes: [number, number, number, number]
-    /** What was last searched for by a form of this page, and is counted with that. */
+    /** The last search of a form on this page, which counts with the search. */
     searched: string | undefined
     results: string | undefined
     /** Only the query of the URL was replaced: a page view where the settings say so, else what it searches for. */
@@ -38,11 +38,11 @@ export interface Noted {
   cut: Copy
   submit: {
     form: Description
-    /** What its action is relative to. */
+    /** Base URL of the action of the form. */
     base: string
     /** Of each field "name type autocomplete" and, where it is searched by, what for. */
     fields: [string, string | false][]
-    /** What it searched for, where the page itself handles it. */
+    /** Search term, if the page handles the search itself. */
     prevented: string | false | undefined
   }
   play: Playing

@@ -1,7 +1,7 @@
 /**
- * The field table: every readable column, once. The DDL of `events` and `profiles`, `select` and `filter` checks,
- * schema routes, the field catalog, metering and the OpenAPI description are all derived from it, so a column is
- * added in schemas/fields/ and nowhere else.
+ * The field table: every readable column, once. Everything else derives from it: the DDL of `events` and
+ * `profiles`, checks of `select` and `filter`, schema routes, the field catalog, metering, the OpenAPI
+ * description. So a column is added only in schemas/fields/.
  */
 import { companyFields } from './fields/company.ts'
 import { contactFields } from './fields/contact.ts'
@@ -44,7 +44,7 @@ export {
   resolvedForFree,
 }
 
-/** The columns of `events`: what was stored, and what is computed from it when it is read. */
+/** The columns of `events`: stored ones, and ones that reads compute from them. */
 export const eventColumns: readonly Field[] = [
   ...eventFields,
   ...marketingFields,
@@ -52,7 +52,7 @@ export const eventColumns: readonly Field[] = [
   hem,
 ]
 
-/** What is known of a person: the columns of `profiles`, which has one row for each hem. */
+/** Data about a person: the columns of `profiles`, which has one row for each hem. */
 export const profileFields: readonly Field[] = [
   ...pteFields,
   ...contactFields,

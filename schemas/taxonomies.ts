@@ -23,7 +23,7 @@ export interface Taxonomy {
 
 const { industries, naicsSectors } = lists
 
-/** What a value's own words do not say right. */
+/** Labels that differ from the words of the value. */
 const labels: Readonly<Record<string, string>> = { c_suite: 'C-suite', catch_all: 'Catch-all' }
 
 const labelOf = (value: string): string =>
@@ -42,12 +42,16 @@ const ofList = (name: string, description: string, values: readonly string[]): T
 })
 
 export const taxonomies: readonly Taxonomy[] = [
-  ofList('event_types', 'What visitors do, and impressions of campaigns.', eventTypeValues),
-  ofList('event_sources', 'Where events come from.', sourceValues),
-  ofList('industries', 'What companies do.', Object.keys(industries)),
+  ofList(
+    'event_types',
+    'Types of events: actions of visitors, and impressions of campaigns.',
+    eventTypeValues,
+  ),
+  ofList('event_sources', 'Sources of events.', sourceValues),
+  ofList('industries', 'Industries of companies.', Object.keys(industries)),
   {
     name: 'sub_industries',
-    description: 'The same, one step finer; parent is the industry.',
+    description: 'Subdivisions of industries. `parent` is the industry.',
     fields: fieldsWith(Object.values(industries).flat()),
     terms: Object.entries(industries).flatMap(([parent, parts]) =>
       parts.map((part) => ({ ...term(part), parent })),
@@ -55,24 +59,32 @@ export const taxonomies: readonly Taxonomy[] = [
   },
   {
     name: 'naics_sectors',
-    description: 'Sectors of NAICS 2022: what the codes of company_naics_code begin with.',
+    description: 'Sectors of NAICS 2022: the first digits of company_naics_code.',
     fields: ['company_naics_code'],
     terms: Object.entries(naicsSectors).map(([value, label]) => ({ value, label })),
   },
-  ofList('company_types', 'Forms of ownership.', lists.companyTypes),
-  ofList('employee_ranges', 'Sizes of companies, by employees.', lists.employeeRanges),
-  ofList('revenue_ranges', 'Yearly revenues of companies in US dollars.', lists.revenueRanges),
-  ofList('funding_stages', 'Rounds of venture money.', lists.fundingStages),
-  ofList('seniorities', 'How high positions are, from the top downwards.', lists.seniorities),
-  ofList('departments', 'Parts of companies that people work in.', lists.departments),
-  ofList('email_statuses', 'Whether mail to an address arrives.', lists.emailStatuses),
+  ofList('company_types', 'Types of ownership.', lists.companyTypes),
+  ofList(
+    'employee_ranges',
+    'Ranges of the number of employees of companies.',
+    lists.employeeRanges,
+  ),
+  ofList(
+    'revenue_ranges',
+    'Ranges of the yearly revenue of companies, in US dollars.',
+    lists.revenueRanges,
+  ),
+  ofList('funding_stages', 'Rounds of venture capital.', lists.fundingStages),
+  ofList('seniorities', 'Seniorities of positions, highest first.', lists.seniorities),
+  ofList('departments', 'Departments of companies.', lists.departments),
+  ofList('email_statuses', 'Results of e-mail delivery.', lists.emailStatuses),
   ofList('genders', 'Genders.', lists.genders),
-  ofList('age_ranges', 'Ages in years.', lists.ageRanges),
-  ofList('generations', 'Generations, the youngest first.', lists.generations),
+  ofList('age_ranges', 'Ranges of age, in years.', lists.ageRanges),
+  ofList('generations', 'Generations, youngest first.', lists.generations),
   ofList('marital_statuses', 'Marital statuses.', lists.maritalStatuses),
-  ofList('income_ranges', 'Yearly incomes in US dollars.', lists.incomeRanges),
-  ofList('net_worth_ranges', 'Net worths of households in US dollars.', lists.netWorthRanges),
-  ofList('credit_ratings', 'Modelled credit standings, the best first.', lists.creditRatings),
-  ofList('education_levels', 'Degrees, the highest last.', lists.educationLevels),
-  ofList('dwelling_types', 'What households live in.', lists.dwellingTypes),
+  ofList('income_ranges', 'Ranges of yearly income, in US dollars.', lists.incomeRanges),
+  ofList('net_worth_ranges', 'Ranges of household net worth, in US dollars.', lists.netWorthRanges),
+  ofList('credit_ratings', 'Modelled credit ratings, best first.', lists.creditRatings),
+  ofList('education_levels', 'Education levels, highest last.', lists.educationLevels),
+  ofList('dwelling_types', 'Types of homes.', lists.dwellingTypes),
 ]

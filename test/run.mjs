@@ -1,7 +1,8 @@
 /**
  * Installs the missing packages and browsers, then runs lint, types and tests. `--tier` names the tests of a run without
- * paths: `quick` (the default, `npm test`), `slow` or `full` (both). `tiers.json` lists the folders of each tier. All
- * other arguments go to Vitest: `npm test -- test/chaos -t 'kill'`.
+ * paths: `quick` (the default, `npm test`), `slow` or `full` (both). `tiers.json` lists the folders of each tier; a file
+ * `*.slow.test.ts` of a quick folder belongs to the slow tier. All other arguments go to Vitest:
+ * `npm test -- test/chaos -t 'kill'`.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -44,11 +45,15 @@ function readArguments(given) {
   const tier = given.find((each) => each.startsWith(option))?.slice(option.length) ?? 'quick'
   const others = given.filter((each) => !each.startsWith(option))
   const { quick, slow } = JSON.parse(readFileSync(new URL('tiers.json', import.meta.url), 'utf8'))
-  const folders = { quick, slow, full: [...quick, ...slow] }[tier]
-  if (!folders) throw new Error(`--tier must be quick, slow or full (got ${tier})`)
+  const inFolders = (folders) => folders.map((folder) => `test/${folder}/`)
+  const filters = {
+    quick: [...inFolders(quick), '--exclude=**/*.slow.test.ts'],
+    slow: [...inFolders(slow), '.slow.test.ts'],
+    full: inFolders([...quick, ...slow]),
+  }[tier]
+  if (!filters) throw new Error(`--tier must be quick, slow or full (got ${tier})`)
   const hasPath = others.some((each) => existsSync(resolve(root, each)))
-  const files = hasPath ? [] : folders.map((folder) => `test/${folder}/`)
-  return { tier, toVitest: [...files, ...others] }
+  return { tier, toVitest: [...(hasPath ? [] : filters), ...others] }
 }
 
 function findChromium() {

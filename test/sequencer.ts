@@ -11,6 +11,7 @@ const longest = [
   'test/check/',
   'test/browser/dashboardPages',
   'test/browser/docs',
+  'test/api/audiences/failures',
   'test/api/audiences/oracle',
   'test/api/activation/webhooks/deliveries',
   'test/unit/ingest/linear',

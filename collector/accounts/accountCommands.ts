@@ -45,7 +45,7 @@ export async function changeEmailOf(
   console.log(`${email} signs in as ${newEmail.toLowerCase()} from now on.`)
 }
 
-/** `footfall disable-two-factor EMAIL`: for whoever has neither their app nor a recovery code any more. */
+/** `footfall disable-two-factor EMAIL`: for users without their app and their recovery codes. */
 export async function disableTwoFactor(postgres: Postgres, email: string): Promise<void> {
   await inTransaction(postgres, async (client) => {
     const userId = await userOf(client, email)
@@ -95,7 +95,7 @@ const questions: Record<
   },
 }
 
-/** What the flags say; what they leave out is asked for, where somebody is there to answer. */
+/** Reads the flags, and asks for missing values if a person is at the terminal. */
 async function readRequest(given: Partial<SetupRequest>): Promise<SetupRequest> {
   const names = Object.keys(questions) as (keyof SetupRequest)[]
   for (const name of names) {

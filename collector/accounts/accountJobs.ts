@@ -24,7 +24,10 @@ export async function deleteExpired(postgres: Postgres): Promise<void> {
 /** How soon rows that a mutation has not deleted yet, or that waited for another one to end, are looked at again. */
 const deleteAgainSeconds = 3
 
-/** The background work of accounts: delete what has expired and the events of what was deleted, tell of pixels that are silent. */
+/**
+ * The background jobs of accounts: delete expired rows and the events of deleted objects, report silent
+ * pixels.
+ */
 export const adminQueues = (deps: DeletionDeps): Queue[] => [
   {
     name: 'admin.delete-expired',

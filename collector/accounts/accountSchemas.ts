@@ -44,7 +44,7 @@ export const Email = Type.String({ format: 'email', maxLength: 254 })
 export const Password = Type.String({ minLength: 12, maxLength: 200 })
 /** The password that somebody has, however long they were when it was chosen. */
 export const CurrentPassword = Type.String({ minLength: 1, maxLength: 200 })
-/** What routes that ask for the password, or for a code, are refused with besides. */
+/** Additional refusals of routes that ask for the password or a code. */
 export const triesRefusals = {
   401: '`unauthenticated`: no valid session. `second_factor_required` or `invalid_code`: a `code` is required, or the code is wrong.',
   429: '`rate_limited`: too many attempts. Retry after the seconds in `Retry-After`.',

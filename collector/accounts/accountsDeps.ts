@@ -5,10 +5,10 @@ import type { SendMail } from '../platform/mail.ts'
 import type { SecretBox } from '../platform/outbound/secretBox.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
-/** What the routes of accounts are built from. */
+/** Dependencies of the routes of accounts. */
 export interface AccountsDeps {
   postgres: Postgres
-  /** What a request reads through: the events of real visitors, or for a test key the sample database. */
+  /** Opens the reader of a request: events of real visitors, or the sample database for a test key. */
   openQueryExecutor: OpenQueryExecutor
   /** Signs where pages go on. */
   cursors: Cursors

@@ -40,7 +40,7 @@ export const administrationRoutes =
     await app.register(whoamiRoutes(deps))
   }
 
-/** What the dashboard alone asks for, and the legacy sign-in. */
+/** Routes for the dashboard only, and the legacy sign-in. */
 export const dashboardApiRoutes =
   (deps: AccountsDeps): FastifyPluginAsync =>
   async (app) => {

@@ -6,7 +6,7 @@ import { newApiCredentials, storeApiKey } from './keys/apiKeys.ts'
 import { storeMember } from './members/newMember.ts'
 import { linkMinutes, newPasswordResetLink } from './sessions/passwordReset.ts'
 
-/** The first organization of a service, as it is asked for. */
+/** Request for the first organization of a service. */
 export interface SetupRequest {
   organization: string
   /** Of the owner. */
@@ -20,8 +20,8 @@ const keyName = 'Setup'
 const noPassword = '!'
 
 /**
- * Makes an organization with an owner, a project, a pixel and a key, or what is missing of them, and returns what to
- * tell whoever asked. Call it in a transaction.
+ * Creates the missing parts of an organization with an owner, a project, a pixel and a key. Returns the data
+ * to show. Call it in a transaction.
  */
 export async function setUp(
   client: Queryable,

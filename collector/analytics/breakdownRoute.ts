@@ -31,13 +31,13 @@ const Value = Type.Object(
   {
     value: Nullable(Type.String(), {
       description:
-        'As a filter takes it; null of events that have none. Of entry_page and exit_page a page_path.',
+        'Value of the dimension, in the form of filter values. Null for events without one. For entry_page and exit_page a page_path.',
     }),
     visitors: Type.Integer({ description: 'Distinct cookies.' }),
-    events: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
-    page_views: Nullable(Type.Integer(), { description: 'Null of entry_page and exit_page.' }),
+    events: Nullable(Type.Integer(), { description: 'Null for entry_page and exit_page.' }),
+    page_views: Nullable(Type.Integer(), { description: 'Null for entry_page and exit_page.' }),
     sessions: Nullable(Type.Integer(), {
-      description: 'Of entry_page and exit_page alone, else null.',
+      description: 'Only for entry_page and exit_page, otherwise null.',
     }),
   },
   { title: 'AnalyticsValue', additionalProperties: false },
@@ -46,7 +46,7 @@ const Value = Type.Object(
 const Breakdown = Type.Object(
   {
     values: Type.Array(Value),
-    has_more: Type.Boolean({ description: 'True when the limit cut the values.' }),
+    has_more: Type.Boolean({ description: 'True if the limit left out values.' }),
   },
   { title: 'AnalyticsBreakdown', additionalProperties: false },
 )
@@ -56,13 +56,13 @@ const describe = {
   operationId: 'getAnalyticsBreakdown',
   summary: 'Get a breakdown of metrics by the top values of dimensions, not billed',
   description:
-    'Top pages, sources, countries, devices: of each dimension the values with the most visitors, of entry_page and ' +
-    'exit_page the first and last pages of the most sessions. Sessions are those that an event which meets the filter ' +
-    'is in. Whoever has a share link is told no value that may tell of a person.',
+    'Returns the values of each dimension with the most visitors, such as pages, sources, countries or devices. For ' +
+    'entry_page and exit_page, returns the first and last pages of the most sessions. Sessions count if one of ' +
+    'their events matches the filter. Share links do not receive values that may describe a person.',
   querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({
-      description: `Comma-separated, ${dimensionsMax} at most: ${names.join(', ')}.`,
+      description: `Comma-separated, at most ${dimensionsMax} of ${names.join(', ')}.`,
       examples: ['page_path,country'],
     }),
     limit: Type.Optional(
@@ -70,17 +70,17 @@ const describe = {
         minimum: 1,
         maximum: limitMax,
         default: limitDefault,
-        description: 'Most values of each dimension.',
+        description: 'Maximum number of values of each dimension.',
       }),
     ),
   }),
   response: {
     200: Type.Object(
       {
-        breakdowns: Type.Record(Type.String(), Breakdown, { description: 'By dimension.' }),
+        breakdowns: Type.Record(Type.String(), Breakdown, { description: 'Values by dimension.' }),
         meta: FiguresMeta,
       },
-      { description: 'The values of each dimension, those with the most visitors first.' },
+      { description: 'The values of each dimension, sorted by visitors, most first.' },
     ),
   },
 }
@@ -123,10 +123,10 @@ const isSessionPage = (name: string): name is SessionPage => Object.hasOwn(sessi
 function readDimensions(list: string): readonly string[] {
   const given = readNames('dimensions', list)
   if (given.length > dimensionsMax)
-    throw invalidParameter('dimensions', `names more than ${dimensionsMax}`)
+    throw invalidParameter('dimensions', `must name at most ${dimensionsMax}`)
   const unknown = given.find((name) => !names.includes(name))
   if (unknown !== undefined)
-    throw invalidParameter('dimensions', `"${unknown}" is none of ${names.join(', ')}`)
+    throw invalidParameter('dimensions', `"${unknown}" must be one of ${names.join(', ')}`)
   return given
 }
 

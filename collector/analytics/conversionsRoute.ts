@@ -20,7 +20,7 @@ import { readRollup } from './rollup/rolledDays.ts'
 
 const Rate = Nullable(Type.Number(), {
   description:
-    'Of all visitors that meet the filter, those of the goal, from 0 to 1; null of none.',
+    'Visitors of the goal, relative to all visitors that match the filter: from 0 to 1. Null without visitors.',
 })
 
 const Conversions = Type.Array(
@@ -28,8 +28,8 @@ const Conversions = Type.Array(
     {
       name: Type.String(),
       filter: Type.String(),
-      events: Type.Integer({ description: 'Events that meet the goal.' }),
-      visitors: Type.Integer({ description: 'Distinct cookies of these.' }),
+      events: Type.Integer({ description: 'Events that match the goal.' }),
+      visitors: Type.Integer({ description: 'Distinct cookies of these events.' }),
       rate: Rate,
     },
     { title: 'AnalyticsConversion', additionalProperties: false },
@@ -38,7 +38,9 @@ const Conversions = Type.Array(
 
 const Converted = Type.Object(
   {
-    visitors: Type.Integer({ description: 'Distinct cookies that reach any of the goals.' }),
+    visitors: Type.Integer({
+      description: 'Distinct cookies that reach at least one of the goals.',
+    }),
     rate: Rate,
   },
   { title: 'AnalyticsConverted', additionalProperties: false },
@@ -48,7 +50,8 @@ const describe = {
   tags,
   operationId: 'getAnalyticsConversions',
   summary: 'Get the conversions of the goals of a project, not billed',
-  description: 'An event converts where it meets the filter of the goal, and that of the request.',
+  description:
+    'Returns the conversions of each goal. An event is a conversion if it matches the filter of the goal and the filter of the request.',
   querystring: strictObject({ ...selectionQuery, project_id: Id, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(
@@ -60,7 +63,7 @@ const describe = {
             { conversions: Conversions, converted: Converted },
             { additionalProperties: false },
           ),
-          { description: 'Of the period before; null where compare is not given.' },
+          { description: 'The previous period. Null without compare.' },
         ),
         meta: FiguresMeta,
       },

@@ -28,8 +28,7 @@ export const IncludeBots = Type.Optional(
   Type.Boolean({
     default: false,
     examples: [true],
-    description:
-      'Counts events with `is_bot` too. By default they are excluded, and sessions consist of the other events alone.',
+    description: 'Includes events with `is_bot`. By default they are excluded, also from sessions.',
   }),
 )
 
@@ -49,8 +48,8 @@ export const selectionQuery = {
 /** The parameter of routes that can tell of the period before, too. */
 export const Compare = Choice(['previous'], {
   description:
-    'Tells the same of the period before: the window moved back by its length, rounded up to whole days, so that ' +
-    'times of day are compared with the same ones.',
+    'Also returns the previous period. It is the window, moved back by its length in complete days, ' +
+    'so that it compares the same times of day.',
 })
 
 const SelectionQuery = Type.Object(selectionQuery)

@@ -12,10 +12,10 @@ import { mayRead, openFigures } from './openFigures.ts'
 const describe = {
   tags,
   operationId: 'getAnalyticsFunnel',
-  summary: 'Get a funnel: how many visitors took its steps in order, not billed',
+  summary: 'Get a funnel: visitors that took its steps in order, not billed',
   description:
-    'A visitor takes a step by an event that meets its filter, after the step before and within the time from the ' +
-    'first. Of several tries the one that got farthest counts.',
+    'A visitor takes a step with an event that matches its filter. The event must follow the previous step, within the ' +
+    'given time after the first step. If a visitor tries several times, the longest attempt counts.',
   body: strictObject({ ...selectionQuery, steps: Steps, within_ms: WithinMs }),
   response: {
     200: Type.Object(
@@ -24,14 +24,14 @@ const describe = {
           Type.Object(
             {
               filter: Type.String(),
-              visitors: Type.Integer({ description: 'Distinct cookies that got here.' }),
+              visitors: Type.Integer({ description: 'Distinct cookies that reached this step.' }),
             },
             { title: 'FunnelStep', additionalProperties: false },
           ),
         ),
         meta: FiguresMeta,
       },
-      { description: 'The steps, with all who got at least so far.' },
+      { description: 'The steps, with all visitors who reached at least this step.' },
     ),
   },
 }

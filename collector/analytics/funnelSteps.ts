@@ -11,7 +11,7 @@ const daysMax = 90
 export const Steps = Type.Array(FreeFilterText, {
   minItems: 2,
   maxItems: stepsMax,
-  description: 'Filters, the first step first.',
+  description: 'Filters, one for each step, in order.',
   examples: [['page_path:eq:/pricing', 'event_type:eq:form_submission']],
 })
 
@@ -20,7 +20,7 @@ export const WithinMs = Type.Optional(
     minimum: 1,
     maximum: daysMax * dayMs,
     default: dayMs,
-    description: `From the first step to the last at most, in milliseconds; ${daysMax} days at most.`,
+    description: `Longest time from the first step to the last, in milliseconds. At most ${daysMax} days.`,
   }),
 )
 

@@ -36,7 +36,7 @@ const Answer = Type.Object(
   {
     goals: Type.Array(Goal),
     version: Type.Integer({
-      description: 'Grows with every change; 0 where no goals were ever given.',
+      description: 'Increases with every change. 0 if goals were never set.',
     }),
     updated_at: Nullable(Timestamp),
   },
@@ -64,7 +64,7 @@ export const goalsRoutes =
           tags,
           operationId: 'getAnalyticsGoals',
           summary: 'Get the goals of a project',
-          description: 'Which events are conversions.',
+          description: 'Returns the goals, which define the events that count as conversions.',
           querystring: strictObject({ project_id: Id }),
           response: { 200: Answer },
         },
@@ -83,7 +83,7 @@ export const goalsRoutes =
           tags,
           operationId: 'setAnalyticsGoals',
           summary: 'Set all goals of a project',
-          description: 'Takes the place of all goals. Events of before count by them, too.',
+          description: 'Replaces all goals. They also apply to events before the change.',
           body: strictObject({
             project_id: Id,
             goals: Type.Array(Goal, { maxItems: goalsMax }),
@@ -98,7 +98,7 @@ export const goalsRoutes =
         const names = body.goals.map(({ name }) => name)
         const repeated = names.findIndex((name, index) => names.indexOf(name) !== index)
         if (repeated >= 0)
-          throw invalidParameter(`goals/${repeated}/name`, 'is another goal’s name')
+          throw invalidParameter(`goals/${repeated}/name`, 'is the name of another goal')
         const projectId = await projectOf(principal, body.project_id, 'write')
         return inTransaction(postgres, async (client) => {
           await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [

@@ -12,14 +12,14 @@ const pagesDefault = 6
 
 const Link = Type.Object(
   {
-    step: Type.Integer({ description: 'Which page of the session it is from, from 1.' }),
+    step: Type.Integer({ description: 'Position of the page in the session, from 1.' }),
     from_page: Nullable(Type.String(), {
-      description: 'A page_path; null: pages that are not told apart.',
+      description: 'A page_path. Null groups all other pages.',
     }),
     to_page: Nullable(Type.String(), {
-      description: 'The same of the next page; null where the session ends.',
+      description: 'A page_path of the next page. Null if the session ends or for other pages.',
     }),
-    ends: Type.Boolean({ description: 'True where the session has no further page.' }),
+    ends: Type.Boolean({ description: 'True if the session has no further page.' }),
     sessions: Type.Integer(),
   },
   { title: 'JourneyLink', additionalProperties: false },
@@ -31,8 +31,8 @@ const describe = {
   operationId: 'getAnalyticsJourneys',
   summary: 'Get user journeys: the paths of sessions from page to page, not billed',
   description:
-    'Of the sessions that an event which meets the filter is in: from their first page view on, or from the first ' +
-    'one of a page. The same page several times in a row is one step.',
+    'Returns steps from page to page. Sessions count if one of their events matches the filter. They start with their ' +
+    'first page view, or with the first view of a given page. Repeated views of the same page are one step.',
   querystring: strictObject({
     ...selectionQuery,
     steps: Type.Optional(
@@ -40,7 +40,7 @@ const describe = {
         minimum: 1,
         maximum: 10,
         default: stepsDefault,
-        description: 'How many steps from page to page.',
+        description: 'Number of steps from page to page.',
       }),
     ),
     pages: Type.Optional(
@@ -48,20 +48,20 @@ const describe = {
         minimum: 1,
         maximum: 50,
         default: pagesDefault,
-        description: 'How many pages are told apart at each step, those of the most sessions.',
+        description: 'Number of pages listed for each step: those with the most sessions.',
       }),
     ),
     start: Type.Optional(
       Type.String({
         maxLength: 8_192,
-        description: 'Only sessions with this page_path, from there on.',
+        description: 'Only sessions with this page_path, from this page on.',
       }),
     ),
   }),
   response: {
     200: Type.Object(
       { links: Type.Array(Link), meta: FiguresMeta },
-      { description: 'The steps, in their order, those of the most sessions first.' },
+      { description: 'The steps in order, those with the most sessions first.' },
     ),
   },
 }

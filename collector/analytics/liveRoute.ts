@@ -24,7 +24,7 @@ const describe = {
   operationId: 'getAnalyticsLive',
   summary: 'Get real-time metrics of the last half hour, not billed',
   description:
-    'Minute by minute, the one under way last; an event is there about a second after it was received.',
+    'Returns one row for each minute, the current minute last. An event appears about a second after it was received.',
   querystring: strictObject({
     ...placeQuery,
     filter: Type.Optional(FreeFilterText),

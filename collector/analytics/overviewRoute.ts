@@ -22,18 +22,18 @@ const count = (description: string) => Type.Integer({ description })
 const Overview = Type.Object(
   {
     events: count('Events.'),
-    visitors: count('Distinct cookies; without consent a cookie lasts a day.'),
-    page_views: count('Of the events, page views.'),
+    visitors: count('Distinct cookies. Without consent a cookie lasts one day.'),
+    page_views: count('Number of page views.'),
     sessions: count('Distinct session_id of the events.'),
     bounce_rate: Nullable(Type.Number(), {
       description:
-        'Of the sessions with page views, those with one alone, from 0 to 1; page views of the session that the filter ' +
-        'leaves out count. Null of none.',
+        'Share of sessions with exactly one page view among sessions with page views: from 0 to 1. Includes page views that ' +
+        'the filter excludes. Null without such sessions.',
     }),
     time_on_page_ms: Nullable(Type.Number(), {
       description:
-        'From a page view to the next of its session, from the last to the session’s last event: the mean of the ' +
-        'page views, in milliseconds. Null of none.',
+        'Mean time on a page in milliseconds. It is measured to the next page view, and for the last page to the ' +
+        'last event of the session. Null without page views.',
     }),
   },
   { title: 'AnalyticsOverview', additionalProperties: false },
@@ -43,9 +43,9 @@ const BotTotals = Type.Object(
   {
     events: count('Events with `is_bot`.'),
     visitors: count(
-      'Distinct cookies of these events. A cookie with other events too is also in `overview`.',
+      'Distinct cookies of these events. A cookie that also has other events is also in `overview`.',
     ),
-    page_views: count('Of these events, page views.'),
+    page_views: count('Number of page views among these events.'),
   },
   { title: 'AnalyticsBots', additionalProperties: false },
 )
@@ -55,8 +55,8 @@ const describe = {
   operationId: 'getAnalyticsOverview',
   summary: 'Get the metrics of a period, not billed',
   description:
-    'Returns the metrics of one project, one pixel or the organization, from the events that pixels captured. ' +
-    'Bots are excluded unless `include_bots=true`; `bots` counts them in both cases.',
+    'Returns the metrics of one project, one pixel or the organization, from the events that pixels recorded. ' +
+    'Bots are excluded unless `include_bots=true`. `bots` counts them in both cases.',
   querystring: strictObject({ ...selectionQuery, compare: Type.Optional(Compare) }),
   response: {
     200: Type.Object(
@@ -64,11 +64,11 @@ const describe = {
         overview: Overview,
         bots: Nullable(BotTotals, {
           description:
-            'Events of bots in the period that meet the filter, whether `overview` includes them or not. ' +
+            'Events of bots in the period that match the filter. They are counted here even if `overview` includes them. ' +
             'Null for share links.',
         }),
         previous: Nullable(Overview, {
-          description: 'Of the period before; null where compare is not given.',
+          description: 'The previous period. Null without compare.',
         }),
         meta: FiguresMeta,
       },

@@ -17,13 +17,16 @@ const describe = {
   operationId: 'getAnalyticsRetention',
   summary: 'Get the retention of visitors by cohort, not billed',
   description:
-    'A cohort is the visitors whose first event of the window lies in one interval. They come again in each interval ' +
-    'that has an event of theirs; the interval they began in has all of them. Cohorts without visitors are there, too. ' +
-    'Without consent a visitor is another one every day.',
+    'A cohort is the visitors whose first event in the window is in one interval. They return in each interval ' +
+    'with one of their events. All of them count in their first interval. Cohorts without visitors are included. ' +
+    'Without consent a visitor is a new one every day.',
   querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
-      Choice(intervals, { default: 'week', description: 'UTC; weeks begin on Mondays.' }),
+      Choice(intervals, {
+        default: 'week',
+        description: 'Length of the intervals, in UTC. Weeks begin on Mondays.',
+      }),
     ),
     first: Type.Optional(FreeFilterText),
     returning: Type.Optional(FreeFilterText),
@@ -35,11 +38,13 @@ const describe = {
         cohorts: Type.Array(
           Type.Object(
             {
-              start_ms: Type.Integer({ description: 'When the interval begins.' }),
-              visitors: Type.Integer({ description: 'Distinct cookies that began in it.' }),
+              start_ms: Type.Integer({ description: 'Start of the interval.' }),
+              visitors: Type.Integer({
+                description: 'Distinct cookies whose first event is in the interval.',
+              }),
               returned: Type.Array(Type.Integer(), {
                 description:
-                  'How many of them came in that interval, in the next, and so on to the window’s end.',
+                  'How many of them have events in this interval, in the next one, and so on until the end of the window.',
               }),
             },
             { title: 'RetentionCohort', additionalProperties: false },
@@ -68,7 +73,7 @@ export const retentionRoute =
         const asked = readFiguresRequest(request, deps.now())
         const starts = startsOf(interval, asked.plan.window)
         if (!starts || starts.length > cohortsMax)
-          throw invalidParameter('interval', `gives more than ${cohortsMax} cohorts`)
+          throw invalidParameter('interval', `must result in at most ${cohortsMax} cohorts`)
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const rows = await queryExecutor.rows<RetentionRow>(
           retentionQuery(plan, coming, startSql[interval]),

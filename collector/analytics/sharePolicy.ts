@@ -42,23 +42,25 @@ export function requireShared(
   }: { filters?: readonly Filter[]; dimensions?: readonly string[]; bots?: Bots },
 ): void {
   if (!isShare(principal)) return
-  if (bots !== 'excluded') throw forbidden('include_bots: a share link shows no bots. Omit it.')
+  if (bots !== 'excluded') throw forbidden('include_bots: a share link excludes bots. Omit it.')
   const unshared = dimensions.find((name) => !sharedFields.includes(name))
   if (unshared !== undefined) throw notShared('dimensions', unshared)
   for (const { field, op, value, others = [] } of filters) {
     if (!field || !sharedFields.includes(field.name))
       throw notShared('filter', field?.name ?? 'event_data')
     if (!sharedOperators.includes(op))
-      throw invalidParameter('filter', `a share link takes only ${sharedOperators.join(', ')}`)
+      throw invalidParameter('filter', `a share link supports only ${sharedOperators.join(', ')}`)
     if (
       [value, ...others.map((other) => other.value)].some((each) => mayTellOfPerson(String(each)))
     )
-      throw forbidden('filter: a share link does not ask for what may tell of a person.')
+      throw forbidden('filter: a share link cannot filter by values that may describe a person.')
   }
 }
 
 const notShared = (parameter: string, name: string) =>
-  forbidden(`${parameter}: ${name} is not shared. A share link takes ${sharedFields.join(', ')}.`)
+  forbidden(
+    `${parameter}: ${name} is not shared. A share link supports ${sharedFields.join(', ')}.`,
+  )
 
 /** For a share link, removes values of a panel that may reveal a person. */
 export const withoutPersons = <Row extends { value: string | null }>(

@@ -27,7 +27,7 @@ import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 
 const Point = Type.Object(
   {
-    start_ms: Type.Integer({ description: 'When the interval begins.' }),
+    start_ms: Type.Integer({ description: 'Start of the interval.' }),
     events: Type.Integer(),
     visitors: Type.Integer({ description: 'Distinct cookies of the interval.' }),
     page_views: Type.Integer(),
@@ -40,13 +40,13 @@ const describe = {
   tags,
   operationId: 'getAnalyticsTimeseries',
   summary: 'Get a time series of metrics by hour, day, week or month, not billed',
-  description: `Intervals without events are there, with zeros; at most ${pointsMax}.`,
+  description: `Includes intervals without events, with zeros. Returns at most ${pointsMax} points.`,
   querystring: strictObject({
     ...selectionQuery,
     interval: Type.Optional(
       Choice(intervals, {
         description:
-          'UTC; weeks begin on Mondays. Default: hours up to two days, days up to 92, weeks up to 400, else months.',
+          'Length of the intervals, in UTC. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
       }),
     ),
     compare: Type.Optional(Compare),
@@ -58,7 +58,7 @@ const describe = {
         timeseries: Type.Array(Point),
         previous: Nullable(Type.Array(Point), {
           description:
-            'The period before, moved onto this one: point for point, with the same start_ms. Null where compare is not given.',
+            'The previous period, point for point, with the start_ms of the current one. Null without compare.',
         }),
         meta: FiguresMeta,
       },
@@ -78,7 +78,8 @@ export const timeseriesRoute =
         const asked = readFiguresRequest(request, deps.now())
         const { interval = intervalFor(asked.plan.window), compare } = request.query
         const starts = startsOf(interval, asked.plan.window)
-        if (!starts) throw invalidParameter('interval', `gives more than ${pointsMax} points`)
+        if (!starts)
+          throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const [timeseries, previous] = await Promise.all([
           readSeries(queryExecutor, plan, interval, starts, 0),

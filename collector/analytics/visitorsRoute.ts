@@ -23,9 +23,9 @@ const describe = {
   operationId: 'listAnalyticsVisitors',
   summary: 'List the visitors behind a metric',
   description:
-    'One row for each browser that has an event which meets the filter: those whom overview, breakdown and ' +
-    'conversions count as visitors. With steps those whom the funnel counts at one of them, or who went no further. ' +
-    'By cookie_id, page by page. Each is charged as an event; who somebody is, resolution tiers tell.',
+    'Returns one row for each browser with an event that matches the filter: the visitors that overview, breakdown and ' +
+    'conversions count. With steps, returns the visitors that the funnel counts at one step, or who went no ' +
+    'further. Sorted by cookie_id. Each row is charged as an event. Resolution tiers return identities.',
   body: strictObject({
     ...selectionQuery,
     steps: Type.Optional(Steps),
@@ -33,13 +33,13 @@ const describe = {
     step: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'How many steps they took. Default: all. Only with steps.',
+        description: 'Number of steps that the visitors took. Default: all. Requires steps.',
       }),
     ),
     outcome: Type.Optional(
       Choice(['reached', 'dropped'], {
         default: 'reached',
-        description: 'dropped: those who took no step after it. Only with steps.',
+        description: 'dropped: only visitors who took no further step. Requires steps.',
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault })),
@@ -52,11 +52,17 @@ const describe = {
           Type.Object(
             {
               cookie_id: Type.String(),
-              resolved: Type.Boolean({ description: 'True when it is known who the visitor is.' }),
-              steps_taken: Nullable(Type.Integer(), { description: 'Null without steps.' }),
-              events: Type.Integer({ description: 'Events in the window that meet the filter.' }),
-              first_ms: Type.Integer({ description: 'The first of them, epoch milliseconds.' }),
-              last_ms: Type.Integer({ description: 'The last of them.' }),
+              resolved: Type.Boolean({ description: 'True if the visitor is identified.' }),
+              steps_taken: Nullable(Type.Integer(), {
+                description: 'Number of steps taken. Null without steps.',
+              }),
+              events: Type.Integer({ description: 'Events in the window that match the filter.' }),
+              first_ms: Type.Integer({
+                description: 'Time of the first of these events, epoch milliseconds.',
+              }),
+              last_ms: Type.Integer({
+                description: 'Time of the last of these events, epoch milliseconds.',
+              }),
             },
             { title: 'AnalyticsVisitor', additionalProperties: false },
           ),
@@ -144,7 +150,7 @@ function readAsked({
     const alone = Object.entries({ within_ms, step, outcome }).find(
       ([, value]) => value !== undefined,
     )
-    if (alone) throw invalidParameter(alone[0], 'is of a funnel: give its steps, too')
+    if (alone) throw invalidParameter(alone[0], 'requires steps')
     return { funnel: null, step: 1, hasStopped: false, limit }
   }
   if (step !== undefined && step > steps.length)

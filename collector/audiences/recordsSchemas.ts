@@ -92,8 +92,9 @@ export const describeChanges = {
   operationId: 'listAudienceChanges',
   summary: 'List the changes of an audience',
   description:
-    'Between a completed build and the one before it. Charged like records: who entered as records of this build, who ' +
-    'left as records of the one before, on the meter audience_predictive where intent decided who is in either.',
+    'Returns the differences between a completed build and the previous one. Charged like records: entries as records ' +
+    'of this build, exits as records of the previous one. If intent determines the members of one of the builds, ' +
+    'the meter is audience_predictive.',
   params: strictObject({ audience_id: Type.String(), build_id: Id }),
   querystring: PageQuery,
   response: { 200: Bytes(ChangesPage) },

@@ -81,7 +81,7 @@ export const templates: readonly Template[] = [
   },
   {
     template_id: 'video_viewers',
-    name: 'Viewers of a whole video',
+    name: 'Viewers of a complete video',
     description: 'Watched a video to its end in the last 30 days.',
     definition: people(eventOf('video', 30, { filter: 'event_data.action:eq:ended' })),
   },
@@ -144,7 +144,7 @@ export const templates: readonly Template[] = [
   {
     template_id: 'interested_visitors',
     name: 'Interested visitors',
-    description: 'Interested in what the shop sells, and viewed a page in the last 30 days.',
+    description: 'Interested in products of the shop, and viewed a page in the last 30 days.',
     definition: people({
       all: [intent(['tableware', 'home_decoration', 'handmade_gifts'], 30), anyVisit(30)],
     }),

@@ -15,27 +15,31 @@ interface Command {
 export const billingCommands: Record<string, Command> = {
   'shut-off': {
     takes: 'ORGANIZATION_ID',
-    does: 'pause usage: every billed request is answered 429 shut_off',
+    does: 'pause usage: every billed request is answered with 429 shut_off',
     run: (postgres, [id]) => setAccount(postgres, id, 'shut_off_at', new Date()),
   },
   resume: {
     takes: 'ORGANIZATION_ID',
-    does: 'let usage go on',
+    does: 'resume usage',
     run: (postgres, [id]) => setAccount(postgres, id, 'shut_off_at', null),
   },
   customer: {
     takes: 'ORGANIZATION_ID cus_…',
-    does: 'tell Stripe what this organization uses, as this customer',
+    does: 'report the usage of this organization to Stripe, as this customer',
     run: (postgres, [id, customer]) =>
       setAccount(postgres, id, 'stripe_customer_id', readCustomer(customer)),
   },
   price: {
     takes: 'ORGANIZATION_ID METER MICROS_PER_THOUSAND FREE_PER_MONTH',
-    does: 'set what a meter costs',
+    does: 'set the price of a meter',
     run: setPrice,
   },
-  reports: { takes: '', does: 'what Stripe has not taken yet, and why', run: listReports },
-  check: { takes: '', does: 'whether all totals are the sums of the ledger', run: checkLedger },
+  reports: {
+    takes: '',
+    does: 'list the reports that Stripe has not accepted yet, with the reasons',
+    run: listReports,
+  },
+  check: { takes: '', does: 'check that all totals are the sums of the ledger', run: checkLedger },
 }
 
 async function setAccount(
@@ -56,10 +60,13 @@ async function setPrice(
   postgres: Postgres,
   [organization, meter, micros, free]: readonly string[],
 ): Promise<void> {
-  if (!meters.includes(meter as Meter)) throw new StartError(`METER is one of ${meters.join(', ')}`)
+  if (!meters.includes(meter as Meter))
+    throw new StartError(`METER must be one of ${meters.join(', ')}`)
   const microsPerThousand = readWhole('MICROS_PER_THOUSAND', micros)
   if (microsPerThousand % 1_000 !== 0) {
-    throw new StartError('MICROS_PER_THOUSAND is a multiple of 1000: a record costs whole micros')
+    throw new StartError(
+      'MICROS_PER_THOUSAND must be a multiple of 1000, so that a record costs an integer number of micros',
+    )
   }
   await postgres.query(
     `INSERT INTO meter_prices VALUES ($1, $2, $3, $4)
@@ -87,7 +94,9 @@ async function listReports(postgres: Postgres): Promise<void> {
     last_error,
     is_left,
   } of reports) {
-    const state = is_left ? 'may have arrived, not tried again: look at Stripe' : `${tries} tries`
+    const state = is_left
+      ? 'may have arrived and is not sent again: check it in Stripe'
+      : `${tries} tries`
     console.log(
       `${used_at.toISOString()} ${organization_id} ${meter} ${records} (${report_id}): ${state}, ${last_error ?? 'not sent yet'}`,
     )
@@ -98,27 +107,31 @@ async function listReports(postgres: Postgres): Promise<void> {
 async function checkLedger(postgres: Postgres): Promise<void> {
   const { rows } = await postgres.query('SELECT * FROM ledger_differences')
   for (const row of rows) console.log(JSON.stringify(row))
-  if (rows.length > 0) throw new StartError(`${rows.length} totals are not the sum of the ledger`)
+  if (rows.length > 0)
+    throw new StartError(`${rows.length} totals differ from the sum of the ledger`)
   console.log('all totals are the sums of the ledger')
 }
 
 async function readOrganization(postgres: Postgres, id: string | undefined): Promise<string> {
-  if (!isUuid(id)) throw new StartError('ORGANIZATION_ID is a uuid')
+  if (!isUuid(id)) throw new StartError('ORGANIZATION_ID must be a UUID')
   const { rowCount } = await postgres.query(
     'SELECT 1 FROM organizations WHERE organization_id = $1',
     [id],
   )
-  if (rowCount === 0) throw new StartError(`there is no organization ${id}`)
+  if (rowCount === 0)
+    throw new StartError(
+      `there is no organization ${id}. Check the id in the settings of the dashboard`,
+    )
   return id
 }
 
 function readCustomer(text: string | undefined): string {
   if (!text || !/^cus_[A-Za-z0-9]+$/.test(text))
-    throw new StartError('a customer of Stripe begins with cus_')
+    throw new StartError('a customer id of Stripe must begin with cus_')
   return text
 }
 
 function readWhole(name: string, text: string | undefined): number {
-  if (!text || !/^\d{1,15}$/.test(text)) throw new StartError(`${name} is a whole number`)
+  if (!text || !/^\d{1,15}$/.test(text)) throw new StartError(`${name} must be a whole number`)
   return Number(text)
 }

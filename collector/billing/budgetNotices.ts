@@ -119,9 +119,9 @@ async function tell(client: Queryable, notices: readonly Notice[]): Promise<void
     await mailOwners(client, organization_id, {
       subject: `${threshold} % of the budget reached`,
       text:
-        `The budget of ${whose} for this month is ${dollars(monthly_micros)}, and ${dollars(spent_micros)} is spent.\n` +
+        `The budget of ${whose} for this month is ${dollars(monthly_micros)}. You have spent ${dollars(spent_micros)}.\n` +
         (threshold === 100
-          ? 'Requests that cost something are answered 402 until the month ends.\n'
+          ? 'Until the month ends, billed requests are answered with status 402.\n'
           : ''),
     })
   }

@@ -6,9 +6,9 @@ import type { Meter } from './meters.ts'
 export const ChargedMeta = Type.Object(
   {
     meter: MeterName,
-    records: Type.Integer({ description: 'Records of the answer that the meter counts.' }),
+    records: Type.Integer({ description: 'Records of the response that the meter counts.' }),
     charged: Type.Integer({
-      description: 'Records charged: 0 for a test key and for what was charged before.',
+      description: 'Records charged. 0 with a test key and for records that were charged earlier.',
     }),
   },
   { title: 'ChargedMeta' },

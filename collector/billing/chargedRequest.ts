@@ -9,7 +9,8 @@ import { callerId } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { underWay, untilClosed } from '../api/http/streaming.ts'
 import type { Caller, Window } from './admission.ts'
-import type { Billing, Charge, Delivery, Usage } from './billing.ts'
+import type { Billing, Usage } from './billing.ts'
+import type { Charge, Delivery } from './charge.ts'
 import type { Meter } from './meters.ts'
 
 declare module 'fastify' {

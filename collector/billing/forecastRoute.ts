@@ -22,19 +22,18 @@ export const forecastRoute =
           operationId: 'getUsageForecast',
           summary: 'Get the forecast of this month’s cost',
           description:
-            `${usageOf} If each day that is left costs what those of the last week did on average: what was ` +
-            'spent before today, today as far as it is but at least an average day, and an average day for each ' +
-            'after it.',
+            `${usageOf} The forecast adds the cost until yesterday, the cost of today, and an average day for each day that ` +
+            'is left. Today counts with at least the cost of an average day. The average is that of the last seven days.',
           querystring: strictObject({ project_id: Type.Optional(Id) }),
           response: {
             200: Type.Object({
               project_id: Nullable(Id),
               month: Type.String({ description: 'YYYY-MM, UTC.' }),
               currency: Currency,
-              spent_micros: Micros('Spent so far.'),
-              daily_average_micros: Micros('Of the seven days before today.'),
-              forecast_micros: Micros('What the month will have cost.'),
-              budget_micros: Nullable(Micros('Most that the month may cost; null: anything.')),
+              spent_micros: Micros('Cost of the month so far.'),
+              daily_average_micros: Micros('Average cost a day, over the seven days before today.'),
+              forecast_micros: Micros('Forecast cost of the complete month.'),
+              budget_micros: Nullable(Micros('Budget of the month. Null without a budget.')),
             }),
           },
         },

@@ -113,7 +113,7 @@ export function openLedger(postgres: Postgres, log: ErrorLog, patienceMs: number
             ]),
       )
         .catch((error: Error) =>
-          log.error({ request_id, error: error.message }, 'a request is not refunded'),
+          log.error({ request_id, error: error.message }, 'a request cannot be refunded'),
         )
         .finally(() => refunds.delete(refund))
       refunds.add(refund)
@@ -165,7 +165,7 @@ async function sendUntilAnswered(
       if (!mayPass || Date.now() > deadline) {
         if (isUnsure)
           throw new ClientDisconnected(`the ledger did not answer: ${(error as Error).message}`)
-        throw mayPass ? busy('The ledger is not reachable now.', busySeconds) : error
+        throw mayPass ? busy('The ledger is unavailable. Retry later.', busySeconds) : error
       }
       await delay(retryMs)
     }

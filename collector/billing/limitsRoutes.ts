@@ -11,30 +11,32 @@ const Records = (description: string) =>
 
 const budget = {
   project_id: Type.Union([Id, Type.Null()], {
-    description: 'null: the budget of the whole organization.',
+    description: 'The project the budget limits. Null: the organization.',
   }),
   monthly_micros: Micros('Most that a calendar month (UTC) may cost.'),
 }
 const limit = {
   meter: MeterName,
-  daily_records: Nullable(Records('Most records a day, UTC; null: any number.')),
-  monthly_records: Nullable(Records('Most records a calendar month, UTC; null: any number.')),
+  daily_records: Nullable(Records('Most records a UTC day. Null: no limit.')),
+  monthly_records: Nullable(Records('Most records a calendar month (UTC). Null: no limit.')),
 }
 
 const Limits = Type.Object(
   {
     currency: Currency,
-    shut_off: Type.Boolean({ description: 'Usage is paused by whoever runs the service.' }),
+    shut_off: Type.Boolean({
+      description: 'True if the operator of the service has paused usage.',
+    }),
     budgets: Type.Array(
       Type.Object({
         ...budget,
-        spent_micros: Micros('Spent this month.'),
+        spent_micros: Micros('Cost of this month so far.'),
         alerts: Type.Array(
           Type.Object({
-            threshold: Type.Integer({ description: 'Per cent of the budget: 50, 80 or 100.' }),
+            threshold: Type.Integer({ description: 'Percentage of the budget: 50, 80 or 100.' }),
             reached_at: Timestamp,
           }),
-          { description: 'What was told this month, by mail and webhooks.' },
+          { description: 'Notices sent this month, by mail and webhooks.' },
         ),
       }),
     ),
@@ -58,7 +60,7 @@ export const limitsRoutes =
     } as const
     const path = '/api/v1/billing/limits'
     const forAdmins =
-      'For owners, admins and organization keys. A project’s budget binds its own keys only.'
+      'Requires an owner, an admin or a key of the organization. A project’s budget limits only the keys of that project.'
 
     app.get(
       path,
@@ -86,7 +88,7 @@ export const limitsRoutes =
           tags,
           operationId: 'setUsageLimits',
           summary: 'Set all budgets and usage limits',
-          description: `What is not named has none any more. ${forAdmins}`,
+          description: `Budgets and limits that the request does not name are removed. ${forAdmins}`,
           body: strictObject({
             budgets: Type.Array(strictObject(budget), { maxItems: 10_000 }),
             limits: Type.Array(strictObject(limit), { maxItems: 100 }),

@@ -10,7 +10,7 @@ const MeterPrice = Type.Object(
     meter: MeterName,
     micros_per_thousand: Micros('Price of 1,000 records.'),
     free_records_per_month: Type.Integer({
-      description: 'Records of a calendar month (UTC) that cost nothing.',
+      description: 'Records of a calendar month (UTC) that are free.',
     }),
   },
   { title: 'MeterPrice' },
@@ -37,7 +37,7 @@ export const pricesRoute =
           operationId: 'getPrices',
           summary: 'Get the price of each meter',
           description:
-            'What records cost your organization, so that a request can be priced before it is sent.',
+            'Returns the prices that apply to your organization, so that you can calculate the cost of a request before you send it.',
           response: { 200: Type.Object({ currency: Currency, prices: Type.Array(MeterPrice) }) },
         },
       },

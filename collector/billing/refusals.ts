@@ -57,7 +57,7 @@ function capExceeded(
     })
 
   if (refusal.kind === 'shut_off')
-    return error('Usage is paused for this account. Ask whoever runs this service.')
+    return error('Usage is paused for this account. Ask the operator of this service.')
   const most = `The limit is ${refusal.limit} ${meter} records a ${refusal.period}.`
   const figures = {
     meter,
@@ -66,7 +66,7 @@ function capExceeded(
     used_records: refusal.used,
   }
   if (refusal.kind === 'request_too_large') {
-    return error(`${most} This request alone is above it: send a smaller one.`, { body: figures })
+    return error(`${most} This request alone exceeds it. Send a smaller one.`, { body: figures })
   }
   const resetsAt = endOf(refusal.period, atMs)
   return error(`${most} It is used up until ${resetsAt.toISOString()}.`, {

@@ -82,7 +82,7 @@ export async function sendReports(
       )
       continue
     }
-    log.warn({ meter: report.meter, reason: told.reason }, 'Stripe did not accept a report')
+    log.warn({ meter: report.meter, reason: told.reason }, 'Stripe rejected a report')
     const waitSeconds = Math.min(longestRetrySeconds, firstRetrySeconds * 2 ** (report.tries - 1))
     await postgres.query(
       `UPDATE usage_reports SET last_error = $2, next_try_at = $3,

@@ -9,15 +9,15 @@ import { readDailyUsage, readUsage, readUsageByMeter, type UsageWindow } from '.
 import { readUsageWindow, UsageParameters, usageAccess, usageOf } from './usageWindow.ts'
 
 const counts = {
-  records: Type.Integer({ description: 'Records charged, less those refunded.' }),
-  free_records: Type.Integer({ description: 'Of these, how many the free allowance covered.' }),
-  amount_micros: Type.Integer({ description: 'What they cost, in millionths of the currency.' }),
+  records: Type.Integer({ description: 'Records charged, minus refunds.' }),
+  free_records: Type.Integer({ description: 'Charged records that the free allowance covered.' }),
+  amount_micros: Type.Integer({ description: 'Cost in millionths of the currency.' }),
 }
 
 const CallerUsage = Type.Object({
   caller_id: Id,
   kind: Nullable(Choice(['key', 'member', 'export']), {
-    description: 'Null: it is there no more.',
+    description: 'Current name. Null if it was deleted.',
   }),
   name: Nullable(Type.String()),
   key_prefix: Nullable(Type.String()),
@@ -83,7 +83,7 @@ export const usageRoutes =
           operationId: 'getDailyUsageByMeter',
           summary: 'Get daily usage by meter',
           querystring: UsageParameters,
-          description: `${usageOf} Days without usage are left out.`,
+          description: `${usageOf} Omits days without usage.`,
           response: {
             200: Type.Object({
               ...window,
@@ -107,7 +107,7 @@ export const usageRoutes =
           operationId: 'getUsageByKey',
           summary: 'Get usage by API key',
           querystring: UsageParameters,
-          description: `${usageOf} Of each key, member or scheduled export and each meter, the dearest first.`,
+          description: `${usageOf} One row for each key, member or scheduled export and each meter. Sorted by cost, highest first.`,
           response: { 200: Type.Object({ ...window, callers: Type.Array(CallerUsage) }) },
         },
       },

@@ -17,18 +17,21 @@ export const usageAccess = {
 
 /** Whose usage is told, as each route's description says. */
 export const usageOf =
-  'Of the whole organization, or of one project: what its keys read, and what others read of its data. A key of ' +
-  'a project, and a plain member, get their own projects only. Test keys are never billed: theirs is nothing.'
+  'Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of ' +
+  'other keys on its data. A project key and a member without the admin role get their own projects only. Test ' +
+  'keys are never billed and have no usage.'
 
 /** The parameters of every route that tells usage. */
 export const UsageParameters = strictObject({
   project_id: Type.Optional(Id),
   start_date: Type.Optional(
     Type.String({
-      description: 'First day, YYYY-MM-DD, UTC. Default: the 1st of the month of end_date.',
+      description: 'First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`.',
     }),
   ),
-  end_date: Type.Optional(Type.String({ description: 'Last day, inclusive. Default: today.' })),
+  end_date: Type.Optional(
+    Type.String({ description: 'Last day in UTC, inclusive. Default: today.' }),
+  ),
 })
 
 const daysMax = 366
@@ -42,7 +45,7 @@ export async function readUsageWindow(
 ): Promise<UsageWindow> {
   const endDate = readDay('end_date', query.end_date) ?? new Date(now()).toISOString().slice(0, 10)
   const startDate = readDay('start_date', query.start_date) ?? `${endDate.slice(0, 7)}-01`
-  if (startDate > endDate) throw invalidParameter('start_date', 'is after end_date')
+  if (startDate > endDate) throw invalidParameter('start_date', 'must not be after end_date')
   if (Date.parse(endDate) - Date.parse(startDate) >= daysMax * dayMs) {
     throw invalidParameter('start_date', `must be less than ${daysMax} days before end_date`)
   }
@@ -72,6 +75,6 @@ function readDay(parameter: string, text: string | undefined): string | undefine
   if (text === undefined) return undefined
   const isDay =
     /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
-  if (!isDay) throw invalidParameter(parameter, 'must be a day, YYYY-MM-DD')
+  if (!isDay) throw invalidParameter(parameter, 'must be a day, as YYYY-MM-DD')
   return text
 }

@@ -23,27 +23,27 @@ const window = {
   end_ms: Type.Integer({ description: 'End of the window, exclusive.' }),
 }
 const answered = {
-  has_more: Type.Boolean({ description: 'True when the limit cut the answer.' }),
+  has_more: Type.Boolean({ description: 'True if the limit left out rows.' }),
   request_id: Type.String(),
 }
 
 const Meta = Type.Object(
   {
     tier: Type.String(),
-    meter: Choice(meters, { description: 'What the rows are charged as.' }),
-    records: Type.Integer({ description: 'Rows in this page.' }),
+    meter: Choice(meters, { description: 'Record type that is charged.' }),
+    records: Type.Integer({ description: 'Number of rows in this page.' }),
     charged: Type.Integer({ description: 'Records charged.' }),
     ...window,
-    order: Choice(orders, { description: 'The order of the rows.' }),
+    order: Choice(orders, { description: 'Order of the rows.' }),
     complete_until: Nullable(Timestamp, {
       description:
-        'Every event with a received_at before it can be read; later ones may still be on their way. ' +
-        'Null while no collector has told. Other formats have it as X-Footfall-Complete-Until.',
+        'All events with an earlier received_at are available. Later ones may still be on their way. ' +
+        'Null if no collector has reported yet. Other formats have it in the header X-Footfall-Complete-Until.',
     }),
     next_cursor: Type.Optional(
       Type.String({
         description:
-          'Where the next page begins; absent on the last. Of order=received always there, unless its end is given.',
+          'Cursor of the next page. Absent on the last page. With order=received always present, unless the request has an end.',
       }),
     ),
     ...answered,
@@ -52,7 +52,7 @@ const Meta = Type.Object(
 )
 
 const tableTypes =
-  'The types are those that schema routes tell: Utf8, Int64, Float64 (double), Boolean, Timestamp (milliseconds, UTC).'
+  'The types are those of the schema routes: Utf8, Int64, Float64 (double), Boolean, Timestamp (milliseconds, UTC).'
 
 /** What a page of rows is in each format. */
 export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
@@ -61,13 +61,17 @@ export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
     [formats.json]: { schema: Bytes(page) },
     [formats.ndjson]: { schema: Bytes(row) },
     [formats.csv]: {
-      schema: Bytes(Type.String({ description: 'A line of field names, then a line per row.' })),
+      schema: Bytes(
+        Type.String({
+          description: 'A header line with the field names, then one line for each row.',
+        }),
+      ),
     },
     [formats.arrow]: {
       schema: Bytes(
         Type.String({
           format: 'binary',
-          description: `An Arrow IPC stream: a column for each field. ${tableTypes}`,
+          description: `An Arrow IPC stream with one column for each field. ${tableTypes}`,
         }),
       ),
     },
@@ -75,7 +79,7 @@ export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
       schema: Bytes(
         Type.String({
           format: 'binary',
-          description: `A Parquet file, packed with Snappy: a column for each field. ${tableTypes}`,
+          description: `A Parquet file, compressed with Snappy, with one column for each field. ${tableTypes}`,
         }),
       ),
     },
@@ -88,13 +92,14 @@ export const describeEvents = (tier: Tier) => ({
   operationId: `listEvents${tierNames[tier]}`,
   summary: `List events (${tier})`,
   description:
-    'Newest first, unless order says else. Accept: application/x-ndjson and text/csv give the same rows as ' +
-    'lines, application/vnd.apache.arrow.stream and application/vnd.apache.parquet as a table with types; what meta ' +
-    'says stands in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor ' +
-    'then. A table may have fewer rows than limit and still more to come.' +
+    'Returns events, newest first unless `order` is set. Charged on the meter of the tier. ' +
+    'Supported response types: application/json, application/x-ndjson, text/csv, ' +
+    'application/vnd.apache.arrow.stream and application/vnd.apache.parquet. Types other than JSON report meta ' +
+    'in the headers X-Footfall-Records, X-Footfall-Has-More, X-Footfall-Complete-Until and X-Footfall-Next-Cursor. ' +
+    'A page of Arrow or Parquet may have fewer rows than limit although more follow.' +
     (fieldsAt(tier).some(isProfileField)
-      ? ' Rows of identified visitors have every field of the tier, null where nobody knows it. The others have what ' +
-        'happened and no fields of a person, unless select names them or the answer is CSV or a table.'
+      ? ' Rows of identified visitors have every field of the tier, null if unknown. Rows of other visitors have ' +
+        'event fields only, unless select names profile fields or the response is CSV, Arrow or Parquet.'
       : ''),
   querystring: EventsQuery,
   response: {
@@ -109,17 +114,17 @@ export const describeEvents = (tier: Tier) => ({
 /** What counts say of each group; further members are what it is grouped by. */
 export const EventCount = Type.Object(
   {
-    count: Type.Integer({ description: 'Events in the group.' }),
+    count: Type.Integer({ description: 'Number of events in the group.' }),
     distinct: Type.Optional(
       Type.Integer({
         description:
-          'Distinct combinations of the fields named in distinct: rows that a page would have.',
+          'Number of distinct combinations of the fields in distinct: the rows that pages would have.',
       }),
     ),
   },
   {
     title: 'EventCount',
-    description: 'A group, with a member for each thing that group_by names.',
+    description: 'A group, with one member for each name in group_by.',
     additionalProperties: true,
   },
 )
@@ -133,18 +138,20 @@ export const describeCounts = (tier: Tier) => ({
   operationId: 'countEvents',
   summary: `Count events (${tier}), not billed`,
   description:
-    'The number of events that the tier route would return with the same scope, window and filter.',
+    'Returns the number of events that the tier route would return with the same scope, window and filter. Not billed.',
   querystring: CountsQuery,
   response: {
     200: Type.Object(
       {
         counts: Type.Array(EventCount),
-        total: Type.Integer({ description: 'Events in all groups, also those the limit cut.' }),
+        total: Type.Integer({
+          description: 'Number of events in all groups, including groups beyond the limit.',
+        }),
         meta: CountsMeta,
       },
       {
         description:
-          'Counts, in the order of time where they are by hour or day, then largest first.',
+          'The counts. By hour or day they are sorted by time, otherwise by count, largest first.',
       },
     ),
   },
@@ -156,8 +163,8 @@ export const EventType = Type.Object(
     source: Choice(sources),
     event_type: Type.String({
       description:
-        `Of pixels: ${eventTypes.join(', ')}. Of DSP campaigns: ${deliveredTypes.join(', ')}, whose event_data ` +
-        'are url, campaign_id, spend and timestamp: a DSP’s click has no element.',
+        `Events of pixels: ${eventTypes.join(', ')}. Events of DSP campaigns: ${deliveredTypes.join(', ')}, with ` +
+        'url, campaign_id, spend and timestamp in event_data. A click from a DSP has no element.',
     }),
     event_data: Type.Unsafe<TSchema>(
       Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of event_data.' }),
@@ -174,12 +181,12 @@ export const describeSchema = (tier: Tier | null) => ({
     ? `Get the fields of an event (${tier}), not billed`
     : 'Get the fields of an event at every tier, not billed',
   description:
-    'Both sources have the same fields; event_types are those of the source, or of both.',
+    'Both sources have the same fields. event_types are those of the source, or of both without one.',
   querystring: SchemaQuery,
   response: {
     200: Type.Object(
       { fields: Type.Array(FieldDescription), event_types: Type.Array(EventType) },
-      { description: 'The fields, in the order in which rows have them.' },
+      { description: 'The fields, in the order of the rows.' },
     ),
   },
 })

@@ -19,8 +19,8 @@ export const eventRows = Object.fromEntries(
       fields,
       always: fields.filter((field) => !isProfileField(field) && !field.isOnlyNamed),
       description: fields.some(isProfileField)
-        ? 'An event, resolved where its visitor was identified: then it has the fields of a person too, null where nobody knows them. session_id and is_entry are in rows that select them.'
-        : 'An event. session_id and is_entry are in rows that select them.',
+        ? 'An event. If its visitor was identified, it also has profile fields, null if unknown. session_id and is_entry are present only if select names them.'
+        : 'An event. session_id and is_entry are present only if select names them.',
     })
     return [tier, row]
   }),

@@ -23,8 +23,8 @@ const StoredEvent = Type.Object({
   timestamp: Timestamp,
   received_at: Timestamp,
   is_bot: Type.Boolean(),
-  opted_out: Type.Boolean({ description: 'True when this browser opted out after it.' }),
-  resolved: Type.Boolean({ description: 'True when its visitor is known now.' }),
+  opted_out: Type.Boolean({ description: 'True if this browser opted out after the event.' }),
+  resolved: Type.Boolean({ description: 'True if the visitor is currently identified.' }),
 })
 
 const reasons = [
@@ -42,7 +42,7 @@ const EventTrace = Type.Object(
     outcome: Choice(['stored', 'rejected', 'not_found']),
     stored: Type.Array(StoredEvent, {
       description:
-        'The event, once in each project that has it: sent again, the same id is the same event.',
+        'The event, once for each project that has it. Events with the same id count once.',
     }),
     rejections: Type.Array(
       Type.Object({
@@ -50,30 +50,31 @@ const EventTrace = Type.Object(
         project_id: Id,
         pixel_id: Id,
         event_type: Nullable(Type.String()),
-        path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
+        path: Type.String({ description: 'JSON pointer to the invalid value in the event.' }),
         message: Type.String(),
       }),
       {
-        description:
-          'Each time that an event of this id was rejected in the last thirty days, the latest first.',
+        description: 'Rejections of an event with this id in the last thirty days, latest first.',
       },
     ),
     duplicates: Type.Array(
       Type.Object({ received_at: Timestamp, project_id: Id, pixel_id: PixelId }),
       {
         description:
-          'Each time in the last thirty days that the event came again, as pages send it when an answer was lost, and was ' +
-          'left out, the latest first.',
+          'Duplicates of the event in the last thirty days, latest first. Pages resend an event if an answer was lost. The ' +
+          'service discards them.',
       },
     ),
     possible_reasons: Type.Array(Choice(reasons), {
       description:
-        'The possible reasons why an event is not found. on_its_way: it is not stored yet. bot_dropped: a pixel drops ' +
-        'the events of bots. ignored: a project ignores the network, host or path of the event. opted_out: the visitor ' +
-        'has opted out. deleted: it was deleted, or rejected more than thirty days ago. never_arrived: the collector ' +
+        'Possible reasons why the event is not found. `on_its_way`: it is not stored yet. `bot_dropped`: the pixel drops ' +
+        'events of bots. `ignored`: the project ignores its network, host or path. `opted_out`: the visitor ' +
+        'opted out. `deleted`: it was deleted, or rejected more than thirty days ago. `never_arrived`: the collector ' +
         'did not receive it.',
     }),
-    complete_until: Nullable(Timestamp, { description: 'What was received before is stored.' }),
+    complete_until: Nullable(Timestamp, {
+      description: 'All events received before this time are stored.',
+    }),
     request_id: Type.String(),
   },
   { title: 'EventTrace' },
@@ -92,8 +93,8 @@ export const traceRoute =
           operationId: 'traceEvent',
           summary: 'Trace what happened to an event',
           description:
-            'Whether the event of this id was stored or rejected, and why; whether it came again; whether its visitor is a ' +
-            'bot, has opted out, is known. Never billed, so nothing of what the event says: read that from the events.',
+            'Reports whether the event was stored or rejected, with the reason. Also reports duplicates, and whether its ' +
+            'visitor is a bot, opted out or is identified. Never billed, so it does not contain the event itself.',
           params: strictObject({ event_id: Type.String({ minLength: 1, maxLength: 100 }) }),
           querystring: strictObject(placeQuery),
           response: { 200: EventTrace },

@@ -18,11 +18,11 @@ export async function runIdentityCommand(
 
 async function generate(args: readonly string[]): Promise<void> {
   const { values } = parse(args)
-  if (!values.out) throw new StartError('--out is the directory to write to')
+  if (!values.out) throw new StartError('--out requires a directory to write to')
   const whole = (name: 'profiles' | 'cookies' | 'companies' | 'seed') => {
     const value = Number(values[name])
     if (!Number.isSafeInteger(value) || value < 1)
-      throw new StartError(`--${name} is a whole number above 0`)
+      throw new StartError(`--${name} must be a whole number above 0`)
     return value
   }
   const files = await writeGraph(values.out, whole('seed'), {

@@ -35,7 +35,7 @@ export function appliedMigrations(
   if (missing.length === base.replaced.length) return applied
   if (missing.length > 0)
     throw new StartError(
-      `${store} was last migrated by a version of Footfall that is too old to upgrade from (it lacks ${missing.join(', ')}); first run npx footfall migrate of commit ${lastCommitBefore}, then this version`,
+      `${store} was last migrated by a version of Footfall that is too old to upgrade from (it lacks ${missing.join(', ')}). First run npx footfall migrate of commit ${lastCommitBefore}, then this version`,
     )
   return new Set([...base.names, ...applied])
 }

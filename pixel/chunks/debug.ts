@@ -98,7 +98,7 @@ window.fetch = async (...call) => {
     if (rows) readAnswer(answer.clone(), rows, tell)
     return answer
   } catch (error) {
-    tell(`did not leave: ${(error as Error).message}`, true)
+    tell(`not sent: ${(error as Error).message}`, true)
     throw error
   }
 }
@@ -127,7 +127,7 @@ navigator.sendBeacon = (url, body) => {
   const isQueued = originalBeacon.call(navigator, url, body)
   for (const event of eventsIn(body) || []) {
     show(event, 'beacon')(
-      isQueued ? 'left with the page, no answer' : 'refused by the browser',
+      isQueued ? 'sent when the page closed, no answer' : 'refused by the browser',
       !isQueued,
     )
   }

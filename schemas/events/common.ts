@@ -19,8 +19,8 @@ export const Text = Type.String({ maxLength: textLengthMax })
 export const Size = Type.Object({ height: Type.Number(), width: Type.Number() })
 
 /**
- * An event type: the schema of its event_data, and its number, from 1 to 255, which is part of the ids of events that
- * the collector makes. So a number is never changed, and never given to another type.
+ * An event type: the schema of its event_data, and its number, from 1 to 255. The number is part of event ids
+ * that the collector creates. So it never changes and is never reused.
  */
 export const eventType = <N extends number, S extends TSchema>(number: N, data: S) => ({
   number,

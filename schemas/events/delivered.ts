@@ -9,7 +9,7 @@ export const deliveredData = Type.Object({
   /** Where it was shown; null where the DSP does not tell. */
   url: Nullable(Url),
   campaign_id: Type.String({ format: 'uuid' }),
-  /** What it cost, in the currency of the campaign's budget. */
+  /** Cost, in the currency of the campaign's budget. */
   spend: Type.Number(),
   timestamp: Timestamp,
 })

@@ -16,7 +16,8 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description: 'The id its sender gave the event. The same id sent again is the same event.',
+    description:
+      'Event id that the sender chose. An event sent again with the same id is stored once.',
   },
   {
     name: 'event_type',
@@ -27,8 +28,8 @@ export const eventFields: readonly Field[] = [
     group: 'event',
     counts: 'groups',
     description:
-      'Of pixels page_view, click, scroll_depth, copy, form_submission, search, video, download or custom; of DSP ' +
-      'campaigns (source svcdsp) impression or click.',
+      'Type of the event. Pixels: page_view, click, scroll_depth, copy, form_submission, search, video, download or ' +
+      'custom. DSP campaigns (source svcdsp): impression or click.',
     values: eventTypeValues,
   },
   {
@@ -39,7 +40,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     description:
-      'When it happened, Unix epoch milliseconds, corrected where the visitor’s clock was wrong.',
+      'Time of the event, Unix epoch milliseconds. Corrected if the visitor’s clock was wrong.',
   },
   {
     name: 'timestamp',
@@ -49,7 +50,7 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description: 'ts_millis as an ISO 8601 time in UTC.',
+    description: '`ts_millis` as an ISO 8601 time in UTC.',
   },
   resolved,
   {
@@ -60,8 +61,8 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     description:
-      'The type’s own details, as a JSON string; of svcdsp events url, campaign_id, spend and timestamp. Filters may ' +
-      'reach into it: event_data.url:eq:…',
+      'Details of the event type, as a JSON string. For svcdsp events: url, campaign_id, spend and timestamp. Filters ' +
+      'can read its members: event_data.url:eq:…',
   },
   {
     name: 'cookie_id',
@@ -71,8 +72,8 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     description:
-      'The visitor’s browser; without consent an id that changes every day and is kept nowhere. Of svcdsp events what ' +
-      'the DSP tells, else the event’s own id.',
+      'Identifies the visitor’s browser. Without consent, an id that changes every day and is not stored. For svcdsp ' +
+      'events the id from the DSP, otherwise the id of the event.',
   },
   {
     name: 'user_agent',
@@ -82,7 +83,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     description:
-      'The User-Agent header the event came with; null where there was none, or the DSP does not tell.',
+      'User-Agent header of the request. Null without one, or if the DSP does not send it.',
   },
   {
     name: 'referrer_url',
@@ -91,7 +92,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'page',
-    description: 'Where the visitor came from: the page view’s referrer; null when there was none.',
+    description: 'Referrer of the page view, where the visitor came from. Null without a referrer.',
   },
   {
     name: 'client_ip',
@@ -101,7 +102,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     description:
-      'The IPv4 or IPv6 address that sent the event, or its /24 or /48 network; null if the pixel stores no addresses or the DSP sends none.',
+      'IPv4 or IPv6 address that sent the event, or its /24 or /48 network. Null if the pixel does not store addresses or the DSP does not send them.',
   },
   {
     name: 'pixel_id',
@@ -112,7 +113,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'The pixel that captured the event; null for DSP events (source svcdsp).',
+    description: 'Pixel that recorded the event. Null for DSP events (source svcdsp).',
   },
   {
     name: 'project_id',
@@ -122,7 +123,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'The project the pixel belongs to.',
+    description: 'Project of the pixel.',
   },
   {
     name: 'source',
@@ -132,7 +133,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'pixel, or svcdsp for events of DSP campaigns.',
+    description: '`pixel`, or `svcdsp` for events of DSP campaigns.',
     values: sourceValues,
   },
   {
@@ -143,7 +144,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'event',
     counts: 'groups',
-    description: 'The DSP campaign of an svcdsp event.',
+    description: 'DSP campaign of an svcdsp event.',
   },
   {
     name: 'spend',
@@ -152,7 +153,7 @@ export const eventFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'event',
-    description: 'What an svcdsp event cost, in the currency of its campaign’s budget.',
+    description: 'Cost of an svcdsp event, in the currency of its campaign’s budget.',
   },
   {
     name: 'page_url',
@@ -162,7 +163,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'page',
     counts: 'groups',
-    description: 'The page the event happened on; null where the DSP does not tell.',
+    description: 'Page of the event. Null if the DSP does not send it.',
   },
   {
     name: 'page_host',
@@ -172,7 +173,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'page',
     counts: 'groups',
-    description: 'Host of page_url; null where page_url is not an absolute URL.',
+    description: 'Host of `page_url`. Null if `page_url` is not an absolute URL.',
   },
   {
     name: 'page_path',
@@ -182,7 +183,8 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'page',
     counts: 'groups',
-    description: 'Path of page_url, without query and fragment; null as page_host is.',
+    description:
+      'Path of `page_url`, without query and fragment. Null if `page_url` is not an absolute URL.',
   },
   {
     name: 'browser',
@@ -192,7 +194,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'Browser name read from the user agent.',
+    description: 'Browser name, from the user agent.',
   },
   {
     name: 'browser_version',
@@ -202,7 +204,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'Browser version read from the user agent.',
+    description: 'Browser version, from the user agent.',
   },
   {
     name: 'os',
@@ -212,7 +214,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'Operating system read from the user agent.',
+    description: 'Operating system, from the user agent.',
   },
   {
     name: 'os_version',
@@ -222,7 +224,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'Operating system version read from the user agent.',
+    description: 'Operating system version, from the user agent.',
   },
   {
     name: 'device_type',
@@ -233,7 +235,7 @@ export const eventFields: readonly Field[] = [
     group: 'device',
     counts: 'groups',
     description:
-      'desktop, mobile, tablet, smarttv, console, wearable or embedded; null without a user agent.',
+      'desktop, mobile, tablet, smarttv, console, wearable or embedded. Null without a user agent.',
   },
   {
     name: 'is_bot',
@@ -243,7 +245,7 @@ export const eventFields: readonly Field[] = [
     tier: 'web_event',
     group: 'device',
     counts: 'groups',
-    description: 'True when the sender looks automated; such events are marked, not dropped.',
+    description: 'True if the sender appears to be automated. Such events are marked, not dropped.',
   },
   {
     name: 'bot_reason',
@@ -254,7 +256,7 @@ export const eventFields: readonly Field[] = [
     group: 'device',
     counts: 'groups',
     description:
-      'Why the sender looks automated; `test` for events that `footfall check` sent; null for people.',
+      'Reason why the sender appears to be automated. `test` for events that `footfall check` sent. Null for people.',
   },
   {
     name: 'received_at',
@@ -263,6 +265,6 @@ export const eventFields: readonly Field[] = [
     nullable: false,
     tier: 'web_event',
     group: 'event',
-    description: 'When the collector received it, ISO 8601 in UTC.',
+    description: 'Time when the collector received the event, ISO 8601 in UTC.',
   },
 ]

@@ -33,8 +33,8 @@ export interface Field {
   /** SQL the column is computed from when read; such a column is never written. */
   readonly alias?: string
   /**
-   * SQL that ClickHouse computes the column from when a row is stored; of rows that were stored before there was the
-   * column, when they are read. Such a column is never written either.
+   * SQL from which ClickHouse computes the column when it stores a row. For rows stored before the column
+   * existed, reads compute it. Such a column is never written.
    */
   readonly materialized?: string
   readonly dataType: DataType

@@ -14,10 +14,11 @@ const ofCookie = (attribute: string): string =>
   `dictGetOrDefault('identity_by_cookie_lately', '${attribute}', ${own}, dictGetOrDefault('identity_by_cookie', '${attribute}', ${own}, dictGet('identity_by_cookie', '${attribute}', ${ofEverybody})))`
 
 /**
- * SQL, over rows of `events`: whom the event's cookie belongs to, as the hem's 256 bits, and 0 where nobody knows.
- * What the organization's own sites observed comes before what the operator's graph says; of a cookie that the graph
- * knows, the dictionaries have only what the site's own server signed. What was observed lately is in a dictionary of
- * its own. What another organization observed has another key, so it can't be found.
+ * SQL over rows of `events`: the person of the event's cookie, as the hem's 256 bits, and 0 for unknown
+ * visitors. Observations of the organization's own sites have priority over the operator's graph. For a
+ * cookie in the graph, the dictionaries contain only links that the site's own server signed. Recent
+ * observations are in a separate dictionary. Observations of other organizations have other keys, so no query
+ * finds them.
  */
 export const hemNumber = ofCookie('hem_number')
 
@@ -37,7 +38,7 @@ export const resolved: Field = {
   tier: 'web_event',
   group: 'event',
   counts: 'groups',
-  description: 'True when the visitor was identified.',
+  description: 'True if the visitor was identified.',
 }
 
 /** The same in answers that are free. */
@@ -54,7 +55,7 @@ export const hasProfile: Field = {
   nullable: false,
   tier: 'resolution_hem',
   group: 'identity',
-  description: 'True when more is known of the visitor than the hem. For filters only.',
+  description: 'True if the visitor has a profile, not only a hem. Only for filters.',
 }
 
 export const hem: Field = {
@@ -66,5 +67,5 @@ export const hem: Field = {
   tier: 'resolution_hem',
   group: 'identity',
   description:
-    'Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.',
+    'Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors.',
 }

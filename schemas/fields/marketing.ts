@@ -30,22 +30,23 @@ const utm = (name: string, columnType: string, description: string): Field => ({
   tier: 'web_event',
   group: 'marketing',
   counts: 'groups',
-  description: `${description} The parameter ${name} of page_url.`,
+  description: `${description} From the parameter ${name} of page_url.`,
 })
 
 const few = 'LowCardinality(Nullable(String))'
 const many = 'Nullable(String)'
 
 /**
- * How visitors came, as the addresses of pages and referrers say it. All of it is computed from page_url and
- * referrer_url, so events that were stored before these columns have them, too, and ingest does nothing for them.
+ * How visitors came, according to the URLs of pages and referrers. All columns are computed from page_url and
+ * referrer_url. So events stored before these columns existed also have them, and ingestion does no work for
+ * them.
  */
 export const marketingFields: readonly Field[] = [
-  utm('utm_source', few, 'Who sent the visitor: a search engine, a newsletter.'),
-  utm('utm_medium', few, 'What kind of link it was: cpc, email, social.'),
-  utm('utm_campaign', few, 'The campaign the link belongs to.'),
-  utm('utm_term', many, 'The words that were paid for.'),
-  utm('utm_content', many, 'Which of several links of a campaign it was.'),
+  utm('utm_source', few, 'Source of the visit, such as a search engine or a newsletter.'),
+  utm('utm_medium', few, 'Medium of the link: cpc, email, social.'),
+  utm('utm_campaign', few, 'Campaign of the link.'),
+  utm('utm_term', many, 'Paid search terms.'),
+  utm('utm_content', many, 'Distinguishes several links of one campaign.'),
   {
     name: 'click_id_type',
     columnType: few,
@@ -55,7 +56,7 @@ export const marketingFields: readonly Field[] = [
     tier: 'web_event',
     group: 'marketing',
     counts: 'groups',
-    description: `Which advertiser’s click id page_url has: ${clickIdParameters.replaceAll('|', ', ')}; the first of several.`,
+    description: `Name of the first click id parameter in page_url: ${clickIdParameters.replaceAll('|', ', ')}.`,
   },
   {
     name: 'click_id',
@@ -65,7 +66,7 @@ export const marketingFields: readonly Field[] = [
     nullable: true,
     tier: 'web_event',
     group: 'marketing',
-    description: 'The click id in page_url, whose kind click_id_type names.',
+    description: 'Click id in page_url. `click_id_type` names its parameter.',
   },
   {
     name: 'referrer_host',
@@ -77,6 +78,6 @@ export const marketingFields: readonly Field[] = [
     tier: 'web_event',
     group: 'marketing',
     counts: 'groups',
-    description: 'Host of referrer_url, written as page_host is.',
+    description: 'Host of referrer_url, in the form of page_host.',
   },
 ]

@@ -6,12 +6,12 @@ const { text } = profileFields('pte', 'resolution_hem_pte')
 export const pteFields = [
   text(
     'pte_person_id',
-    'The person in the exchange’s graph; the same for all of their addresses and devices.',
+    'Person in the exchange’s graph. The same for all addresses and devices of the person.',
   ),
-  text('pte_household_id', 'The household the person lives in, in the exchange’s graph.'),
+  text('pte_household_id', 'Household of the person in the exchange’s graph.'),
   text(
     'maid',
-    'Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a uuid.',
+    'Mobile advertising id of the person’s latest device: Apple’s IDFA or Google’s GAID, a UUID.',
   ),
   text('uid2', 'Unified ID 2.0 raw UID, base64.'),
   text('id5_id', 'ID5 universal id.'),

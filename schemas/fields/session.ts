@@ -1,8 +1,8 @@
 import type { Field } from './field.ts'
 
 /**
- * What takes a visitor's other events to know (collector/events/query/sessions.ts): computed where it is asked for, and
- * stored nowhere.
+ * Fields that need other events of the visitor (collector/events/query/sessions.ts). Reads compute them, and
+ * no table stores them.
  */
 export const sessionFields: readonly Field[] = [
   {
@@ -14,9 +14,9 @@ export const sessionFields: readonly Field[] = [
     group: 'event',
     isOnlyNamed: true,
     description:
-      'The visit the event belongs to: a browser’s events in a project, until 30 minutes pass without one; a visit ' +
-      'that has lasted a whole UTC day ends at the next midnight. Later events never change it, one that arrives late ' +
-      'may: it can begin a visit earlier or join two. Null of svcdsp events.',
+      'Session of the event. A session has the events of one browser in one project. It ends after 30 minutes ' +
+      'without events. A session that lasted a complete UTC day ends at the next midnight. An event that arrives late ' +
+      'can move the start of a session or join two sessions. Null for svcdsp events.',
   },
   {
     name: 'is_entry',
@@ -28,6 +28,6 @@ export const sessionFields: readonly Field[] = [
     counts: 'groups',
     isOnlyNamed: true,
     description:
-      'True of the first page view of a session, false of all other events, null of svcdsp events.',
+      'True for the first page view of a session, false for all other events, null for svcdsp events.',
   },
 ]

@@ -20,22 +20,22 @@ const width = (name: string, description: string): Field => ({
   description,
 })
 
-/** Where visitors are and what they see the page with. Events that were stored before these columns have null. */
+/** Location and device of visitors. Events stored before these columns existed have null. */
 export const visitFields: readonly Field[] = [
   place(
     'country',
-    'ISO 3166-1 alpha-2 code of the country that client_ip belongs to; null where the database does not know.',
+    'Country of client_ip, ISO 3166-1 alpha-2. Null if the database does not contain the address.',
   ),
-  place('region', 'Region of client_ip, in English, where the collector has a database of cities.'),
-  place('city', 'City of client_ip, in English, where the collector has a database of cities.'),
+  place('region', 'Region of client_ip, in English. Null if the collector has no city database.'),
+  place('city', 'City of client_ip, in English. Null if the collector has no city database.'),
   {
     name: 'language',
     columnType: 'LowCardinality(Nullable(String))',
     dataType: 'Utf8',
     ...optional,
     group: 'device',
-    description: 'The language the browser asks for first (Accept-Language), such as en-GB.',
+    description: 'Preferred language of the browser (first in Accept-Language), such as en-GB.',
   },
-  width('screen_width', 'Width of the screen in CSS pixels; of page views.'),
-  width('viewport_width', 'Width of the window in CSS pixels; of page views.'),
+  width('screen_width', 'Width of the screen in CSS pixels. Only for page views.'),
+  width('viewport_width', 'Width of the window in CSS pixels. Only for page views.'),
 ]

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Billing, type Charge, createBilling } from '../../collector/billing/billing.ts'
+import { type Billing, createBilling } from '../../collector/billing/billing.ts'
+import type { Charge } from '../../collector/billing/charge.ts'
 import { readConfig } from '../../collector/config.ts'
 import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
 import { openLog } from '../../collector/platform/log.ts'

@@ -263,7 +263,7 @@ describe('one’s account', () => {
     expect(await violations(again)).toEqual([])
     await again.getByLabel('Code').fill('000000')
     await button(again, 'Sign in').click()
-    await again.getByText('The code is not right').waitFor()
+    await again.getByText('The code is wrong').waitFor()
     // Another one than before, and still good when a slow machine sends it half a minute later.
     await again.getByLabel('Code').fill(codeAt(1))
     await button(again, 'Sign in').click()

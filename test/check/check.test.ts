@@ -212,7 +212,7 @@ test('a Content-Security-Policy that blocks the script, the beacon or the stub',
     /^no The page’s Content-Security-Policy \(script-src-elem\) blocks http/,
   )
   expect((await under(`connect-src 'self'`)).at(-1)).toMatch(
-    /^no The page’s Content-Security-Policy \(connect-src\) keeps it from sending to .*\/e:/,
+    /^no The page’s Content-Security-Policy \(connect-src\) blocks requests to .*\/e:/,
   )
   const lines = await under(`script-src ${service.url}`)
   expect(lines.filter((line) => line.startsWith('no'))).toEqual([
@@ -228,7 +228,7 @@ test('a collector that cannot be reached, one that is somebody else, and one tha
   )
   pages.set(`/other/p/${service.demo.pixel_id}.js`, { body: 'void 0' })
   expect((await findings(at('other'))).at(-1)).toMatch(
-    /^no The script came, but .* is not the pixel/,
+    /^no The script loaded, but .* does not serve the pixel/,
   )
   pages.set(`/throws/p/${service.demo.pixel_id}.js`, { body: 'throw new Error("broken")' })
   expect((await findings(at('throws'))).at(-1)).toBe(

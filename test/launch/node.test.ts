@@ -103,7 +103,7 @@ describe('on a Node that is too old to serve', () => {
       join(root, 'collector/ops/launch/footfall.mjs'),
     ]).ended
     expect(code).toBe(1)
-    expect(output).toMatch(/^footfall: Node 24 is needed \(22 will do\), this is [^\n]+$/)
+    expect(output).toMatch(/^footfall: Node 24 is required \(22 also works\), this is [^\n]+$/)
     expect(output).toMatch(advice)
   })
 })

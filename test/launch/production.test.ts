@@ -116,7 +116,7 @@ test('what needs a package that was left out says how it is installed', async ()
   expect(await footfall(['check', 'http://127.0.0.1:9'])).toEqual({
     code: 1,
     output: expect.stringMatching(
-      /playwright-core is not installed, .*npm install --no-save playwright-core/,
+      /playwright-core, .* is not installed: npm install --no-save playwright-core/,
     ),
   })
   const { CLICKHOUSE_URL: _, ...without } = env

@@ -174,7 +174,7 @@ it('who looks for a fault sees every event, how it went, and why it was rejected
   await overlay.getByText(/track refused .*403/).waitFor()
   await pixel.page.evaluate(`footfall('track', 'last')`)
   await pixel.hide()
-  await overlay.getByText(/track last .*left with the page/).waitFor()
+  await overlay.getByText(/track last .*sent when the page closed/).waitFor()
   // The overlay itself is not tracked.
   await overlay.getByText('close').click()
   await pixel.settled()

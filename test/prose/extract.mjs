@@ -137,8 +137,12 @@ function childrenText(node) {
 const isSql =
   /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|ALTER TABLE|CREATE|WHERE|GROUP BY|ORDER BY|FROM|AND|JOIN|VALUES|PARTITION|ENGINE)\b/
 
+/** Words without a mark between them: a list. */
+const isWordList = (text) => /^(\w+\s+){20,}\w+$/.test(text)
+
 /** Text of two words and more in letters as sentences have them. */
 const isProse = (text) =>
   !isSql.test(text) &&
+  !isWordList(text) &&
   /[A-Za-z]{2,}[,;:]? [a-z]{1,}/.test(text) &&
-  !/[{}]{1}\s*\n|=>|;\n|^\s*<|\w\(\w*\)\s*[,{]/.test(text)
+  !/[{}]{1}\s*\n|=>|;\n|\nfrom \w+ import |^\s*<|\w\(\w*\)\s*[,{]/.test(text)

@@ -12,7 +12,9 @@ export function findingsOf(text) {
   const plain = text
     .replace(/`[^`]*`/g, 'X')
     .replace(/https?:\/\/\S+/g, 'X')
-    .replace(/\s+/g, ' ')
+    .split(/\n {2,}|\n\s*\n/)
+    .map((paragraph) => paragraph.replace(/\s+/g, ' '))
+    .join('\n\n')
   const found = patterns.flatMap(({ words, allow, use }) =>
     [...(allow ? plain.replace(allow, 'X') : plain).matchAll(words)].map(
       ([match]) => `"${match.trim()}": write ${use}`,

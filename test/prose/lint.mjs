@@ -1,6 +1,7 @@
 /**
  * Lints what people read: Markdown, the texts of the API, the CLI, mails and the dashboard, and comments.
- * `npm run lint` prints the findings, and fails if there are more than remaining.json allows. With `--counts` it prints words, long sentences and findings by kind.
+ * `npm run lint` prints the findings by kind, and fails if there are more than remaining.json allows. It then lists those
+ * in files that changed since remaining.json did. Arguments: `--all` or paths list all findings, `--counts` prints a table.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -36,14 +37,30 @@ for (const path of tracked) {
   else if (/\.(ts|tsx|mjs)$/.test(path)) lintSource(path)
 }
 
-if (process.argv.includes('--counts')) console.table(counts)
-else {
-  for (const finding of findings) console.log(finding)
+const wanted = process.argv.slice(2)
+if (wanted.includes('--counts')) console.table(counts)
+else report()
+
+function report() {
+  const exceeded = new Set()
   for (const [kind, { findings: found }] of Object.entries(counts)) {
     const allowed = remaining[kind] ?? 0
     console.log(`${kind}: ${found} findings, at most ${allowed} allowed`)
-    if (found > allowed) process.exitCode = 1
+    if (found > allowed) exceeded.add(kind)
   }
+  if (exceeded.size > 0) process.exitCode = 1
+  for (const finding of findings.filter(isListed(exceeded)))
+    console.log(`${finding.path}:${finding.line} [${finding.kind}] ${finding.message}`)
+}
+
+function isListed(exceeded) {
+  if (wanted.includes('--all')) return () => true
+  if (wanted.length > 0) return ({ path }) => wanted.some((start) => path.startsWith(start))
+  if (exceeded.size === 0) return () => false
+  const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
+  const ratchet = git('log', '-1', '--format=%H', '--', 'test/prose/remaining.json')
+  const changed = new Set(git('diff', '--name-only', ratchet).split('\n'))
+  return ({ path, kind }) => exceeded.has(kind) && changed.has(path)
 }
 
 function count(kind, text, messages) {
@@ -71,7 +88,7 @@ async function lintMarkdown(path) {
       },
     ],
   })
-  for (const { line, message } of messages) findings.push(`${path}:${line} ${message}`)
+  for (const { line, message } of messages) findings.push({ path, line, kind: 'Markdown', message })
   for (const text of paragraphs) count('Markdown', text, [])
   counts.Markdown.findings += messages.length
 }
@@ -94,6 +111,6 @@ function lintSource(path) {
 
 function add(path, line, kind, text) {
   const messages = findingsOf(text)
-  for (const message of messages) findings.push(`${path}:${line} [${kind}] ${message}`)
+  for (const message of messages) findings.push({ path, line, kind, message })
   count(kind, text, messages)
 }

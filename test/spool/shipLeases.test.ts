@@ -225,7 +225,7 @@ test('what a collector sends after its turn is not taken, and it finds out what 
     90_000,
   )
   expect(await storedIds(clickhouse)).toEqual(all)
-  expect(slow.retries[0]).toMatch(/turn to ship was lost/)
+  expect(slow.retries[0]).toMatch(/lease to ship was lost/)
 }, 600_000)
 
 test('while PostgreSQL is away segments wait in the spool, and are shipped when it is back', async () => {

@@ -155,7 +155,7 @@ test('a backup is restored into empty places alone, and a directory that holds n
   })
   expect(await footfall(join(directory, 'new'), ['restore', directory])).toMatchObject({
     code: 1,
-    output: expect.stringMatching(/^footfall: \S+ holds no whole backup/),
+    output: expect.stringMatching(/^footfall: \S+ does not contain a complete backup/),
   })
   const { DATABASE_URL } = await ownDatabases()
   expect(

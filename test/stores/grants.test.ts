@@ -61,7 +61,7 @@ test('PostgreSQL: a login that may make no tables, or no schema of jobs, is told
 
   const first = await refusal()
   expect(first).toBeInstanceOf(StartError)
-  const [, statements] = first!.message.split('lacks a grant of PostgreSQL: ')
+  const [, statements] = first!.message.split('needs a grant of PostgreSQL: ')
   expect(statements!.split('; ')).toEqual([
     `GRANT CREATE, USAGE ON SCHEMA public TO "${login}"`,
     `GRANT CREATE ON DATABASE "${database}" TO "${login}"`,

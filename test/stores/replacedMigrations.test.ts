@@ -144,7 +144,7 @@ test('PostgreSQL: an installation that lacks some of the replaced migrations is 
   const refused = migratePostgres(old)
   await expect(refused).rejects.toThrow(StartError)
   await expect(refused).rejects.toThrow(
-    'PostgreSQL was last migrated by a version of Footfall that is too old to upgrade from (it lacks 144_rows_added.sql, 145_clickhouse_shards.sql); first run npx footfall migrate of commit bb76fd97, then this version',
+    'PostgreSQL was last migrated by a version of Footfall that is too old to upgrade from (it lacks 144_rows_added.sql, 145_clickhouse_shards.sql). First run npx footfall migrate of commit bb76fd97, then this version',
   )
   expect(await postgresSchema(old)).toEqual(before)
 })
@@ -225,7 +225,7 @@ test('ClickHouse: an installation that lacks some of the replaced migrations is 
   const refused = migrateClickHouse(inject('clickhouseUrl'), old.database)
   await expect(refused).rejects.toThrow(StartError)
   await expect(refused).rejects.toThrow(
-    /^ClickHouse was last .* too old to upgrade from \(it lacks 175_events_by_hour\.sql\); first run /,
+    /^ClickHouse was last .* too old to upgrade from \(it lacks 175_events_by_hour\.sql\). First run /,
   )
   expect(await clickhouseSchema(old)).toEqual(before)
 })

@@ -29,7 +29,7 @@ const Account = Type.Object(
 
 const tags = ['Dashboard']
 
-/** /dashboard/account: what a user is called and how they sign in. */
+/** /dashboard/account: the name and the sign-in address of a user. */
 export const accountRoutes =
   ({ postgres, sendMail }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

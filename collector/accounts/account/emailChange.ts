@@ -9,8 +9,8 @@ import { auditOwn } from './auditOwn.ts'
 const linkMinutes = 60
 
 /**
- * Makes the link by which a user shows that a new e-mail address is theirs, instead of any made before; null where
- * somebody signs in with that address already. Its token is kept as a hash.
+ * Creates the link that proves a new e-mail address and invalidates earlier links. Returns null if another
+ * user has the address. The database stores only a hash of the token.
  */
 export async function newEmailChangeLink(
   client: Queryable,

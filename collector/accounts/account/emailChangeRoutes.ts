@@ -114,6 +114,6 @@ const sendsNoMail = () =>
 const linkMail = (before: string, after: string, link: string) => ({
   subject: 'Your new e-mail address for Footfall',
   text:
-    `Whoever signs in to Footfall as ${before} wants to sign in as ${after} from now on.\n\n` +
-    `If that is you, confirm it here within an hour:\n\n${link}\n\nIf it is not, do nothing.\n`,
+    `A user who signs in to Footfall as ${before} wants to sign in as ${after} in future.\n\n` +
+    `If this was you, confirm it here within an hour:\n\n${link}\n\nIf it was not, ignore this mail.\n`,
 })

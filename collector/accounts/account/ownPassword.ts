@@ -13,7 +13,7 @@ import { hashPassword } from '../credentials/passwords.ts'
 import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { ownUserWithPassword } from './ownUser.ts'
 
-/** PUT /dashboard/password: whoever is signed in changes their own. */
+/** PUT /dashboard/password: changes the password of the signed-in user. */
 export const ownPasswordRoutes =
   ({ postgres, publicUrl }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -15,7 +15,9 @@ export interface OwnUser {
   name: string | null
 }
 
-/** Whoever is signed in with a request. Throws 401 "unauthenticated" where they are a member no more. */
+/**
+ * Returns the signed-in user of a request. Throws 401 "unauthenticated" for users who are no longer members.
+ */
 export async function ownUser(client: Queryable, { principal }: FastifyRequest): Promise<OwnUser> {
   const { password_hash, ...user } = await readOwn(client, callerId(principal))
   return user

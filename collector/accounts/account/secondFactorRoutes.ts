@@ -28,7 +28,7 @@ const RecoveryCodes = Type.Object({
 const tags = ['Dashboard']
 const path = '/dashboard/two-factor'
 
-/** /dashboard/two-factor: codes besides the password. */
+/** /dashboard/two-factor: codes in addition to the password. */
 export const secondFactorRoutes =
   (deps: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -5,8 +5,8 @@ import { busy } from '../../api/http/errors.ts'
 const waitingMax = 100
 
 /**
- * Hashing takes tens of milliseconds of a thread, and the threads are those which bring beacons to disk: so it is
- * done for one password at a time.
+ * Hashing takes tens of milliseconds of a thread that also writes beacons to disk. So it hashes one password
+ * at a time.
  */
 let last: Promise<unknown> = Promise.resolve()
 let waiting = 0
@@ -27,7 +27,7 @@ const normal = (password: string) => password.normalize('NFKC')
 export const hashPassword = (password: string): Promise<string> =>
   inTurn(() => hash(normal(password)))
 
-/** What a password is checked against where there is no member, so that the time taken tells nothing. */
+/** Hash to check a password against if there is no member, so that the time reveals nothing. */
 let nobodysHash: Promise<string> | null = null
 
 /**

@@ -24,8 +24,8 @@ export interface SecondFactorDeps {
 const purposeOf = (userId: string): string => `second_factor:${userId}`
 
 /**
- * A new secret for a user, which is not asked for until `confirmSecondFactor`; one that was begun before is forgotten.
- * Null where they have one that is asked for.
+ * Creates a new secret for a user, which sign-in ignores until `confirmSecondFactor`. Replaces an unconfirmed
+ * secret. Returns null if the user has a confirmed one.
  */
 export async function beginSecondFactor(
   { postgres, secretBox }: SecondFactorDeps,
@@ -41,7 +41,7 @@ export async function beginSecondFactor(
   return rowCount === 0 ? null : secret
 }
 
-/** From now on a code is asked for, if this is one. Call it in a transaction, with the tries limited. */
+/** Activates the second factor if the code is valid. Call it in a transaction, with the tries limited. */
 export async function confirmSecondFactor(
   client: Queryable,
   secretBox: SecretBox,
@@ -106,9 +106,9 @@ export async function removeUnprovenFactor(client: Queryable, userId: string): P
 }
 
 /**
- * Throws where the user has a second factor and this is no code of it: 401 "second_factor_required" without one,
- * "invalid_code" for a wrong one, one that was used, and 429 "rate_limited" for too many tries. Ask only after the
- * password: else it would tell who has one.
+ * Throws if the user has a second factor and the code is invalid. Without a code 401
+ * "second_factor_required", for a wrong or used code "invalid_code", for too many tries 429 "rate_limited".
+ * Call it only after the password was checked, or it would reveal who has a second factor.
  */
 export async function requireSecondFactor(
   { postgres, secretBox }: SecondFactorDeps,
@@ -128,9 +128,9 @@ export async function requireSecondFactor(
 }
 
 /**
- * Whoever tries codes has the password already, so tries count by account, from wherever they come, and are never
- * given back: three of a million codes are good at a time, so a year of tries finds one in ten. A browser that has
- * signed in has tries of its own, so that nobody is locked out by who guesses.
+ * A caller that tries codes already has the password. So tries count by account, from any address, and are
+ * never restored. Three of a million codes are valid at a time: a year of tries finds one in ten. A browser
+ * that has signed in has tries of its own, so that an attacker cannot lock the user out.
  */
 export const takeCodeTry = (
   postgres: Postgres,

@@ -4,7 +4,7 @@ import { ApiError } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** Tries that are to be had at once, and after how many seconds there is another. */
+/** Tries available at once, and the seconds until the next one. */
 export interface Bucket {
   name: string
   burst: number
@@ -22,9 +22,9 @@ export interface Attempt {
 }
 
 /**
- * An address may try many names a little, and one name a little more slowly. A name that is tried from many addresses
- * at once is held up too; whoever signs in from a browser that is known has tries of their own, so that nobody locks
- * them out. E-mail addresses are hashed: whoever mistypes theirs is not kept.
+ * Limits an address over all names, and more strictly for each name. Also limits a name over all addresses. A
+ * known browser has tries of its own, so that nobody can lock a user out. The table stores only hashes of
+ * e-mail addresses, because a mistyped one can be anybody's.
  */
 function bucketsOf({ address, email, knownBrowser }: Attempt): Bucket[] {
   const [network, name] = [networkOf(address), sha256(email).toString('base64url')]
@@ -62,7 +62,7 @@ export async function requireToken(postgres: Queryable, buckets: readonly Bucket
   })
 }
 
-/** Whoever knows the password has their tries back; what others tried with their name stays counted. */
+/** Restores the tries of a user who knows the password. Tries by others with the same name still count. */
 export async function forgetSignInTries(postgres: Postgres, attempt: Attempt): Promise<void> {
   const own = bucketsOf(attempt)
     .map(({ name }) => name)

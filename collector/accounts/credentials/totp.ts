@@ -30,7 +30,7 @@ export function stepOfCode(secret: Buffer, code: string, nowMs: number): number 
 /** Base 32 without padding (RFC 4648, 6), as authenticator apps take secrets. */
 export const base32 = (bytes: Buffer): string => secretOf(bytes).base32
 
-/** What a QR code holds for authenticator apps (Google's Key Uri Format). */
+/** Content of the QR code for authenticator apps (Google's Key Uri Format). */
 export function otpauthUri(secret: Buffer, email: string): string {
   const label = `${issuer}:${encodeURIComponent(email)}`
   return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${issuer}&algorithm=${algorithm}&digits=${digits}&period=${period}`

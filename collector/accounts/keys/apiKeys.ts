@@ -39,13 +39,16 @@ export const newApiCredentials = (mode: 'live' | 'test'): ApiCredentials => ({
   apiSecret: randomBytes(32).toString('hex'),
 })
 
-/** What is kept of a key's making; without it the key is the operator's own, and may all that its scope has. */
+/**
+ * Stored facts about the creation of a key. Without them the key belongs to the operator and has full access
+ * in its scope.
+ */
 export interface KeyMaking {
   keyId: string
   role: KeyRole
   /** Absent: it serves until it is revoked. */
   expiresAt?: Date | undefined
-  /** Null: whoever runs the service. */
+  /** Null: the operator. */
   maker: { memberId: string; email: string } | null
 }
 

@@ -84,7 +84,7 @@ interface Holder {
   email: string
 }
 
-/** The caller, or of a caller that is a key its maker; null where that is whoever runs the service. */
+/** The caller, or for a key the member who created it. Null if the operator created it. */
 async function holderOf(client: Queryable, { caller }: Principal): Promise<Holder | null> {
   const { rows } = await client.query<Holder>(
     caller.kind === 'key'

@@ -22,7 +22,7 @@ import { attemptOf } from '../sessions/signIn.ts'
 
 const invitationMs = 7 * 86_400_000
 
-/** An invitation's token, which is told once and kept as a hash. */
+/** The token of an invitation. It is shown once; the database stores its hash. */
 export function newInvitation(): { token: string; sha256: Buffer; expiresAt: Date } {
   const token = randomBytes(32).toString('base64url')
   return { token, sha256: sha256(token), expiresAt: new Date(Date.now() + invitationMs) }
@@ -150,9 +150,9 @@ export const invitationRoutes =
     }
 
     /**
-     * Whoever holds the link may be whoever sent the invitation: where the address has an account, it takes the
-     * password of it, and a code where sign-in asks for one. Throws 401 and 429 as sign-in does, and 409 where a link
-     * that was not mailed would make an account although the service sends mail.
+     * The holder of the link can be the sender of the invitation. So an address with an account requires its
+     * password, and its code if sign-in requires one. Throws 401 and 429 like sign-in. Throws 409 if the
+     * service sends mail and a link that was not mailed would create an account.
      */
     async function withPassword(
       request: FastifyRequest,

@@ -89,8 +89,9 @@ export const MemberChange = strictObject({
 })
 
 /**
- * Changes a member's role or name, or renews their invitation. Throws 403 for who may not, 404 for nobody of theirs,
- * 409 for a version that is not the present one, the last owner, an accepted invitation, or keys to be settled.
+ * Changes a member's role or name, or renews their invitation. Throws 403 without permission and 404 for
+ * unknown members. Throws 409 for an outdated version, the last owner, an accepted invitation, or unsettled
+ * keys.
  */
 export async function updateMember(
   deps: Deps,

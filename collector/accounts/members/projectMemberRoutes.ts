@@ -24,7 +24,7 @@ import {
 const Answer = Type.Object({ project_member: ProjectMember })
 const tags = ['Projects']
 const asksAboutKeys =
-  'If the member created API keys that exceed the new role in the project, set `api_keys`; without it, the answer is 409 `conflict` and lists these keys.'
+  'If the member created API keys that exceed the new role in the project, set `api_keys`. Without it, the answer is 409 `conflict` and lists these keys.'
 
 /** /api/v1/project/user*: who of the organization's plain members belongs to a project. */
 export const projectMemberRoutes =

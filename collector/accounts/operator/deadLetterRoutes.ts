@@ -12,7 +12,7 @@ import { requireOperator } from './operators.ts'
 
 const shownMax = 100
 const rowCharsMax = 2_000
-/** Files are read whole: more is for the command line. */
+/** The route reads complete files. Larger ones need the command line. */
 const bytesMax = 32 * 1024 * 1024
 /** Letters of one request. */
 const replayedMax = 1_000

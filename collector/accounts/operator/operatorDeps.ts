@@ -2,7 +2,7 @@ import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the routes of operators are built from. */
+/** Dependencies of the routes of operators. */
 export interface OperatorDeps {
   postgres: Postgres
   /** `live` has the events of real visitors. */

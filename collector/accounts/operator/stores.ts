@@ -9,7 +9,10 @@ type State<Found extends Reached> = { is_reachable: boolean; latency_ms: number 
   [Name in keyof Found]: Found[Name] | null
 }
 
-/** What a store says of itself; nothing of one that does not answer, and no error: this is asked when things are wrong. */
+/**
+ * Returns the state that a store reports, or nothing if it does not answer. Never throws, because operators
+ * call it during outages.
+ */
 async function stateOf<Found extends Reached>(
   names: readonly (keyof Found)[],
   ask: () => Promise<Found>,

@@ -1,7 +1,7 @@
 import { isTraversal, parse, type Selector } from 'css-what'
 import { invalidParameter } from '../../api/http/errors.ts'
 
-/** What every browser that runs the pixel knows, with what may stand in its brackets. */
+/** Functional pseudo-classes that all browsers of the pixel support, and that contain selectors. */
 const withSelectors = ['not', 'is', 'where']
 const withNth = ['nth-child', 'nth-last-child', 'nth-of-type', 'nth-last-of-type']
 const plain = [
@@ -33,15 +33,15 @@ const plain = [
 ]
 const nth = /^\s*(even|odd|[+-]?\d*n(\s*[+-]\s*\d+)?|[+-]?\d+)\s*$/i
 const aName = /^(--|-?[a-z_\u0080-\uffff])[\w\u0080-\uffff-]*$/i
-/** Strings and escapes may hold anything: what is left of a selector when both are as simple as can be tells its form. */
+/** Strings and escapes can contain anything. A selector with simple strings and escapes shows its form. */
 const quoted = /"(?:[^"\\\n\r\f]|\\[^\n\r\f])*"|'(?:[^'\\\n\r\f]|\\[^\n\r\f])*'/g
 const escaped = /\\(?:[\da-f]{1,6}\s?|[^\n\r\f\da-f])/gi
-/** Of what is left: in a list, it would reach into the next selector. */
+/** Remains that would extend into the next selector of a list. */
 const reachesOut = /["'\\]|\/\*/
 
 /**
- * Throws 400 for the first selector that a browser might refuse: the pixel asks for all of them at once, so that one
- * would take the others with it. `parameter` is the name of the list.
+ * Throws 400 for the first selector that a browser might refuse. The pixel queries all selectors at once, so
+ * one invalid selector would disable all. `parameter` is the name of the list.
  */
 export function requireSelectors(selectors: readonly string[], parameter: string): void {
   for (const [index, selector] of selectors.entries()) {

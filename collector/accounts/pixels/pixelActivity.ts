@@ -77,7 +77,7 @@ export const pixelActivityRoutes =
     )
   }
 
-/** The project leads the primary key of both tables, so it is named beside the pixel. */
+/** The project is first in the primary key of both tables, so queries name it together with the pixel. */
 interface PixelPlace {
   pixelId: string
   projectId: string
@@ -145,7 +145,7 @@ async function readActivity(queryExecutor: QueryExecutor, pixel: PixelPlace): Pr
   }
 }
 
-/** Events that were rejected by themselves, whole beacons that were refused, and events that the project ignored. */
+/** Rejected events, refused beacons, and events that the project ignored. */
 interface Rejections {
   rejected_last_24h: number
   rejected: number

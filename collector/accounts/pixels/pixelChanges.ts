@@ -97,7 +97,7 @@ export const PixelDeletion = strictObject({
   events: EventsChoice,
 })
 
-/** With its events, where that is asked for. Throws 403 and 404. */
+/** Deletes a pixel, and its events on request. Throws 403 and 404. */
 export async function deletePixel(
   { postgres, collectorUrl }: Deps,
   principal: Principal,

@@ -4,8 +4,9 @@ import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
- * Returns the pixel that a request acts on, and its project. Throws what projectFor throws for the named project, 401
- * when a project key names a pixel of another project of its organization, and 404 "pixel not found" otherwise.
+ * Returns the pixel that a request acts on, and its project. Throws the errors of projectFor for the named
+ * project. Throws 401 if a project key names a pixel of another project of its organization, and 404 "pixel
+ * not found" otherwise.
  */
 export async function pixelFor(
   postgres: Postgres,
@@ -30,7 +31,7 @@ export async function pixelFor(
   return pixel
 }
 
-/** What browsers send in `Origin`, beside the special case of http and https addresses. */
+/** Other values that browsers send in `Origin`, for schemes other than http and https. */
 const originPattern = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+$/
 
 /** Throws 400 for the first that no browser would send as the origin of a page. */

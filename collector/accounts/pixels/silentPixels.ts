@@ -12,8 +12,8 @@ const gapHours = 3
 const waitingMinutesMax = 10
 
 /**
- * Looks which pixels spoke since the last look, and tells of each that spoke once and has not for a day: once, until it
- * speaks again. A day in which nobody listened does not count.
+ * Finds the pixels that sent events since the last check. Reports each pixel once that sent none for a day,
+ * until it sends events again. A day on which the service did not run does not count.
  */
 export async function tellSilentPixels(
   { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },

@@ -6,7 +6,7 @@ import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** Whose events are to go: of a whole organization, of a project, or of one pixel. */
+/** Owner of the events to delete: an organization, a project or a pixel. */
 export interface DeletedThing {
   organizationId: string
   projectId?: string
@@ -17,8 +17,8 @@ export interface DeletedThing {
 export const eventDeletions = 'admin.event-deletions'
 
 /**
- * Asks for the stored events of what is about to be deleted to go too. Call it in the same transaction and before:
- * of a project, it records the pixels, by which alone links of identities are found.
+ * Requests the deletion of the stored events of an object. Call it before the object is deleted, in the same
+ * transaction. For a project it records the pixels, because links of identities are found only by pixel.
  */
 export async function requestDeletion(
   client: Queryable,
@@ -56,9 +56,9 @@ interface Deletion {
 const arrivingMs = 10 * 60_000
 
 /**
- * Carries out the deletions that were asked for: all of them at once, for a mutation of a large table costs the same
- * for one pixel as for many. A deletion is finished when nothing of it is left, ten minutes have passed since it was
- * asked for, and every collector has shipped what it had accepted then. True when rows were left.
+ * Runs all requested deletions at once, because a mutation of a large table costs the same for one pixel as
+ * for many. A deletion ends when three conditions hold: no rows are left, the request is ten minutes old, and
+ * every collector has shipped the events it accepted by then. Returns true if rows were left.
  */
 export async function deleteRequestedEvents({
   postgres,
@@ -99,7 +99,7 @@ const eventsOf = (deletions: readonly Deletion[]): Query => {
     [
       organizations.length > 0 && 'organization_id IN {organizations:Array(UUID)}',
       projects.length > 0 && 'project_id IN {projects:Array(UUID)}',
-      // The project leads the primary key, so it is named beside the pixel.
+      // The project is first in the primary key, so the query names it together with the pixel.
       pixels.length > 0 &&
         '(project_id IN {pixel_projects:Array(UUID)} AND pixel_id IN {pixels:Array(UUID)})',
     ],

@@ -14,7 +14,7 @@ export const ownNetworkRoutes: FastifyPluginAsyncTypebox = async (app) => {
         operationId: 'getOwnNetwork',
         summary: 'Get your network',
         description:
-          'Returns the network that the request came from, as `ignored_networks` of a project accepts it: an IPv4 address, or the /64 network of an IPv6 address.',
+          'Returns the network that the request came from, in the form of `ignored_networks` of a project. This is an IPv4 address, or the /64 network of an IPv6 address.',
         response: { 200: Type.Object({ network: Type.String() }) },
       },
     },

@@ -48,9 +48,9 @@ export async function readPasswordReset(
 }
 
 /**
- * Gives the user of a link a new password, which proves their address, and ends what anybody held of the account
- * before: sessions, tokens, links, pending changes, and a second factor from before the address was proven. Call it in
- * a transaction. Throws 404 "password reset not found".
+ * Sets the new password of a link's user, which proves their address. Ends all earlier access: sessions,
+ * tokens, links, pending changes, and a second factor from before the address was proven. Call it in a
+ * transaction. Throws 404 "password reset not found".
  */
 export async function usePasswordReset(
   client: Queryable,

@@ -20,9 +20,9 @@ export const attemptOf = async (
 })
 
 /**
- * The user whom an e-mail address and a password belong to, and as which member: that of the organization last used.
- * Throws 401 "invalid_credentials", which tells neither in words nor in time whether the address is known, and 429
- * "rate_limited" with Retry-After; whoever has the password of a user with a second factor is asked for its code (401).
+ * Returns the user of an e-mail address and a password, as member of the organization they used last. Throws
+ * 401 "invalid_credentials", without revealing in text or time whether the address is known. Throws 429
+ * "rate_limited" with Retry-After. For a user with a second factor, throws 401 until the code is given.
  */
 export async function userWithPassword(
   deps: SecondFactorDeps,

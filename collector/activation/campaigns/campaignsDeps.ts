@@ -2,8 +2,8 @@ import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
+import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
-import type { Spool } from '../../ingest/spool/spool.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** What the campaigns' records and figures are built from. */
@@ -22,7 +22,7 @@ export interface CampaignsDeps {
 export interface DeliveryDeps {
   postgres: Postgres
   /** Of the table `events`. */
-  spool: Spool
+  log: EventLog
   /** Whose events are not to be kept. */
   optOuts: OptOuts
   locate: Locate

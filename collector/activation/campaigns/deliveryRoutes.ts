@@ -6,7 +6,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
-import { toServiceUnavailable } from '../../ingest/spool/toServiceUnavailable.ts'
+import { toServiceUnavailable } from '../../ingest/log/toServiceUnavailable.ts'
 import { acceptedEvents } from '../../platform/metrics.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import { ProjectQuery, tags } from './campaignSchemas.ts'
@@ -77,7 +77,7 @@ export const deliveryRoutes =
   }
 
 async function deliver(
-  { postgres, spool, optOuts, locate }: DeliveryDeps,
+  { postgres, log, optOuts, locate }: DeliveryDeps,
   of: Pick<Principal, 'organizationId' | 'projectId'>,
   events: readonly unknown[],
 ): Promise<Static<typeof Receipt>> {
@@ -95,10 +95,10 @@ async function deliver(
   })
   for (let from = 0; from < valid.length && !isSimulated(); from += rowsAtOnce) {
     const some = valid.slice(from, from + rowsAtOnce)
-    const receivedMillis = spool.receive()
+    const receivedMillis = log.receive()
     const context = { organizationId: of.organizationId, receivedMillis, locate }
     await toServiceUnavailable(
-      spool.append(
+      log.append(
         some.map((one) => deliveryRow(one, context)),
         receivedMillis,
       ),

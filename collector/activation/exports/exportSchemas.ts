@@ -21,8 +21,8 @@ export const tags = ['Exports']
 
 const Format = Choice(outputFormats, {
   description:
-    '`ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), ' +
-    '`hem` for all others; `csv`, `ndjson` and `parquet` for `s3`, `ndjson` for `webhook`.',
+    '`ip_address` and `company_domain` are for DSPs (`the_trade_desk`), `crm` is for CRMs (`hubspot`, `salesforce`), and ' +
+    '`hem` is for all others. `csv`, `ndjson` and `parquet` are for `s3`, and `ndjson` is for `webhook`.',
 })
 
 const Mapping = Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 100 }), {
@@ -108,7 +108,7 @@ export const Run = Type.Object(
     status: RunStatus,
     records_expected: Nullable(
       Count(
-        'Records to send. Null until a list was read. If the `count` of the audience is billed, and for lists, null until the run ended with all records charged; the other numbers then cover only charged records.',
+        'Records to send. Null until a list was read. For lists, and if the `count` of the audience is billed, null until the run ended with all records charged. The other numbers then cover only charged records.',
       ),
     ),
     records_total: Count('Records with an outcome: always the sum of the next three.'),

@@ -68,7 +68,7 @@ export const runActionRoutes =
           summary: 'Start a run of an export',
           params: ById,
           querystring: ProjectQuery,
-          description: `Requires the project admin role. Sends the current build of the audience, or the current members of the list, in chunks; later changes do not affect the run. Records are charged on the meter of the audience before they are sent; records of the build that were charged on the same UTC day are free. A run stops at an exceeded budget or limit. Returns 409 while a run is in progress, and \`not_ready\` before the audience is built.${testKeys}`,
+          description: `Requires the project admin role. Sends the current build of the audience, or the current members of the list, in chunks. Later changes do not affect the run. Records are charged on the meter of the audience before they are sent. Records of the build that were already charged on the same UTC day are free. A run stops at an exceeded budget or limit. Returns 409 while a run is in progress, and \`not_ready\` before the audience is built.${testKeys}`,
           response: { 201: OneRun },
         },
       },

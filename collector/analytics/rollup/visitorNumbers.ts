@@ -94,7 +94,9 @@ async function forgetNumbering(clickhouse: ClickHouse, projectId: string): Promi
       sql: `ALTER TABLE ${table} DELETE WHERE project_id = {projectId:UUID} SETTINGS mutations_sync = 2`,
       params: { projectId },
     })
-  throw new Error(`visitors of project ${projectId} had the same number: its days are counted anew`)
+  throw new Error(
+    `visitors of project ${projectId} had the same number: its days are counted again`,
+  )
 }
 
 /** Forgets the numbers of visitors of whom a project has no events any more: no counted day that may be read knows them. */

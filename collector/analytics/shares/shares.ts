@@ -72,7 +72,10 @@ export async function createShare(
     projectId,
   ])
   if (rowCount! >= sharesMax)
-    throw conflict('count_limit_reached', `There are ${sharesMax} share links: revoke one first.`)
+    throw conflict(
+      'count_limit_reached',
+      `The project has ${sharesMax} share links. Revoke one first.`,
+    )
   const secret = shareSecretPrefix + randomBytes(32).toString('base64url')
   const { rows } = await client.query<{ share_id: string }>(
     `INSERT INTO share_links (project_id, pixel_id, name, secret_sha256, expires_at, created_by)

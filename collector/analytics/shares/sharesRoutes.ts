@@ -19,20 +19,23 @@ const daysMax = 366
 const ShareLink = Type.Object(
   {
     share_id: Id,
-    name: Type.String({ description: 'Whoever has the link sees it.' }),
+    name: Type.String({ description: 'Name of the share link. Viewers of the link see it.' }),
     project_id: Id,
     project_name: Type.String(),
-    pixel_id: Nullable(Id, { description: 'Null: all pixels of the project.' }),
+    pixel_id: Nullable(Id, {
+      description: 'Pixel of the share link. Null: all pixels of the project.',
+    }),
     pixel_name: Nullable(Type.String()),
     created_at: Timestamp,
     created_by: Nullable(
       Type.String({
-        description: 'The key’s name or the member’s e-mail address. Null to whoever has the link.',
+        description:
+          'Name of the API key, or e-mail address of the member. Null for viewers of the link.',
       }),
     ),
     expires_at: Timestamp,
     last_used_at: Nullable(Timestamp, {
-      description: 'To the minute. Null to whoever has the link.',
+      description: 'Time of the last use, rounded to the minute. Null for viewers of the link.',
     }),
   },
   { title: 'ShareLink' },
@@ -87,7 +90,8 @@ export const sharesRoutes =
           tags,
           operationId: 'listShareLinks',
           summary: 'List the share links of a project',
-          description: 'Newest first, with those that have expired; for admins of the project.',
+          description:
+            'Requires the project admin role. Returns all share links, including expired ones. Sorted by time, newest first.',
           querystring: strictObject({ project_id: Id }),
           response: { 200: Type.Object({ share_links: Type.Array(ShareLink) }) },
         },
@@ -117,25 +121,25 @@ export const sharesRoutes =
           operationId: 'createShareLink',
           summary: 'Create a share link',
           description:
-            'Shows the overview of a project, or of one of its pixels, to whoever has the link, without signing in: ' +
-            'figures alone, without bots, never who somebody is. For admins of the project. The secret is in the part of the address ' +
-            'that browsers send to nobody; it is shown in this answer and never again.',
+            'Requires the project admin role. A share link shows the overview of a project, or of one of its pixels, without a ' +
+            'sign-in. It shows figures only, without bots and without data about people. The secret is in the fragment of ' +
+            'the URL, which browsers do not send. Only this response contains the secret.',
           body: strictObject({
             project_id: Id,
             pixel_id: Type.Optional(Nullable(Id)),
             name: Name,
             expires_at: Type.Unsafe<string>({
               ...Timestamp,
-              description: `When it ends: in the future, at most ${daysMax} days ahead.`,
+              description: `End of the share link: in the future, at most ${daysMax} days from now.`,
             }),
           }),
           response: {
             201: Type.Object({
               share_link: ShareLink,
-              url: Type.String({ description: 'What to hand on.' }),
+              url: Type.String({ description: 'The URL to share.' }),
               secret: Type.String({
                 description:
-                  '`Authorization: Bearer` with it reads overview, timeseries, breakdown and live.',
+                  'Send it as `Authorization: Bearer` to read overview, timeseries, breakdown and live.',
               }),
             }),
           },
@@ -173,7 +177,7 @@ export const sharesRoutes =
           summary: 'Get a share link',
           params: ById,
           querystring: ProjectQuery,
-          description: 'For admins of the project, and for whoever has the link.',
+          description: 'Requires the project admin role or the share link itself.',
           response: { 200: Type.Object({ share_link: ShareLink }) },
         },
       },
@@ -198,7 +202,8 @@ export const sharesRoutes =
           summary: 'Revoke a share link',
           params: ById,
           querystring: ProjectQuery,
-          description: 'It shows nothing any more within a second.',
+          description:
+            'Requires the project admin role. The share link stops working within a second.',
           response: { 204: Type.Null({ description: 'Revoked.' }) },
         },
       },
@@ -219,7 +224,7 @@ function readExpiry(given: string, nowMs: number): Date {
   const inMs = expiresAt.getTime() - nowMs
   if (!(inMs > 0)) throw invalidParameter('expires_at', 'must be in the future')
   if (inMs > daysMax * dayMs)
-    throw invalidParameter('expires_at', `must be at most ${daysMax} days ahead`)
+    throw invalidParameter('expires_at', `must be at most ${daysMax} days from now`)
   return expiresAt
 }
 

@@ -20,12 +20,12 @@ const tags = ['Dashboard']
 const path = '/dashboard/email-summary'
 const Frequency = Nullable(Choice(frequencies), {
   description:
-    'Each Monday the week before, or on the first of a month that before, UTC. Null: never.',
+    'weekly: each Monday, the previous week. monthly: on the first day, the previous month. Both in UTC. Null: never.',
 })
 const Summary = Type.Object(
   {
     frequency: Frequency,
-    by_mail: Type.Boolean({ description: 'Whether this service sends mail.' }),
+    by_mail: Type.Boolean({ description: 'True if this service sends mail.' }),
   },
   { title: 'EmailSummary' },
 )
@@ -44,8 +44,8 @@ export const summariesRoutes =
         schema: {
           tags,
           operationId: 'getEmailSummary',
-          summary: 'Get one’s subscription to a project’s summary',
-          description: 'Each member has a setting of their own.',
+          summary: 'Get your subscription to a project’s summary',
+          description: 'Requires a member. Each member has their own setting.',
           querystring: strictObject({ project_id: Id }),
           response: { 200: Summary },
         },
@@ -74,8 +74,8 @@ export const summariesRoutes =
           operationId: 'setEmailSummary',
           summary: 'Subscribe to a project’s summary by e-mail, or unsubscribe',
           description:
-            'Figures of the period and the one before, top pages and sources: aggregates alone, without bots. It begins with the ' +
-            'period that is under way. 503 `not_configured` where the service sends no mail.',
+            'The mail has the figures of the period and the previous one, top pages and sources, without bots and without data ' +
+            'about people. The first mail covers the current period. Returns 503 `not_configured` if the service sends no mail.',
           body: strictObject({ project_id: Id, frequency: Frequency }),
           response: { 200: Summary },
         },
@@ -89,7 +89,11 @@ export const summariesRoutes =
           'read',
         )
         if (frequency !== null && !sendsMail)
-          throw new ApiError(503, 'not_configured', 'This service sends no mail.')
+          throw new ApiError(
+            503,
+            'not_configured',
+            'This service sends no mail. The operator has to configure it.',
+          )
         await setFrequency(postgres, projectId, callerId(principal), frequency)
         return { frequency, by_mail: sendsMail }
       },
@@ -117,7 +121,7 @@ const unsubscribeRoute =
           operationId: 'unsubscribe',
           summary: 'Unsubscribe from e-mail summaries',
           description:
-            'By the link in each of them; mail programs ask it by themselves (RFC 8058).',
+            'Called by the link in each mail, and by mail programs themselves (RFC 8058).',
           params: strictObject({ token: Type.String({ maxLength: 200 }) }),
           response: { 200: Type.Object({ unsubscribed: Type.Literal(true) }) },
         },
@@ -125,7 +129,11 @@ const unsubscribeRoute =
       async ({ params }) => {
         const subscriptionId = (await openUnsubscribeTokens(postgres)).read(params.token)
         if (subscriptionId === null)
-          throw new ApiError(404, 'subscription not found', 'The link is not all there.')
+          throw new ApiError(
+            404,
+            'subscription not found',
+            'The link is incomplete. Copy the complete link from the mail.',
+          )
         await endSubscription(postgres, subscriptionId)
         return { unsubscribed: true as const }
       },

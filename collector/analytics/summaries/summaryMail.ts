@@ -74,21 +74,21 @@ export function summaryMail(summary: Summary): Omit<Mail, 'to'> {
   const name = nameOf(frequency, period)
   const tables: [title: string, rows: Row[]][] = [
     [
-      `Figures, compared with the ${frequency === 'weekly' ? 'week' : 'month'} before`,
+      `Figures, compared with the previous ${frequency === 'weekly' ? 'week' : 'month'}`,
       figureRows(figures),
     ],
     ['Top pages, by visitors', countedRows(figures.pages, 'No page')],
     ['Sources, by visitors', countedRows(figures.sources, 'Direct or unknown')],
   ]
   const filled = tables.filter(([, rows]) => rows.length > 0)
-  const reason = `You get this because you asked for the ${frequency} summary of this project.`
+  const reason = `You receive this mail because you subscribed to the ${frequency} summary of this project.`
   return {
     subject: `${projectName}: ${whole.format(figures.now.visitors)} visitors, ${name}`,
     text: [
       `${projectName}\n${name} (UTC)`,
       ...filled.map(([title, rows]) => `${title}\n${rows.map(textLine).join('\n')}`),
       `The overview: ${overviewUrl}`,
-      `${reason} To get no more of them: ${unsubscribeUrl}\n`,
+      `${reason} To unsubscribe: ${unsubscribeUrl}\n`,
     ].join('\n\n'),
     html: `<!doctype html>
 <html lang="en">

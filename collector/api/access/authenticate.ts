@@ -21,8 +21,9 @@ export type Authenticate = (
 ) => Promise<Principal>
 
 /**
- * Makes the check of who is asking (spec: Authentication). It throws 401 "Invalid API key", "Invalid API secret" or
- * "API secret is required", for a share link "invalid_share_link", and where only a session serves "unauthenticated".
+ * Creates the authentication of requests (spec: Authentication). It throws 401 "Invalid API key", "Invalid
+ * API secret" or "API secret is required". For a share link it throws "invalid_share_link", and
+ * "unauthenticated" if only a session is allowed.
  */
 export function createAuthenticate(
   postgres: Postgres,
@@ -110,7 +111,7 @@ interface KeyRow {
   project_id: string | null
   mode: 'live' | 'test'
   role: KeyRole
-  /** Null for a key of before there were secrets. */
+  /** Null for keys from before secrets existed. */
   secret_sha256: Buffer | null
   secret_required: boolean
   expires_at: Date | null

@@ -15,8 +15,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Resolves with true when the caller is in, who then must `leave`; with false when too many wait already, when it
-   * took too long, or when `signal` was aborted meanwhile.
+   * Resolves with true if the caller was admitted and must `leave`. Resolves with false if too many callers
+   * wait, the wait was too long, or `signal` was aborted.
    */
   async enter(owner: string, signal: AbortSignal): Promise<boolean> {
     const { atOnce, waitingMax, waitMs } = this.#limits
@@ -46,7 +46,7 @@ export class ConcurrencyLimiter {
     })
   }
 
-  /** Whoever waits longest takes the place. */
+  /** Admits the caller that has waited longest. */
   leave(owner: string): void {
     const state = this.#owners.get(owner)!
     const [next] = state.waiting

@@ -17,7 +17,7 @@ export interface GuardDeps {
   authenticate: Authenticate
   /** Null: requests are not limited. */
   takeTokens: TakeTokens | null
-  /** Told of every request that a key was good for. */
+  /** Called for every request with a valid key. */
   noteKeyUse(keyId: string): void
   /** Null: wrong keys are not limited. */
   wrongKeys: WrongKeyLimit | null
@@ -28,11 +28,12 @@ export interface GuardDeps {
 /**
  * Adds hooks to every route that is registered afterwards, by its `config.access`. Their order for a request:
  *
- *   onRequest      authorize: authenticate ▶ key role and project ▶ rate limit ▶ `request.principal`
- *   preValidation  sandboxTenant.enterBody, and readProjectHeader for routes with `project_id`
- *   handler        of a charged route it calls billing's `admit`, which is a separate decision
+ * - onRequest: authorize: authenticate ▶ key role and project ▶ rate limit ▶ `request.principal`
+ * - preValidation: sandboxTenant.enterBody, and readProjectHeader for routes with `project_id`
+ * - handler: a charged route calls billing's `admit`, which is a separate decision
  *
- * Call it before any route is registered. The instance refuses to become ready with a route that has no `config.access`.
+ * Call it before any route is registered. The instance refuses to become ready with a route that has no
+ * `config.access`.
  */
 export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   const routes: RouteOptions[] = []
@@ -84,7 +85,7 @@ const answerHead = async (_request: FastifyRequest, reply: FastifyReply) =>
 
 const nameOf = (route: RouteOptions): string => `${[route.method].flat().join(', ')} ${route.url}`
 
-/** An onRoute hook for plugins that are not ours: what they register is for anyone. */
+/** An onRoute hook that makes all routes of a third-party plugin public. */
 export const forAnyone = (route: RouteOptions): void => {
   route.config = { ...route.config, access: { to: 'anyone' } }
 }

@@ -18,8 +18,8 @@ export interface IdentifySecret {
 export type IdentifySecrets = (pixelId: string, valid: SecretVersions) => IdentifySecret[]
 
 /**
- * The secrets of all pixels, the newest first: derived from a secret of the service, so that they can be shown again
- * while none is kept.
+ * Derives the secrets of all pixels, newest first, from a secret of the service. So they can be shown again
+ * without being stored.
  */
 export async function openIdentifySecrets(postgres: Postgres): Promise<IdentifySecrets> {
   const key = await serviceSecret(postgres, 'identify_key')

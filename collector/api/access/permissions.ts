@@ -9,7 +9,7 @@ import {
   type Role,
 } from './principal.ts'
 
-/** For share links, which no route lets come here: what they open asks only for a scope. */
+/** For share links. No route admits them here, because their routes only check a scope. */
 const mayNothing = () => forbidden('Share links cannot administer anything.')
 
 /** Whether a key of one role may all that one of the other may. */
@@ -27,8 +27,8 @@ export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>)
 }
 
 /**
- * The most that a key may do which the caller makes or takes over: what the caller may. Of one project, for which
- * they have to be its admin, that is to administer it.
+ * The highest role of a key that the caller may create or take over: their own. An admin of one project may
+ * create a key that administers it.
  */
 export const highestKeyRole = ({ caller }: Principal, projectId: string | null): KeyRole => {
   if (caller.kind === 'share') throw mayNothing()

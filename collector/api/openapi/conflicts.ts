@@ -50,7 +50,7 @@ const conflicts: readonly Conflict[] = [
   {
     code: 'invalid_state',
     meaning:
-      'the state of the object or of one it needs does not allow the request, or one of them was just deleted',
+      'the state of the object or of one it needs does not allow the request, or another request deleted one of them',
     operations: [
       'acceptInvitation',
       'addListItems',

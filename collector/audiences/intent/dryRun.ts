@@ -19,7 +19,7 @@ export const DryRunResult = Type.Object(
     }),
     exact: Type.Boolean({
       description:
-        'False if the exact number would reveal data about people that you chose: by address, by audiences of events or lists, by named companies, by intent rules, or by opt-outs.',
+        'False if the exact number would reveal data about chosen people. Examples: filters by address, audiences of events or lists, named companies, intent rules, opt-outs.',
     }),
   },
   { title: 'DryRunResult' },

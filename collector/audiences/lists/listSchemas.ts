@@ -23,7 +23,7 @@ const removedMax = 10_000
 
 const Kind = Choice(kinds, {
   description:
-    'Type of the items: `emails` (stored as hems, never as addresses), `hems` (SHA-256 of the trimmed, lowercase address, in hex), `domains` of companies, `cookies` (browser ids).',
+    'Type of the items. `emails`: stored as hems, never as addresses. `hems`: SHA-256 of the trimmed, lowercase address, in hex. `domains`: domains of companies. `cookies`: browser ids.',
 })
 
 export const List = Type.Object(

@@ -57,7 +57,7 @@ export function openRequestLog(
     } catch (error) {
       log.warn(
         { requests: rows.length, error: (error as Error).message },
-        'requests are not in the log',
+        'requests are missing from the log',
       )
     }
   }

@@ -11,33 +11,37 @@ const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const
 const RequestsQuery = strictObject({
   project_id: Type.Optional(Id),
   caller_id: Type.Optional(
-    Type.String({ format: 'uuid', description: 'Requests of this API key, or of this member.' }),
+    Type.String({ format: 'uuid', description: 'Only requests of this API key or this member.' }),
   ),
   caller_kind: Type.Optional(
     Choice(['key', 'member'], {
-      description: 'Requests of keys, or of members in the dashboard or by token.',
+      description: 'Only requests of API keys, or of members (dashboard or token).',
     }),
   ),
   request_id: Type.Optional(Id),
   route: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Part of a route: `/audiences`.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only requests whose route contains this text, such as `/audiences`.',
+    }),
   ),
   status: Type.Optional(
     Type.String({
       pattern: '^([2-5]xx|[2-5][0-9][0-9])$',
-      description: `A status, or one of ${statusClasses.join(', ')}.`,
+      description: `Only requests with this status: a number, or one of ${statusClasses.join(', ')}.`,
     }),
   ),
   charged: Type.Optional(
     Type.Boolean({
       description:
-        'true: only what was charged, jobs included, as far back as the ledger goes; `caller_kind`, `route` and `status` are not filtered by then.',
+        'With `true`, only charged requests and jobs, as far back as the ledger reaches. Ignores `caller_kind`, `route` and `status`.',
     }),
   ),
   meter: Type.Optional(
     Type.Unsafe<Static<typeof MeterName>>({
       ...MeterName,
-      description: 'Only what was charged on this meter.',
+      description: 'Only requests charged on this meter.',
     }),
   ),
   start_date: Type.Optional(Type.String({ format: 'date', description: 'First day, UTC.' })),
@@ -58,25 +62,24 @@ const ApiRequest = Type.Object(
       kind: Choice(['key', 'member', 'share', 'job']),
       id: Id,
       name: Nullable(Type.String(), {
-        description: 'What it is called now; null when it is gone.',
+        description: 'Current name. Null if it was deleted.',
       }),
     }),
     mode: Choice(['live', 'test']),
     method: Nullable(Type.String(), {
       description:
-        'Null, like route to latency_ms, where the log does not have the request: a job, or longer ago.',
+        'Null, like the fields from `route` to `latency_ms`, for jobs and for requests older than the log.',
     }),
     route: Nullable(Type.String()),
     target: Nullable(Type.String(), {
-      description:
-        'Path and query. Of values that may tell of a person, or are secret, there is `…` instead.',
+      description: 'Path and query. `…` replaces secrets and values that may describe a person.',
     }),
     status: Nullable(Type.Integer()),
-    error: Nullable(Type.String(), { description: 'Of answers other than 2xx.' }),
-    latency_ms: Nullable(Type.Integer({ description: 'Until the answer had gone.' })),
+    error: Nullable(Type.String(), { description: 'Error code of responses other than 2xx.' }),
+    latency_ms: Nullable(Type.Integer({ description: 'Time until the response was sent.' })),
     meter: Nullable(MeterName),
-    records: Type.Integer({ description: 'Records charged, less those refunded.' }),
-    amount_micros: Type.Integer({ description: 'What they cost, in millionths of the currency.' }),
+    records: Type.Integer({ description: 'Records charged, minus refunds.' }),
+    amount_micros: Type.Integer({ description: 'Cost in millionths of the currency.' }),
   },
   { title: 'ApiRequest' },
 )
@@ -85,11 +88,12 @@ export type ApiRequest = Static<typeof ApiRequest>
 export const describeRequests = {
   tags: ['Billing'],
   operationId: 'listRequests',
-  summary: 'List the requests of the API, with their charges',
+  summary: 'List API requests with their charges',
   description:
-    `Newest first: the requests of the last ${retentionDays} days by keys, tokens, members and share links, and what each was charged. ` +
-    'Neither secrets nor values that may tell of people are kept. A request is listed a second after its answer. A key ' +
-    'of a project, and a plain member, get what is about their projects. Never billed.',
+    `Returns the requests of the last ${retentionDays} days by keys, tokens, members and share links, with their charges. ` +
+    'Sorted by time, newest first. A request appears one second after its response. A project key and a member ' +
+    'without the admin role get the requests for their projects only. Secrets and values that may describe ' +
+    'people are not stored. Never billed.',
   querystring: RequestsQuery,
   response: {
     200: Type.Object({

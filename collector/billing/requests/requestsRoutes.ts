@@ -114,7 +114,7 @@ function readFilters(
   const endMs = end_date === undefined ? nowMs + apartMs : Date.parse(end_date) + dayMs
   const startMs =
     start_date === undefined ? endMs - (retentionDays + 1) * dayMs : Date.parse(start_date)
-  if (startMs >= endMs) throw invalidParameter('start_date', 'is after end_date')
+  if (startMs >= endMs) throw invalidParameter('start_date', 'must not be after end_date')
   return {
     callerId: caller_id ?? null,
     callerKind: caller_kind ?? null,

@@ -18,13 +18,13 @@ export const QueryBody = strictObject({
       minimum: 1,
       maximum: contactLimit.max,
       default: contactLimit.default,
-      description: 'Most people of the page.',
+      description: 'Maximum number of people in a page.',
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       maxLength: cursorCharsMax,
-      description: 'next_cursor of the page before, with the same filter.',
+      description: '`next_cursor` of the previous page. Send the same filter.',
     }),
   ),
 })
@@ -35,17 +35,18 @@ export const describeContact = {
   operationId: 'queryContacts',
   summary: 'Query people by the fields of their profiles',
   description:
-    'One result for each person with a business e-mail (pte_person_id where it is known), in an order that does not ' +
-    'change. Each is charged on the meter contact. A business e-mail is an address in business_email, else one in ' +
-    'email at company_domain; an address at a public mail provider is none. People without one are left out.',
+    'Returns one result for each person with a business e-mail, in a stable order. A person is counted once by ' +
+    'pte_person_id, otherwise by hem. Charged per result on the meter contact. The business e-mail is ' +
+    'business_email, otherwise an email at company_domain. Addresses at public mail providers do not count.',
   body: QueryBody,
   response: {
     200: Bytes(
       Type.Object({
         results: Type.Array(Person),
-        count: Type.Integer({ description: 'People in this page.' }),
+        count: Type.Integer({ description: 'Number of people in this page.' }),
         with_business_email: Type.Integer({
-          description: 'The same: all of them have a business e-mail.',
+          description:
+            'The same as the number of people, because each of them has a business e-mail.',
         }),
         charged: Type.Integer({ description: 'Records charged.' }),
         meta: ChargedMeta,

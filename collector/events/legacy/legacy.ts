@@ -55,7 +55,7 @@ export const LegacyEventsQuery = strictObject({
       minimum: 0,
       maximum: offsetMax,
       default: 0,
-      description: 'How many of the newest events to pass over.',
+      description: 'Number of events to skip, counted from the newest.',
     }),
   ),
 })
@@ -67,7 +67,7 @@ export const InclusiveEventsQuery = strictObject({
   end_ms: Type.Optional(Milliseconds('Last millisecond of the window since 1970.')),
   end_time: Type.Optional(
     Time(
-      'Last instant of the window, written like start_time; of a date the whole day belongs to it.',
+      'End of the window, inclusive, in the formats of start_time. A date includes the complete day.',
     ),
   ),
 })
@@ -136,7 +136,7 @@ export function readOneScope(request: LegacyRequest): RequestedScope {
   if (Object.values(asked).every((id) => id === undefined)) {
     throw invalidParameter(
       'organization_id',
-      'is missing: give one of pixel_id, project_id and organization_id',
+      'is required: give one of pixel_id, project_id and organization_id',
     )
   }
   return asked
@@ -158,7 +158,7 @@ export function readWholeWindow(given: WindowParameters, includesEnd: boolean): 
   if (missing)
     throw invalidParameter(
       missing,
-      'is missing: give start_ms and end_ms, or start_time and end_time',
+      'is required: give start_ms and end_ms, or start_time and end_time',
     )
   return readWindow(given, 0, includesEnd)
 }

@@ -18,14 +18,14 @@ import { Interval, V1CountsQuery, V1IndexQuery, v1 } from './v1.ts'
 const tags = ['Events, versions 1 and 2']
 
 const scopeText =
-  'One of pixel_id, project_id and organization_id says whose events; of several, pixel_id wins over project_id, ' +
-  'which wins over organization_id. A campaign_id alone serves too. '
+  'The scope is one of pixel_id, project_id and organization_id. If several are given, pixel_id has priority over ' +
+  'project_id, and project_id over organization_id. A campaign_id is also a scope. '
 
-const windowText = 'The window is given as start_ms and end_ms, or as start_time and end_time. '
+const windowText = 'The window is start_ms and end_ms, or start_time and end_time. '
 
 const windowMeta = {
   start_ms: Type.Integer({ description: 'Start of the window, inclusive.' }),
-  end_ms: Type.Integer({ description: 'End of the window, as it was asked for.' }),
+  end_ms: Type.Integer({ description: 'End of the window, as in the request.' }),
   request_id: Type.String(),
 }
 
@@ -36,12 +36,12 @@ const answer = <P extends Record<string, TSchema>>(description: string, properti
 const Meta = Type.Object(
   {
     meter: Choice(meters),
-    records: Type.Integer({ description: 'Rows in this page.' }),
+    records: Type.Integer({ description: 'Number of rows in this page.' }),
     charged: Type.Integer({ description: 'Records charged.' }),
     ...windowMeta,
     offset: Type.Integer(),
     limit: Type.Integer(),
-    has_more: Type.Boolean({ description: 'True when there are rows after these.' }),
+    has_more: Type.Boolean({ description: 'True if there are more rows after this page.' }),
   },
   { title: 'LegacyMeta' },
 )
@@ -52,13 +52,13 @@ export const describeLegacyEvents = (version: LegacyVersion) => ({
   operationId: version === v1 ? 'listEventsV1' : 'listEventsV2',
   summary: `List events (version ${version === v1 ? 1 : 2})`,
   description:
-    `Newest first. ${scopeText}${windowText}` +
+    `Returns events, newest first. ${scopeText}${windowText}` +
     (version.windowMsMax === null
-      ? 'Both bounds are inclusive. source=svcdsp with campaign_id, or with project_id for all its campaigns, reads ' +
-        'DSP events.'
-      : `It is at most ${version.windowMsMax / 3_600_000} hours long; its end is exclusive.`) +
-    ' Charged on one meter, that of the highest tier among the fields of select, filter and distinct; without ' +
-    'select those count, too, that have a value in a row. resolved is a field of events.',
+      ? 'Both bounds are inclusive. To read DSP events, set source=svcdsp with campaign_id, or with project_id for ' +
+        'all its campaigns.'
+      : `The window is at most ${version.windowMsMax / 3_600_000} hours long, and its end is exclusive.`) +
+    ' Charged on one meter: that of the highest tier among the fields of select, filter and distinct. Without ' +
+    'select, fields with a value in a row also count. resolved is an event field.',
   querystring: version.includesEnd ? InclusiveEventsQuery : LegacyEventsQuery,
   response: {
     200: Bytes(
@@ -74,22 +74,22 @@ export const describeLegacyEvents = (version: LegacyVersion) => ({
 export const describeScanEstimate = {
   tags,
   operationId: 'estimateEventScan',
-  summary: 'Estimate what a page of events reads, not billed',
+  summary: 'Estimate the cost of reading a page of events, not billed',
   description:
-    'Takes the parameters of GET /api/v1/events, with a window of any length, and reads no events: this is what the ' +
-    'index cannot rule out. A page that fills early needs less.',
+    'Accepts the parameters of GET /api/v1/events, with a window of any length, and reads no events. The estimate is ' +
+    'the data that the index cannot exclude. A page that fills early reads less.',
   querystring: strictObject({
     ...LegacyEventsQuery.properties,
     filter: Type.Optional(FreeFilterText),
   }),
   response: answer('The estimate.', {
     estimate: Type.Object({
-      rows: Type.Integer({ description: 'Events, looked at to find those asked for.' }),
+      rows: Type.Integer({ description: 'Number of events to scan.' }),
       bytes: Type.Integer({
-        description: 'Uncompressed, of the columns needed, by their average size.',
+        description: 'Uncompressed bytes of the required columns, from their average size.',
       }),
-      parts: Type.Integer({ description: 'Parts of tables.' }),
-      marks: Type.Integer({ description: 'Granules of 8,192 events.' }),
+      parts: Type.Integer({ description: 'Number of table parts.' }),
+      marks: Type.Integer({ description: 'Number of granules of 8,192 events.' }),
     }),
     meta: Type.Object(windowMeta),
   }),
@@ -99,17 +99,17 @@ const CountsMeta = Type.Object(
   { ...windowMeta, has_more: Type.Boolean() },
   { title: 'LegacyCountsMeta' },
 )
-const total = Type.Integer({ description: 'Events in all groups.' })
+const total = Type.Integer({ description: 'Number of events in all groups.' })
 
 /** GET /api/v1/event_counts. */
 export const describeV1Counts = {
   tags,
   operationId: 'countEventsV1',
   summary: 'Count events (version 1), not billed',
-  description: `${scopeText}${windowText}Its end is exclusive, and it may be of any length.`,
+  description: `${scopeText}${windowText}The end is exclusive. The window has any length. Not billed.`,
   querystring: V1CountsQuery,
   response: answer(
-    'Counts, in the order of time where they are by hour or day, then largest first, of at most 10,000 groups; has_more says whether there are more.',
+    'The counts. By hour or day they are sorted by time, otherwise by count, largest first. At most 10,000 groups. has_more is true if there are more.',
     { counts: Type.Array(EventCount), total, meta: CountsMeta },
   ),
 }
@@ -119,7 +119,7 @@ export const describeV1Index = {
   tags,
   operationId: 'getEventCountsIndex',
   summary: 'Get the index of event counts by hour or day, not billed',
-  description: `${scopeText}${windowText}Intervals without events are left out.`,
+  description: `${scopeText}${windowText}Omits intervals without events. Not billed.`,
   querystring: V1IndexQuery,
   response: answer('The index, earliest first.', {
     interval: Interval,
@@ -130,7 +130,7 @@ export const describeV1Index = {
         }),
         count: Type.Integer(),
         event_types: Type.Record(Type.String(), Type.Integer(), {
-          description: 'How many of each type.',
+          description: 'Number of events by type.',
         }),
       }),
     ),
@@ -146,7 +146,7 @@ export const describeV1Schema = {
   tags,
   operationId: 'getEventsSchemaV1',
   summary: 'Get the fields of an event (version 1), not billed',
-  description: 'The scope may be named, and need not be.',
+  description: 'The scope is optional.',
   querystring: strictObject({
     project_id,
     pixel_id,
@@ -154,12 +154,14 @@ export const describeV1Schema = {
     organization_id,
     source: Type.Optional(SourceName),
   }),
-  response: answer('The fields, in the order in which rows have them.', {
+  response: answer('The fields, in the order of the rows.', {
     fields: Type.Array(
       Type.Object(
         {
           ...FieldDescription.properties,
-          type: Type.String({ description: 'The same as data_type, under its name in version 1.' }),
+          type: Type.String({
+            description: 'The same as data_type. This is its name in version 1.',
+          }),
         },
         { title: 'FieldV1' },
       ),

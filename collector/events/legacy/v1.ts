@@ -38,7 +38,7 @@ export const V1IndexQuery = strictObject({
       description: Object.entries(intervals)
         .map(
           ([interval, windowMs]) =>
-            `${interval} takes a window of at most ${windowMs / dayMs} days`,
+            `${interval} supports a window of at most ${windowMs / dayMs} days`,
         )
         .join(', '),
     }),
@@ -69,7 +69,7 @@ export function readV1Index(
   const window = readWholeWindow(query, v1.includesEnd)
   if (window.endMs - window.startMs > intervals[interval]) {
     const days = intervals[interval] / dayMs
-    throw invalidParameter('interval', `${interval} takes a window of at most ${days} days`)
+    throw invalidParameter('interval', `${interval} supports a window of at most ${days} days`)
   }
   return {
     asked: readOneScope(request),

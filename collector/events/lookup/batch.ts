@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/http/errors.ts'
 import { itemErrorOf } from '../../api/http/itemErrors.ts'
-import type { Delivery } from '../../billing/billing.ts'
+import type { Delivery } from '../../billing/charge.ts'
 import type { Item } from './batchItems.ts'
 
 /** A piece has so many bytes: each costs a turn of the event loop, and the compressor's. */

@@ -30,9 +30,9 @@ function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'
   const [other] = Object.keys(others)
   const asked =
     (id !== undefined || requiresId) && !isIdGood
-      ? invalidParameter('id', `must be a text of at most ${idLengthMax} characters`)
+      ? invalidParameter('id', `must be a string of at most ${idLengthMax} characters`)
       : other !== undefined
-        ? invalidParameter(other.slice(0, parameterCharsMax), 'there is no such member of an item')
+        ? invalidParameter(other.slice(0, parameterCharsMax), 'is not a field of an item')
         : hemOfNamedPerson({ hem, email })
   return { id: isIdGood ? id : null, asked }
 }

@@ -59,7 +59,7 @@ const usage = { meter: 'lookup', projectId: null, recordsMax: 1 } as const
 /** Exactly one of the three. Throws 400, which names what is wrong. */
 function readCompanyKey({ ip, domain, email }: Static<typeof CompanyQuery>): CompanyKey {
   const given = Object.entries({ ip, domain, email }).filter(([, value]) => value !== undefined)
-  if (given.length === 0) throw invalidParameter('ip', 'is missing: give ip, domain or email')
+  if (given.length === 0) throw invalidParameter('ip', 'is required: give ip, domain or email')
   if (given.length > 1)
     throw invalidParameter(given[1]![0], `cannot be combined with ${given[0]![0]}`)
   if (ip !== undefined) {

@@ -124,9 +124,7 @@ function toLinks(rows: readonly LinkRow[]): Link[] {
     observed_at: row.observed_at,
     counts: row === winner,
     reason:
-      winner && index >= place
-        ? reasonOf(row, winner)
-        : 'Not known to reads yet: it counts within minutes.',
+      winner && index >= place ? reasonOf(row, winner) : 'Too new. It is used within minutes.',
   }))
 }
 
@@ -136,15 +134,15 @@ const rankOf = ({ is_own, is_vouched }: LinkRow): number =>
 const classes = [
   'links that your site’s server signed, or that were loaded for you',
   'the operator’s graph',
-  'what pages said unsigned',
+  'unsigned links from pages',
 ]
 
 function reasonOf(row: LinkRow, winner: LinkRow): string {
   if (row === winner)
-    return `It counts: ${classes[rankOf(row)]} come first of what is known of this browser.`
-  if (row.hem === winner.hem) return 'It says the same as the link that counts.'
+    return `Used: ${classes[rankOf(row)]} have the highest priority among the links of this browser.`
+  if (row.hem === winner.hem) return 'Identical to the link that is used.'
   if (rankOf(row) > rankOf(winner)) return `After ${classes[rankOf(winner)]}.`
-  if (row.confidence !== winner.confidence) return 'Less sure than the link that counts.'
-  if (row.observed_at !== winner.observed_at) return 'Seen earlier than the link that counts.'
-  return 'As sure and as late as the link that counts: then the smaller hem counts.'
+  if (row.confidence !== winner.confidence) return 'Lower confidence than the link that is used.'
+  if (row.observed_at !== winner.observed_at) return 'Seen earlier than the link that is used.'
+  return 'Same confidence and time as the link that is used, which has the smaller hem.'
 }

@@ -8,12 +8,12 @@ const Link = Type.Object(
     hem: Type.String(),
     source: Type.String({ description: '`identify`, `form`, `signed` or `loaded`.' }),
     observed_by: Choice(['organization', 'operator'], {
-      description: 'By one of your own sites, or in the operator’s graph.',
+      description: 'Origin of the link: one of your own sites, or the operator’s graph.',
     }),
     confidence: Type.Number({ minimum: 0, maximum: 1 }),
     observed_at: Timestamp,
-    counts: Type.Boolean({ description: 'Whether reads go by it.' }),
-    reason: Type.String({ description: 'Why it counts or does not, for people.' }),
+    counts: Type.Boolean({ description: 'True if reads use this link.' }),
+    reason: Type.String({ description: 'Explanation for people why the link is used or not.' }),
   },
   { title: 'IdentityLink' },
 )
@@ -25,16 +25,17 @@ export const describeCookie = {
   operationId: 'lookUpCookie',
   summary: 'Look up the person of a browser by cookie, with the evidence',
   description:
-    'All links of a browser that events of yours came from, the first to count first: what your site’s server signed or was ' +
-    'loaded for you, then the operator’s graph, then what pages said unsigned; of these the surest, then the last seen. ' +
-    'Who opted out is not among them. Charged as one record on the meter lookup, a miss is free.',
+    'Returns all links of a browser that sent events to your organization, in order of priority. Links that your ' +
+    'site’s server signed or that were loaded for you come first. The operator’s graph follows, then unsigned links ' +
+    'from pages. Within each group, higher confidence comes first, then the later time. Excludes people who opted out. ' +
+    'Charged as one record on the meter lookup. A miss is free.',
   querystring: strictObject({ ...placeQuery, cookie_id: Id }),
   response: {
     200: Type.Object({
       cookie_id: Id,
       matched: Type.Boolean(),
       hem: Nullable(Type.String()),
-      links: Type.Array(Link, { description: 'None of a miss.' }),
+      links: Type.Array(Link, { description: 'Empty for a miss.' }),
       meta: ChargedMeta,
     }),
   },

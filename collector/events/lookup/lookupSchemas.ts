@@ -10,7 +10,8 @@ import { itemsMax } from './batchItems.ts'
 const tags = ['Identity']
 
 const Email = Type.String({
-  description: 'The e-mail address; it is trimmed, lower-cased and hashed, and not kept.',
+  description:
+    'E-mail address. The service trims, lower-cases and hashes it, and does not store it.',
 })
 const Hem = Type.String({
   description: 'SHA-256, hex, of the trimmed, lower-cased e-mail address.',
@@ -25,14 +26,14 @@ export const SubjectQuery = strictObject({
 
 const Found = Type.Object(
   { matched: Type.Boolean(), person: Nullable(Person), meta: ChargedMeta },
-  { title: 'PersonLookup', description: 'The person, or null where nobody is known.' },
+  { title: 'PersonLookup', description: 'The person, or null for a miss.' },
 )
 
 const about = {
   tags,
   description:
-    'Give hem or email. A person is charged on the meter lookup, a miss is free; X-Footfall-Charged tells. Who is known ' +
-    'by several addresses is found by each of them; pte_person_id is the same then.',
+    'Give hem or email. Any known address of a person finds the person, with the same pte_person_id. Charged on the ' +
+    'meter lookup, as X-Footfall-Charged reports. A miss is free.',
   response: { 200: Bytes(Found) },
 }
 
@@ -54,8 +55,8 @@ export const describePost = {
 
 const Item = Type.Unknown({
   description:
-    '{ "id"?: text of at most 255 characters, empty or repeated as you like, "hem" or "email": text }. What is wrong with an item is told in its ' +
-    'result and costs the others nothing.',
+    'An object with "hem" or "email". The optional "id" is a string of at most 255 characters. It does not have to be ' +
+    'unique. An error of an item is reported in its result and does not affect other items.',
 })
 
 const BatchBody = strictObject({
@@ -69,8 +70,8 @@ export const describeBatch = {
   operationId: 'lookUpPeople',
   summary: `Look up people by e-mail address, up to ${itemsMax.toLocaleString('en')}`,
   description:
-    'Results stand in the order of the items. Each person returned is charged on the meter lookup, so two items of ' +
-    'one person are two; misses and items with an error are free.',
+    'Returns the results in the order of the items. Charged on the meter lookup for each person returned, so two ' +
+    'items of one person count twice. Misses and items with an error are free.',
   body: BatchBody,
   response: {
     200: Bytes(
@@ -78,8 +79,8 @@ export const describeBatch = {
         results: Type.Array(
           Type.Object(
             {
-              index: Type.Integer({ description: 'Of the item, from 0.' }),
-              id: Nullable(Type.String({ description: 'As the item has it.' })),
+              index: Type.Integer({ description: 'Position of the item, from 0.' }),
+              id: Nullable(Type.String({ description: 'The id of the item.' })),
               matched: Type.Boolean(),
               person: Nullable(Person),
               error: Type.Optional(ItemError),
@@ -88,7 +89,7 @@ export const describeBatch = {
           ),
         ),
         count: Type.Integer({ description: 'Items.' }),
-        matched: Type.Integer({ description: 'Items with a person.' }),
+        matched: Type.Integer({ description: 'Number of items with a person.' }),
         charged: Type.Integer({ description: 'Records charged.' }),
         meta: ChargedMeta,
       }),
@@ -98,11 +99,13 @@ export const describeBatch = {
 
 /** Which of them is there is checked where they are read. */
 export const CompanyQuery = strictObject({
-  ip: Type.Optional(Type.String({ description: 'An IPv4 or IPv6 address that the company uses.' })),
+  ip: Type.Optional(Type.String({ description: 'IPv4 or IPv6 address that the company uses.' })),
   domain: Type.Optional(
-    Type.String({ description: 'The domain of its website, with or without www.' }),
+    Type.String({ description: 'Domain of the website, with or without www.' }),
   ),
-  email: Type.Optional(Type.String({ description: 'An e-mail address at its domain.' })),
+  email: Type.Optional(
+    Type.String({ description: 'E-mail address at the domain of the company.' }),
+  ),
 })
 
 /** A company has every field, null where nobody knows it. */
@@ -114,8 +117,8 @@ export const describeCompany = {
   operationId: 'lookUpCompany',
   summary: 'Look up a company by IP address, domain or e-mail address',
   description:
-    'Give one of the three. An address belongs to the smallest network around it. A company is charged as one record on ' +
-    'the meter lookup, a miss is free.',
+    'Give one of ip, domain and email. An address is matched to the smallest network that contains it. Charged as one ' +
+    'record on the meter lookup. A miss is free.',
   querystring: CompanyQuery,
   response: {
     200: Type.Object({ matched: Type.Boolean(), company: Nullable(Company), meta: ChargedMeta }),

@@ -10,7 +10,7 @@ export interface NamedPerson {
 /** The hem of whom a request names, or what is wrong with it: 400 "invalid_parameter". */
 export function hemOfNamedPerson({ hem, email }: NamedPerson): string | ApiError {
   if (hem === undefined && email === undefined)
-    return invalidParameter('hem', 'is missing: give hem or email')
+    return invalidParameter('hem', 'is required: give hem or email')
   if (hem !== undefined && email !== undefined)
     return invalidParameter('email', 'cannot be combined with hem')
   if (hem !== undefined) {

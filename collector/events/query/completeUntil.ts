@@ -26,7 +26,10 @@ export function readableWindow(
 ): Window {
   if (order !== 'received') return window
   if (completeUntil === null)
-    throw busy('No collector has told yet up to when its events can be read.', retrySeconds)
+    throw busy(
+      'No collector has reported yet until when its events are complete. Retry later.',
+      retrySeconds,
+    )
   const { startMs, endMs } = window
   return { startMs, endMs: Math.max(startMs, Math.min(endMs, completeUntil)) }
 }

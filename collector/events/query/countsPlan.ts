@@ -14,8 +14,8 @@ const limitDefault = 1000
 
 /** The parameter `distinct` of counts. */
 export const DistinctCounted = FieldList(
-  'Comma-separated fields whose distinct combinations are counted in each group, as `distinct`. Event fields only: ' +
-    'cookie_id counts browsers. People and companies are not counted for free; a visitors route returns them.',
+  'Comma-separated fields. Each group reports the number of their distinct combinations as `distinct`. Event fields ' +
+    'only: cookie_id counts browsers. Counts of people and companies are not free. Read them from a visitors route.',
 )
 
 /** The parameters of GET /api/v3/events/web_event/counts. */
@@ -31,7 +31,7 @@ export const CountsQuery = strictObject({
       maximum: limitMax,
       default: limitDefault,
       description:
-        'Most groups in the answer: the earliest where they are by hour or day, else the largest.',
+        'Maximum number of groups. By hour or day the earliest are returned, otherwise the largest.',
     }),
   ),
   group_by: Type.Optional(GroupBy),

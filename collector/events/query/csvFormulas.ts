@@ -6,9 +6,9 @@ import { isUuidField } from './uuid.ts'
 export const CsvFormulas = Choice(['keep', 'escape'], {
   default: 'keep',
   description:
-    'escape: in CSV, a text that begins with =, +, -, @, one of these in full width, a tab or a line end gets an ' +
-    'apostrophe in front, so that no spreadsheet runs what a visitor or a page wrote. keep: texts as they are, for ' +
-    'programs. Changes nothing of JSON.',
+    'Formulas in CSV. `escape` puts an apostrophe before a text that begins with =, +, -, @, their full-width forms, ' +
+    'a tab or a line end. Spreadsheets then do not run it. `keep` returns texts unchanged, for ' +
+    'programs. JSON is not affected.',
 })
 
 /** What spreadsheets take a text for a formula by (OWASP: CSV Injection). */

@@ -24,6 +24,6 @@ export interface Cursor {
 /** The parameter `cursor` of pages of events. */
 export const CursorOfEvents = Type.String({
   description:
-    'next_cursor of the page before, with the other parameters unchanged. Without a window and an order of its own ' +
-    'the request reads those of the first page; another order is 400.',
+    'next_cursor of the previous page, with the other parameters unchanged. If the request has no window or order, ' +
+    'those of the first page apply. Another order is answered with 400.',
 })

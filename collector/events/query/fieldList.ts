@@ -7,12 +7,12 @@ export const FieldList = (description: string) => Type.String({ description })
 
 /** The parameter `select` of routes whose rows are events. */
 export const Select = FieldList(
-  'Comma-separated fields, in the order they are wanted. Default: every field of the tier but session_id and is_entry.',
+  'Comma-separated fields, in the order of the columns. Default: every field of the tier except session_id and is_entry.',
 )
 
 /** The parameter `distinct` of pages. */
 export const Distinct = FieldList(
-  'Comma-separated fields. Of the events that share their values only the newest is returned.',
+  'Comma-separated fields. Of events with the same values in these fields, only the newest is returned.',
 )
 
 /** The fields of a list. Throws 400 for what is no field, above the tier, or named twice. */
@@ -32,7 +32,7 @@ function readField(parameter: string, name: string, tier: Tier): Field {
   const field = fieldNamed(name)
   if (!field) throw invalidParameter(parameter, `there is no field "${name}"`)
   if (!isReadableAt(field, tier)) {
-    throw invalidParameter(parameter, `"${name}" is not part of ${tier}: it takes ${field.tier}`)
+    throw invalidParameter(parameter, `"${name}" is not part of ${tier}: it requires ${field.tier}`)
   }
   return field
 }

@@ -49,14 +49,14 @@ const wildcardsMax = 10
 const pathNamesMax = 300
 
 const grammar =
-  `Comma-separated field:op:value; all of them must hold, ${filtersMax} at most. Operators: ` +
-  `${operators.join(', ')}. A comma separates only where field:op: follows it, so values may hold commas and ` +
-  'colons. Values have the type of the field; ne also keeps rows without a value; like takes _ and up to ' +
-  `${wildcardsMax} %, which a backslash escapes; in takes up to ` +
-  `${valuesMax} values with | between them, which they cannot hold. What a field with a fixed list of values never ` +
-  'holds is 400. has_profile:eq:true, at resolution tiers, leaves out visitors of whom no more than the hem is known. ' +
-  'event_data.element.className and other dotted paths reach into the payload, where eq, ' +
-  `ne and like compare text and gt, gte, lt, lte numbers; all paths together have at most ${pathNamesMax} names.`
+  `Comma-separated conditions field:op:value, at most ${filtersMax}. All of them must match. Operators: ` +
+  `${operators.join(', ')}. A comma separates conditions only before field:op:, so values may contain commas and ` +
+  'colons. Values have the type of the field. `ne` also matches rows without a value. `like` supports _ and up to ' +
+  `${wildcardsMax} %, and a backslash escapes them. \`in\` accepts up to ` +
+  `${valuesMax} values separated by |, which the values cannot contain. A value outside the list of a field with ` +
+  'fixed values is answered with 400. At resolution tiers, has_profile:eq:true excludes visitors without a profile. ' +
+  'Dotted paths such as event_data.element.className read the payload: eq, ' +
+  `ne and like compare text, and gt, gte, lt and lte compare numbers. All paths together have at most ${pathNamesMax} names.`
 
 const examples = ['event_type:eq:click,page_path:like:/checkout%']
 
@@ -66,7 +66,7 @@ export const FilterText = Type.String({ description: grammar, examples })
 /** The same where answers are not billed, and so tell nothing that is sold (requireFreeFilters). */
 export const FreeFilterText = Type.String({
   examples,
-  description: `${grammar} Fields of events alone, resolved among them: who a visitor is, is not free.`,
+  description: `${grammar} Event fields only, including resolved, because profile fields are not free.`,
 })
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
@@ -84,12 +84,12 @@ const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<
 export function readFilters(text: string, tier: Tier): readonly Filter[] {
   const pieces = text.split(boundary)
   if (pieces.length > filtersMax)
-    throw invalidParameter('filter', `holds more than ${filtersMax} filters`)
+    throw invalidParameter('filter', `must contain at most ${filtersMax} filters`)
   const filters = pieces.map((piece) => readFilter(piece, tier))
   if (filters.flatMap(({ path }) => path ?? []).length > pathNamesMax) {
     throw invalidParameter(
       'filter',
-      `has paths into event_data of more than ${pathNamesMax} names together`,
+      `must contain paths into event_data of at most ${pathNamesMax} names together`,
     )
   }
   return filters
@@ -127,13 +127,14 @@ function filterOf(
   if (!field) throw refuse(`there is no field ${name}`)
   if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
 
-  if (path.length > pathMax) throw refuse(`a path into event_data has at most ${pathMax} names`)
+  if (path.length > pathMax)
+    throw refuse(`a path into event_data must have at most ${pathMax} names`)
 
   const texts = op === 'in' ? parts.value.split('|') : [parts.value]
-  if (texts.length > valuesMax) throw refuse(`in takes at most ${valuesMax} values`)
+  if (texts.length > valuesMax) throw refuse(`in must have at most ${valuesMax} values`)
   const wildcards = op === 'like' ? parts.value.split('%').length - 1 : 0
   if (wildcards > wildcardsMax)
-    throw refuse(`like takes at most ${wildcardsMax} "%" (got ${wildcards})`)
+    throw refuse(`like must have at most ${wildcardsMax} "%" (got ${wildcards})`)
   const [first, ...others] = texts.map((text) => {
     const typed = path.length > 0 ? payloadValue(op, text) : fieldValue(field, op, text)
     if (typeof typed === 'string') throw refuse(typed)
@@ -156,7 +157,7 @@ function fieldValue(field: Field, op: Operator, text: string): Value | string {
   if (field.dataType === 'Utf8') {
     // A word that the field never holds finds nothing, and is a slip.
     if (field.values && isExact(op) && !field.values.includes(text)) {
-      return `${field.name} is one of ${field.values.join(', ')}`
+      return `${field.name} must be one of ${field.values.join(', ')}`
     }
     if (field.isAddress && isExact(op)) return { as: 'text', value: text.trim() }
     if (op === 'like' || !isUuidField(field)) return { as: 'text', value: text }
@@ -164,7 +165,7 @@ function fieldValue(field: Field, op: Operator, text: string): Value | string {
     // ClickHouse does not order a UUID as its text is ordered, and the text is what callers see.
     return { as: isExact(op) ? 'uuid' : 'text', value: text.toLowerCase() }
   }
-  if (op === 'like') return 'like is for text fields'
+  if (op === 'like') return 'like requires a text field'
   switch (field.dataType) {
     case 'Boolean':
       if (!isExact(op)) return 'true and false have no order: use eq or ne'
@@ -184,7 +185,7 @@ function fieldValue(field: Field, op: Operator, text: string): Value | string {
 function integerValue(text: string): Value | string {
   if (!/^-?\d{1,19}$/.test(text)) return 'the value must be a whole number'
   const integer = BigInt(text)
-  if (BigInt.asIntN(64, integer) !== integer) return 'the value must fit 64 bits'
+  if (BigInt.asIntN(64, integer) !== integer) return 'the value must be a 64-bit integer'
   return { as: 'integer', value: String(integer) }
 }
 

@@ -99,7 +99,7 @@ export function requireFreeFilters({ filters }: { readonly filters: readonly Fil
   if (filtered) {
     throw invalidParameter(
       'filter',
-      `"${filtered.name}" tells who a visitor is, which is not free: filter by fields of events, resolved among them`,
+      `"${filtered.name}" is a profile field, which is not free: filter by event fields, including resolved`,
     )
   }
 }
@@ -134,7 +134,7 @@ export function requireFreeDistinct({ distinct }: { readonly distinct: readonly 
   if (!counted) return
   throw invalidParameter(
     'distinct',
-    `"${counted.name}" tells who a visitor is, which is not free: count event fields, such as cookie_id for browsers, ` +
+    `"${counted.name}" identifies visitors, which is not free: count event fields, such as cookie_id for browsers, ` +
       'or read people and companies from a visitors route',
   )
 }

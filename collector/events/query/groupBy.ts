@@ -20,7 +20,7 @@ const names = groupings.map(({ name }) => name).join(', ')
 
 /** The parameter `group_by`; readGroups reads it. */
 export const GroupBy = Type.String({
-  description: `Comma-separated: ${names}. Hours and days are UTC, url is the same as page_url. Without it there is one count.`,
+  description: `Comma-separated: ${names}. Hours and days are in UTC. url is the same as page_url. Without it the answer is one count.`,
 })
 
 /** Reads what counts are grouped by. Throws 400 for what would return an event, an address or a person. */
@@ -29,6 +29,6 @@ export function readGroups(list: string | undefined): readonly Group[] {
   return readNames('group_by', list).map((name) => {
     const grouping = groupings.find((candidate) => candidate.name === name)
     if (grouping) return grouping
-    throw invalidParameter('group_by', `"${name}" is none of ${names}`)
+    throw invalidParameter('group_by', `"${name}" must be one of ${names}`)
   })
 }

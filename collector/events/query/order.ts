@@ -11,12 +11,12 @@ export type Order = (typeof orders)[number]
 export const OrderName = Choice(orders, {
   default: orders[0],
   description:
-    'desc: newest first, by ts_millis and then event_id; asc: oldest first. The rows are the same: of distinct ones ' +
-    'the newest are returned in both. received: in the order of arrival, by received_at and then event_id; the window ' +
-    'means received_at, ends at meta.complete_until where no end is given, and next_cursor is always there, so that ' +
-    'who asks for it again and again gets each event once and misses none, however late it came. When ClickHouse has ' +
-    'lost events in a crash, complete_until goes back until they are there again: who has read on meanwhile reads ' +
-    'once more from the earliest complete_until, and leaves out the event_ids that are known.',
+    '`desc`: newest first, by ts_millis and then event_id. `asc`: oldest first. Both return the same rows, and with ' +
+    'distinct the newest event of each combination. `received`: in order of arrival, by received_at and then ' +
+    'event_id. The window then applies to received_at and by default ends at meta.complete_until. The response always ' +
+    'has a next_cursor. Repeated requests return each event once, however late it arrived. If ClickHouse loses ' +
+    'events in a crash, complete_until moves back until they are restored. Then read again from the ' +
+    'earliest complete_until and skip known event_ids.',
 })
 
 /** ORDER BY of events in this order; of a table with that name, whatever columns of its are selected under their names. */

@@ -45,7 +45,7 @@ export const EventsQuery = strictObject({
       maximum: limitMax,
       default: limitDefault,
       description:
-        'Most rows of the page. Who reads everything asks for 10,000 and follows next_cursor.',
+        'Maximum number of rows in the page. To export all events, set limit=10000 and follow next_cursor.',
     }),
   ),
   select: Type.Optional(Select),
@@ -70,11 +70,11 @@ export function parseEventsRequest(
   const order = readOrder(query.order, cursor)
   const selection = readSelection(query, tier)
   if (order === 'received' && selection.distinct.length > 0) {
-    throw invalidParameter('distinct', 'cannot be combined with order=received, which never ends')
+    throw invalidParameter('distinct', 'cannot be combined with order=received, which has no end')
   }
   // What is read is not in the order of sessions, which late events change.
   if (order === 'received' && isAboutSessions(selection.filters)) {
-    throw invalidParameter('filter', 'cannot ask for fields of sessions with order=received')
+    throw invalidParameter('filter', 'must not name session fields with order=received')
   }
   const { start_ms, end_ms, start_time, end_time } = query
   const isWindowGiven = [start_ms, end_ms, start_time, end_time].some(
@@ -121,10 +121,7 @@ function readOrderedWindow(query: WindowParameters, nowMs: number, order: Order)
 function readOrder(order: Order | undefined, cursor: Cursor | null): Order {
   if (order === undefined) return cursor?.order ?? 'desc'
   if (cursor && cursor.order !== order) {
-    throw invalidParameter(
-      'order',
-      `differs from the cursor, which belongs to order=${cursor.order}`,
-    )
+    throw invalidParameter('order', `must be order=${cursor.order}, like the cursor`)
   }
   return order
 }

@@ -9,7 +9,7 @@ const valueCharsMax = 8192
 const filterCharsMax = 32_768
 
 const Condition = strictObject({
-  field: Type.String({ description: 'A field of a person: hem, or any of a profile.' }),
+  field: Type.String({ description: 'Profile field of a person, or hem.' }),
   op: Type.String({ description: operators.join(', ') }),
   value: Type.Union([Type.String({ maxLength: valueCharsMax }), Type.Number(), Type.Boolean()]),
 })
@@ -20,11 +20,11 @@ export const ProfileFilter = Type.Union(
     Type.String({
       minLength: 1,
       maxLength: filterCharsMax,
-      description: 'field:op:value, joined by commas, as for events.',
+      description: 'Conditions field:op:value, joined by commas, as in filters of events.',
     }),
     Type.Array(Condition, { minItems: 1, maxItems: filtersMax }),
   ],
-  { description: 'All of them must hold.' },
+  { description: 'All conditions must match.' },
 )
 
 /** All that is known of people is for whoever pays for it. */
@@ -46,7 +46,7 @@ export function readProfileFilters(
     throw invalidParameter(
       'filter',
       what === 'person'
-        ? `${name} is a field of events, not of a person`
+        ? `${name} is an event field, not a field of a person`
         : `${name} is not a field of a company`,
     )
   }

@@ -101,7 +101,7 @@ async function readTablePage(
       next: () => next,
     }
   }
-  throw busy('More events are arriving in this window than a page may have.', retrySeconds)
+  throw busy('More events arrive in this window than fit in a page.', retrySeconds)
 }
 
 /** The key of the row that follows the first `rows` rows of a plan; null when there is none. */

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { type Field, isProfileField } from '../../../schemas/fields.ts'
 import { type Format, isTable, type TableFormat } from '../../api/http/negotiateFormat.ts'
 import { startingWith } from '../../api/http/streaming.ts'
-import type { Delivery } from '../../billing/billing.ts'
+import type { Delivery } from '../../billing/charge.ts'
 import { isFew, memberColumns } from '../../identity/store/profileSql.ts'
 import { runsOf, type TextForm } from '../../identity/store/profileTexts.ts'
 import type { NamedFormat, OutputFormat, ResultStream } from '../../platform/clickhouse/client.ts'
@@ -176,7 +176,7 @@ async function leadingRows(
   let found: RegExpExecArray | null = null
   while (!found) {
     const { value, done } = await chunks.next()
-    if (done) throw new Error('The answer of ClickHouse ended before its first row')
+    if (done) throw new Error('The response of ClickHouse ended before its first row')
     head = Buffer.concat([head, value])
     found = leadPattern.exec(head.toString('latin1', 0, 128))
   }
@@ -274,7 +274,7 @@ export async function* joinRows(
     const left = gathered.subarray(end, length)
     const endsWithLastRow = missing === 1 && left.at(-1) === 0x0a
     if (missing > 0 && !endsWithLastRow)
-      throw new Error('The answer of ClickHouse ended before its last row')
+      throw new Error('The response of ClickHouse ended before its last row')
     if (endsWithLastRow) yield { bytes: left.subarray(0, -1), records: 1 }
   }
 }

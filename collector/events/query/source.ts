@@ -7,7 +7,7 @@ export type Source = (typeof sources)[number]
 /** The parameter `source`; sourceOf decides where it is not given. */
 export const SourceName = Choice(sources, {
   description:
-    'Events of pixels, or DSP events (impression and click; what the DSP does not tell of them is null). Default: pixel, unless campaign_id, a filter or group_by speaks of campaigns.',
+    'pixel: events of pixels. svcdsp: events of DSP campaigns (impression and click), with null in fields that the DSP does not send. Default: pixel, unless campaign_id, a filter or group_by names campaigns.',
 })
 
 interface Named {

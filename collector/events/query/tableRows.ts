@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { TableFormat } from '../../api/http/negotiateFormat.ts'
-import type { Delivery } from '../../billing/billing.ts'
+import type { Delivery } from '../../billing/charge.ts'
 
 /** Passes on the bytes of a table with `records` rows. Throws when they end before its last row. */
 export const tableRows = (
@@ -21,7 +21,7 @@ async function* arrowRows(
     missing -= ended
     yield { bytes, records: ended }
   }
-  if (missing !== 0) throw new Error('The answer of ClickHouse ended before its last row')
+  if (missing !== 0) throw new Error('The response of ClickHouse ended before its last row')
 }
 
 /** The index of a Parquet file is at its end, so no client can read a row before the last chunk. */

@@ -12,7 +12,7 @@ export const Milliseconds = (description: string) =>
   Type.Integer({
     format: 'int64',
     description,
-    errorMessage: 'must be whole milliseconds since 1970',
+    errorMessage: 'must be milliseconds since 1970, as an integer',
   })
 
 /** A bound as a text, which readWindow reads. */
@@ -28,12 +28,12 @@ export const windowQuery = {
   ),
   start_time: Type.Optional(
     Time(
-      'The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp (in seconds; from 1e11 ' +
-        'on in milliseconds). Not together with start_ms.',
+      'The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are ' +
+        'seconds, others milliseconds. Cannot be combined with start_ms.',
     ),
   ),
   end_time: Type.Optional(
-    Time('The same as end_ms, written like start_time. Not together with end_ms.'),
+    Time('The same as end_ms, in the formats of start_time. Cannot be combined with end_ms.'),
   ),
 }
 const WindowQuery = Type.Object(windowQuery)
@@ -157,6 +157,7 @@ function unixToMs(text: string): number | undefined {
 }
 
 function inRange(parameter: string, ms: number): number {
-  if (Math.abs(ms) > instantMsMax) throw invalidParameter(parameter, 'lies too far from now')
+  if (Math.abs(ms) > instantMsMax)
+    throw invalidParameter(parameter, 'must be closer to the present')
   return ms
 }

@@ -14,11 +14,11 @@ const RejectedEvent = Type.Object(
     event_type: Text,
     refusal: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Of a whole beacon that was refused: the error that was answered, such as `origin not allowed`. A few a minute are kept of each, without what they held.',
+        'For a complete beacon that was refused: the error of the answer, such as `origin not allowed`. The service stores a few a minute of each, without their content.',
     }),
-    path: Type.String({ description: 'JSON pointer to what is wrong with the event.' }),
+    path: Type.String({ description: 'JSON pointer to the invalid value in the event.' }),
     message: Type.String(),
-    event: Type.String({ description: 'The event as JSON, cut to 4,096 characters.' }),
+    event: Type.String({ description: 'The event as JSON, truncated to 4,096 characters.' }),
   },
   { title: 'RejectedEvent' },
 )
@@ -42,7 +42,8 @@ export const rejectedRoutes =
         schema: {
           tags: ['Ingest'],
           operationId: 'listRejectedEvents',
-          description: 'What the collector rejected and why, newest first. Never billed.',
+          description:
+            'Returns the events that the collector rejected, with the reasons. Sorted by time, newest first. Never billed.',
           summary: 'List the rejected events of the last thirty days',
           querystring: Query,
           response: { 200: Type.Object({ rejected_events: Type.Array(RejectedEvent) }) },

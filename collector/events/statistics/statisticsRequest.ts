@@ -30,7 +30,7 @@ export const StatisticsQuery = strictObject({
   ),
   group_by: Type.Optional(
     Type.String({
-      description: `Comma-separated, any of ${groupings.join(', ')}; days are UTC. Without it there is the total alone.`,
+      description: `Comma-separated, any of ${groupings.join(', ')}. Days are in UTC. Without it the answer has only the total.`,
     }),
   ),
 })

@@ -4,16 +4,16 @@ import { daysDefault, daysMax, StatisticsQuery } from './statisticsRequest.ts'
 
 const count = (description: string) => Type.Integer({ description })
 const rate = (description: string) =>
-  Nullable(Type.Number(), { description: `${description}, from 0 to 1; null of none.` })
+  Nullable(Type.Number(), { description: `${description}, from 0 to 1. Null if there are none.` })
 
 const counts = {
-  events: count('Events that pixels captured.'),
-  resolved_events: count('Of these, events whose visitor is identified.'),
-  visitors: count('Distinct cookies; without consent a cookie lasts a day.'),
-  resolved_visitors: count('Of these, cookies that belong to somebody known.'),
+  events: count('Events that pixels recorded.'),
+  resolved_events: count('Events of identified visitors.'),
+  visitors: count('Distinct cookies. Without consent a cookie lasts one day.'),
+  resolved_visitors: count('Cookies of identified visitors.'),
   people: Nullable(Type.Integer(), {
     description:
-      'Deprecated, always null. A free number of people reveals who a chosen visitor is. A visitors route returns people.',
+      'Deprecated, always null. A free count of people can identify a visitor. Read people from a visitors route.',
   }),
   event_rate: rate('resolved_events ÷ events'),
   visitor_rate: rate('resolved_visitors ÷ visitors'),
@@ -31,8 +31,8 @@ export const describeStatistics = {
   operationId: 'getResolutionStatistics',
   summary: 'Get identity resolution statistics, not billed',
   description:
-    `Of all projects, one project or one pixel, over ${daysDefault} days unless the request says otherwise, at most ` +
-    `${daysMax}. Events are counted by who their visitors are now known to be. Groups without events are left out.`,
+    `Returns figures of all projects, one project or one pixel. Default window: ${daysDefault} days. Longest: ` +
+    `${daysMax} days. Events count by the current identity of their visitors. Omits groups without events.`,
   querystring: StatisticsQuery,
   response: {
     200: Type.Object(
@@ -47,7 +47,7 @@ export const describeStatistics = {
         meta: Type.Object({
           start_ms: Type.Integer({ description: 'Start of the window, inclusive.' }),
           end_ms: Type.Integer({ description: 'End of the window, exclusive.' }),
-          has_more: Type.Boolean({ description: 'True when there are more groups than 10,000.' }),
+          has_more: Type.Boolean({ description: 'True if there are more than 10,000 groups.' }),
           request_id: Type.String(),
         }),
       },

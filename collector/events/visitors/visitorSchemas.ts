@@ -11,20 +11,20 @@ const nameOf = (tier: VisitorTier) => (tier === visitorTiers[0] ? '' : tierNames
 export const describeVisitors = (tier: VisitorTier) => {
   const row = Type.Intersect([eventRows[tier]], {
     title: `Visitor${nameOf(tier)}`,
-    description: 'A visitor: the newest of their events in the window.',
+    description: 'A visitor: the newest event in the window.',
   })
   return {
     tags: ['Events'],
     operationId: `listVisitors${nameOf(tier)}`,
     summary: `List identified visitors (${tier})`,
     description:
-      'Each with the fields of its newest event in the window, most recent first. There is no paging: for earlier ' +
-      'visitors take an earlier window. Each visitor returned is charged once per request, on the meter of the tier, with or ' +
-      'without a profile. To return and pay for visitors with a profile only, add filter=has_profile:eq:true. ' +
-      'Accept: application/x-ndjson and text/csv give the same rows as lines, application/vnd.apache.arrow.stream ' +
-      'and application/vnd.apache.parquet as a table with types; what the JSON answer says beside them ' +
-      'stands in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data then. With every answer come ' +
-      'X-Footfall-Charged and X-Footfall-Request-Id. A filter is about events: of those that meet it the newest counts.',
+      'Returns each identified visitor with the fields of the newest event in the window. Sorted by time, most recent ' +
+      'first. There is no paging: for earlier visitors, request an earlier window. Charged once per visitor and ' +
+      'request on the meter of the tier, with or without a profile. To pay only for visitors with a profile, add ' +
+      'filter=has_profile:eq:true. Supported response types: application/json, application/x-ndjson, ' +
+      'text/csv, application/vnd.apache.arrow.stream and application/vnd.apache.parquet. ' +
+      'Types other than JSON report counts in the headers X-Footfall-Records and X-Footfall-Has-Partial-Data. All ' +
+      'responses have X-Footfall-Charged and X-Footfall-Request-Id. Filters apply to events: the newest match counts.',
     querystring: VisitorsQuery,
     response: {
       200: pageIn(
@@ -32,10 +32,9 @@ export const describeVisitors = (tier: VisitorTier) => {
         Type.Object(
           {
             visitors: Type.Array(row),
-            count: Type.Integer({ description: 'Rows returned.' }),
+            count: Type.Integer({ description: 'Number of rows returned.' }),
             has_partial_data: Type.Boolean({
-              description:
-                'True when part of the window could not be read: visitors may be missing.',
+              description: 'True if part of the window could not be read. Visitors may be missing.',
             }),
             meta: ChargedMeta,
           },

@@ -44,7 +44,7 @@ export const VisitorsQuery = strictObject({
     Type.String({
       format: 'uuid',
       description:
-        'All pixels of this project. The header X-Project-Id says the same; both must not differ. This or pixel_id is required.',
+        'All pixels of this project. The header X-Project-Id has the same meaning; both must be equal. Either this or pixel_id is required.',
     }),
   ),
   pixel_id: placeQuery.pixel_id,
@@ -52,8 +52,8 @@ export const VisitorsQuery = strictObject({
     Choice(kinds, {
       default: 'buyers',
       description:
-        'buyers: one row for each person, by hem. accounts: one for each company, by company_domain; at ' +
-        'resolution_full_profile only. Whose company nobody knows is no account.',
+        'buyers: one row for each person, by hem. accounts: one row for each company, by company_domain, at ' +
+        'resolution_full_profile only. Visitors without a known company have no account.',
     }),
   ),
   start_ms: Milliseconds('Required. First millisecond of the window since 1970.'),
@@ -61,20 +61,20 @@ export const VisitorsQuery = strictObject({
   limit: Type.Integer({
     minimum: 1,
     maximum: visitorsMax,
-    description: 'Required. Most visitors in the answer; the most recent are kept.',
+    description: 'Required. Maximum number of visitors. The most recent are returned.',
   }),
   include_dsp: Type.Optional(
     Type.Boolean({
       default: false,
       description:
-        'Adds visitors of the project’s DSP campaigns. They are read only when project_id is given; a pixel_id beside ' +
-        'it narrows what pixels captured and not the campaigns.',
+        'Adds visitors of the project’s DSP campaigns. Requires project_id. If pixel_id is also given, it applies only to ' +
+        'events of pixels, not to campaigns.',
     }),
   ),
   select: Type.Optional(
     FieldList(
-      'Comma-separated fields, in the order they are wanted. Default: every field of the tier. Fewer make the ' +
-        'answer smaller, not cheaper.',
+      'Comma-separated fields, in the order of the columns. Default: every field of the tier. Fewer fields make the ' +
+        'response smaller. The price is the same.',
     ),
   ),
   filter: Type.Optional(FilterText),
@@ -89,11 +89,11 @@ export function readVisitorsRequest(
   const { query } = request
   const asked = readScope(request)
   if (!asked.projectId && !asked.pixelId) {
-    throw invalidParameter('project_id', 'is missing: give project_id or pixel_id')
+    throw invalidParameter('project_id', 'is required: give project_id or pixel_id')
   }
   const { kind = 'buyers', select, start_ms, end_ms } = query
   if (kind === 'accounts' && tier !== 'resolution_full_profile') {
-    throw invalidParameter('kind', 'accounts are to be had at resolution_full_profile only')
+    throw invalidParameter('kind', 'accounts requires the tier resolution_full_profile')
   }
   // Campaigns belong to a project: with a pixel alone there are none (spec: include_dsp).
   const includesDsp = query.include_dsp === true && asked.projectId !== undefined

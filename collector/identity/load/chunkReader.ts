@@ -66,7 +66,7 @@ async function takeHeader(
       }
     }
     if (done || head.length > chunkBytesDefault)
-      throw new StartError(`${source.name} has no header`)
+      throw new StartError(`${source.name} has no header line`)
   }
 }
 
@@ -102,7 +102,7 @@ async function* cut(
     const end = endOfLastRecord(bytes, source.format)
     if (end === 0) {
       throw new StartError(
-        `${source.name}, line ${lines + 1}: more than ${chunkBytes >> 20} MB without an end; is a quote not closed?`,
+        `${source.name}, line ${lines + 1}: longer than ${chunkBytes >> 20} MB. Check for a quote that is not closed`,
       )
     }
     yield chunkOf(bytes.subarray(0, end), false)

@@ -58,7 +58,8 @@ const csvFault =
       csvField.lastIndex = at
       at += csvField.exec(text)?.[0].length ?? 0
       fields++
-      if (at < text.length && text[at] !== ',') return 'something follows a closed quote'
+      if (at < text.length && text[at] !== ',')
+        return 'a closed quote must be followed by a separator or the line end'
     }
     return fields === columns ? null : `${fields} fields instead of ${columns}`
   }

@@ -40,7 +40,7 @@ export async function inferColumns(
   const lacking = target.required.find(
     (names) => !chosen.some(({ field }) => names.includes(field)),
   )
-  if (lacking) throw new StartError(`no column gives ${lacking.join(' or ')}`)
+  if (lacking) throw new StartError(`no column maps to ${lacking.join(' or ')}`)
   // Columns of CSV have no names but their places; of other formats only those that are loaded are read.
   const columns = format === 'csv' ? present : chosen.map(({ column }) => column)
   return { target, format, columns, chosen, params }
@@ -65,7 +65,7 @@ export async function parquetColumns(
       ? 0
       : bytes.readUInt32LE(bytes.length - 8)
   const from = bytes.length - 8 - length
-  if (length === 0 || from < 4) throw new StartError('not a whole Parquet file')
+  if (length === 0 || from < 4) throw new StartError('not a complete Parquet file')
   return clickhouse.rows<{ name: string; type: string }>({
     sql: 'DESCRIBE format(Parquet, base64Decode({footer:String}))',
     params: {

@@ -66,7 +66,7 @@ export async function load(
     if (state.rows === 0) {
       await finish(clickhouse, state)
       throw new StartError(
-        `no row can be taken (${state.rejected} rejected, see ${request.rejectedPath})`,
+        `no row is valid (${state.rejected} rejected, see ${request.rejectedPath})`,
       )
     }
     state = { ...state, phase: 'publishing' }

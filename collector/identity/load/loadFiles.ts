@@ -22,14 +22,14 @@ export async function loadFiles(
     )
     const seconds = (Date.now() - startedAtMs) / 1_000
     console.log(
-      `${rows.toLocaleString('en')} rows loaded into ${request.target.table}${isResumed ? ', part of them before' : ''}, in ${seconds.toFixed(1)} s`,
+      `${rows.toLocaleString('en')} rows loaded into ${request.target.table}${isResumed ? ', including earlier attempts' : ''}, in ${seconds.toFixed(1)} s`,
     )
     if (rejected > 0) {
       console.log(`${rejected.toLocaleString('en')} rows rejected, see ${request.rejectedPath}`)
     }
   } catch (error) {
     if (!(error instanceof ClickHouseRefused)) throw error
-    throw new StartError(`ClickHouse refuses it: ${error.message.split('\n')[0]}`)
+    throw new StartError(`ClickHouse rejects the data: ${error.message.split('\n')[0]}`)
   } finally {
     await clickhouse.close()
   }

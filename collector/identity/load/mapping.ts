@@ -15,11 +15,11 @@ export function readMapping(text: string, fields: readonly string[]): Mapping {
     const found = pair.exec(text)
     if (!found) {
       throw new StartError(
-        `--map: "${text.slice(from)}" does not begin with column=field; fields are ${fields.join(', ')}`,
+        `--map: "${text.slice(from)}" must begin with column=field. The fields are ${fields.join(', ')}`,
       )
     }
     const [, column, field] = found as unknown as [string, string, string]
-    if (mapping.has(column)) throw new StartError(`--map: the column "${column}" is there twice`)
+    if (mapping.has(column)) throw new StartError(`--map: the column "${column}" is named twice`)
     mapping.set(column, field)
   }
   return mapping
@@ -55,7 +55,7 @@ export function chooseColumns(
   const unknown = present.filter((column) => fieldOf(column) === null)
   if (unknown.length > 0 && !ignoreUnknown) {
     throw new StartError(
-      `no field is named ${quoted(unknown)}: say which fields these columns give with --map column=field, or leave them out with --ignore-unknown`,
+      `no field is named ${quoted(unknown)}. Map these columns with --map column=field, or skip them with --ignore-unknown`,
     )
   }
   const columns = present.flatMap((column) => {
@@ -66,7 +66,7 @@ export function chooseColumns(
     ({ field }, index) => columns.findIndex((one) => one.field === field) < index,
   )
   if (twice)
-    throw new StartError(`two columns give ${twice.field}, one of them is "${twice.column}"`)
+    throw new StartError(`two columns map to ${twice.field}, one of them is "${twice.column}"`)
   return columns
 }
 

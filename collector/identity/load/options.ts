@@ -20,19 +20,21 @@ export async function readLoadRequest(
   const { values, positionals } = parse(args)
   const { into = usual } = values
   const target = targets[into]
-  if (!target) throw new StartError(`--into is one of ${Object.keys(targets).join(', ')}`)
+  if (!target) throw new StartError(`--into must be one of ${Object.keys(targets).join(', ')}`)
   const format = (values.format ?? null) as Format | null
   if (format !== null && !formats.includes(format)) {
-    throw new StartError(`--format is one of ${formats.join(', ')}`)
+    throw new StartError(`--format must be one of ${formats.join(', ')}`)
   }
   const { organization } = values
   if (organization !== undefined && !isUuid(organization))
-    throw new StartError('--organization is a uuid')
+    throw new StartError('--organization must be a UUID')
   if (organization !== undefined && !target.isScoped) {
-    throw new StartError(`--organization is for links: everybody sees ${into}`)
+    throw new StartError(
+      `--organization requires --into links, because every organization uses ${into}`,
+    )
   }
   const [first] = positionals
-  if (first === undefined) throw new StartError('which FILE? - for standard input')
+  if (first === undefined) throw new StartError('FILE is required. Use - for standard input')
   return {
     target,
     sources: await Promise.all(

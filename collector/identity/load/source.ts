@@ -38,8 +38,7 @@ export async function openFile(path: string, given: Format | null): Promise<Sour
   })
   const plainName = path.replace(/\.(gz|zst|zstd)$/i, '')
   const format = given ?? endings.find(([ending]) => ending.test(plainName))?.[1]
-  if (!format)
-    throw new StartError(`${path}: say with --format whether it is ${formats.join(', ')}`)
+  if (!format) throw new StartError(`${path}: set --format to ${formats.join(', ')}`)
   return sourceOf({ name: path, ...identity, format }, () =>
     createReadStream(path, { highWaterMark: 1 << 20 }),
   )
@@ -47,7 +46,7 @@ export async function openFile(path: string, given: Format | null): Promise<Sour
 
 /** Standard input, whose format has to be given. */
 export function openStdin(stdin: Readable, format: Format | null): Source {
-  if (!format) throw new StartError(`-: say with --format whether it is ${formats.join(', ')}`)
+  if (!format) throw new StartError(`-: set --format to ${formats.join(', ')}`)
   return sourceOf({ name: '-', bytes: null, identity: null, format }, () => stdin)
 }
 

@@ -86,7 +86,7 @@ const cookieValue = (raw: string): Value => ({
   sql: `toUUIDOrZero(${raw})`,
   wrong: {
     when: `isNull(toUUIDOrNull(${raw}))`,
-    reason: reasonOf('cookie_id', raw, 'is not a uuid'),
+    reason: reasonOf('cookie_id', raw, 'is not a UUID'),
   },
 })
 

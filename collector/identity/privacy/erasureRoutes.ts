@@ -26,15 +26,15 @@ const PublicErasure = Type.Object(
     status: Type.Union([Type.Literal('pending'), Type.Literal('complete')]),
     step: Choice(['deleting', 'waiting', 'complete'], {
       description:
-        'deleting: what is stored is being deleted; waiting: nothing is stored any longer, and what was on its way when ' +
-        'it was asked for may still arrive, and goes too; complete.',
+        '`deleting`: the service deletes stored data. `waiting`: no data is stored any more, but data that was received ' +
+        'before the request may still arrive and is also deleted. `complete`: finished.',
     }),
     requested_at: Timestamp,
-    emptied_at: Nullable(Timestamp, { description: 'When nothing was stored any longer.' }),
+    emptied_at: Nullable(Timestamp, { description: 'Time when no data was stored any more.' }),
     complete_from: {
       ...Timestamp,
       description:
-        'It is complete then at the earliest; later where a collector still has something of before.',
+        'Earliest time of completion. It is later if a collector still has earlier data.',
     },
     completed_at: Nullable(Timestamp),
   },
@@ -56,8 +56,8 @@ export const erasureRoutes =
           operationId: 'eraseSubject',
           summary: 'Erase a person or a browser',
           description:
-            'Events, rejected events and links of the organization go, those on their way too. The subject also ' +
-            `opts out, unless opt_out is false. Ask for the erasure until it is complete. ${oneOf}`,
+            'Deletes events, rejected events and links of the organization, including those on their way. Also opts the ' +
+            `subject out, unless opt_out is false. Read the erasure request until its status is complete. ${oneOf}`,
           body: strictObject({
             ...SubjectParameters,
             opt_out: Type.Optional(Type.Boolean({ default: true })),
@@ -88,7 +88,7 @@ export const erasureRoutes =
         schema: {
           tags,
           operationId: 'listErasures',
-          description: 'Oldest first.',
+          description: 'Sorted by time, oldest first.',
           summary: 'List erasure requests',
           querystring: strictObject(pageQuery),
           response: {
@@ -116,7 +116,7 @@ export const erasureRoutes =
         schema: {
           tags,
           operationId: 'getErasure',
-          description: 'Whether it is complete.',
+          description: 'Returns the status of an erasure request.',
           summary: 'Get an erasure request',
           params: strictObject({ erasure_id: Id }),
           response: { 200: Type.Object({ erasure: PublicErasure }) },

@@ -32,7 +32,7 @@ export async function noteExport(
       throw new ApiError(
         429,
         'rate_limited',
-        `More than ${exportsPerDay} exports in 24 hours: wait.`,
+        `More than ${exportsPerDay} exports in 24 hours. Wait before the next one.`,
         {
           headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds!))) },
         },

@@ -26,11 +26,11 @@ export const exportRoute =
           summary: 'Export the data of a person or a browser',
           querystring: strictObject(SubjectParameters),
           description:
-            'JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: what the ' +
-            `organization’s sites observed, and which of its lists they are in. Not charged; in the audit log; at most ${exportsPerDay} in 24 hours. ${oneOf}`,
+            'Returns JSON lines `{ "kind": "link" | "event" | "rejected_event" | "list_member", "data": {…} }`: the data that the ' +
+            `organization’s sites recorded, and the lists with the subject. Not charged. Recorded in the audit log. At most ${exportsPerDay} exports in 24 hours. ${oneOf}`,
           response: {
             200: {
-              description: 'One line for each.',
+              description: 'One line for each record.',
               content: {
                 'application/x-ndjson': { schema: Type.Unsafe<Readable | string>(Type.String()) },
               },

@@ -36,7 +36,8 @@ export const optOutRoutes =
         schema: {
           tags,
           operationId: 'listOptOuts',
-          description: 'Of people and of browsers, oldest first.',
+          description:
+            'Returns the opt-outs of people and of browsers. Sorted by time, oldest first.',
           summary: 'List opt-outs',
           querystring: strictObject(pageQuery),
           response: {
@@ -66,7 +67,7 @@ export const optOutRoutes =
           operationId: 'createOptOut',
           summary: 'Opt a person or a browser out',
           body: strictObject(SubjectParameters),
-          description: `Nothing of theirs is accepted any more, and no read says who they are. ${oneOf}`,
+          description: `The collector then discards new events of the subject, and no read identifies them. ${oneOf}`,
           response: { 201: Type.Object({ opt_out: PublicOptOut }) },
         },
       },

@@ -14,27 +14,27 @@ interface Command {
 /** `npx footfall privacy …`: what operators do for one organization, or for all and their own graph. */
 const commands: Record<string, Command> = {
   erase: {
-    does: 'erase a person or a browser, and opt them out; the service carries it out',
+    does: 'erase a person or a browser and opt them out; the service runs the erasure',
     async run(postgres, organizationId, subject) {
       const { erasure_id } = await inTransaction(postgres, async (client) => {
         await addOptOut(client, organizationId, subject)
         return requestErasure(client, organizationId, subject)
       })
-      console.log(`erasure ${erasure_id} is under way: footfall privacy status ${erasure_id}`)
+      console.log(`erasure ${erasure_id} is in progress: footfall privacy status ${erasure_id}`)
     },
   },
   'opt-out': {
-    does: 'take nothing more of theirs in, and show nobody who they are',
+    does: 'discard new events of a person or a browser, and hide their identity',
     async run(postgres, organizationId, subject) {
       await addOptOut(postgres, organizationId, subject)
       console.log('done')
     },
   },
   'opt-in': {
-    does: 'take them off the list again',
+    does: 'delete the opt-out of a person or a browser',
     async run(postgres, organizationId, subject) {
       if (!(await removeOptOut(postgres, organizationId, subject))) {
-        throw new StartError('they are not on that list')
+        throw new StartError('they have no opt-out')
       }
       console.log('done')
     },
@@ -55,7 +55,7 @@ export const privacyCommands: Record<
         async run(postgres: Postgres, [whom, where]: readonly string[]) {
           const subject = readSubjectText(whom!)
           if (!subject)
-            throw new StartError(`"${whom}" is no e-mail address, no hem and no cookie id`)
+            throw new StartError(`"${whom}" must be an e-mail address, a hem or a cookie id`)
           await run(postgres, await readOrganization(postgres, where!), subject)
         },
       },
@@ -63,7 +63,7 @@ export const privacyCommands: Record<
   ),
   status: {
     takes: 'ERASURE_ID',
-    does: 'whether an erasure is complete',
+    does: 'show the status of an erasure',
     run: (postgres, [erasureId]) => showStatus(postgres, erasureId!),
   },
 }

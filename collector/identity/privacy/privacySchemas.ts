@@ -11,6 +11,8 @@ export const SubjectParameters = {
     }),
   ),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
-  cookie_id: Type.Optional(Type.String({ format: 'uuid', description: 'One browser.' })),
+  cookie_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Cookie id of one browser.' }),
+  ),
 }
 export const oneOf = 'Give exactly one of hem, email and cookie_id.'

@@ -7,10 +7,10 @@ export const Person = selectableRow({
   title: 'Profile',
   fields: personFields,
   always: personFields,
-  description: 'What is known of a person; null where nobody knows it.',
+  description: 'Profile of a person. Unknown fields are null.',
 })
 
 /** The parameter `select` of people; readPersonFields reads it. */
 export const SelectOfPerson = Type.String({
-  description: 'Comma-separated fields of a person. Default: hem and the whole profile.',
+  description: 'Comma-separated fields of a person. Default: hem and all profile fields.',
 })

@@ -66,7 +66,7 @@ function reloader(clickhouse: ClickHouse, dictionary: string, log: WarnLog): () 
         await reload(clickhouse, dictionary)
       } while (isAskedAgain)
     } catch (error) {
-      log.warn({ dictionary, error: (error as Error).message }, 'a dictionary is not reloaded')
+      log.warn({ dictionary, error: (error as Error).message }, 'a dictionary was not reloaded')
     } finally {
       isRunning = false
     }

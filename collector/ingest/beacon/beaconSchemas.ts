@@ -16,7 +16,7 @@ const WebEvent = Type.Union(
       {
         event_id: Type.String({
           format: 'uuid',
-          description: 'Sent again, the event is stored once.',
+          description: 'An event sent again with the same id is stored once.',
         }),
         event_type: Type.Literal(type),
         event_data: eventDataSchemas[type],
@@ -37,11 +37,11 @@ const Beacon = Type.Object(
     cookie_id: Type.Optional(
       Nullable(Id, {
         description:
-          'The browser, where it has no cookie of the collector. Null: as consent false.',
+          'Identifies the browser if it has no cookie of the collector. Null has the meaning of `consent: false`.',
       }),
     ),
     hem: Type.Optional(
-      hexDigest('Whose browser it is: SHA-256 of the trimmed, lower-cased e-mail address.'),
+      hexDigest('Person who uses the browser: SHA-256 of the trimmed, lower-cased e-mail address.'),
     ),
     hem_source: Type.Optional(Choice(['identify', 'form'])),
     hem_signature: Type.Optional(
@@ -49,37 +49,41 @@ const Beacon = Type.Object(
         'HMAC-SHA256 of the hem, made by the site’s server with the pixel’s identify secret.',
       ),
     ),
-    consent: Type.Optional(Type.Boolean({ description: 'False: set no cookie, keep no id.' })),
+    consent: Type.Optional(
+      Type.Boolean({ description: 'False: do not set a cookie and do not store an id.' }),
+    ),
     client_ip: Type.Optional(
       Type.String({
         description:
-          'The visitor’s address, of a back end’s beacon with a key; else it is not read.',
+          'Address of the visitor, in a beacon of a back end with a key. Otherwise ignored.',
       }),
     ),
     user_agent: Type.Optional(
       Type.String({
         description:
-          'The visitor’s User-Agent, of a back end’s beacon with a key; else it is not read. Without it the event has ' +
-          'the User-Agent of the request. HTTP libraries count as bots (`is_bot`), which figures exclude.',
+          'User-Agent of the visitor, in a beacon of a back end with a key. Otherwise ignored. Without it the event has ' +
+          'the User-Agent of the request. HTTP libraries count as bots (`is_bot`), and figures exclude bots.',
       }),
     ),
-    sent_at: Type.String({ format: 'date-time', description: 'The sender’s clock when it sent.' }),
+    sent_at: Type.String({
+      format: 'date-time',
+      description: 'Time of the sender’s clock when it sent the beacon.',
+    }),
     events: Type.Array(WebEvent, { maxItems: beaconEventsMax }),
   },
   { title: 'Beacon' },
 )
 
 const fault = {
-  path: Type.String({ description: 'JSON pointer to what is wrong.' }),
+  path: Type.String({ description: 'JSON pointer to the invalid value.' }),
   message: Type.String(),
 }
 
 const BeaconReceipt = Type.Object(
   {
-    cookie_id: Type.String({ description: 'The id that the events were stored under.' }),
+    cookie_id: Type.String({ description: 'Cookie id of the stored events.' }),
     accepted: Type.Integer({
-      description:
-        'How many members of `events` were accepted: all that were neither rejected nor ignored.',
+      description: 'Number of accepted members of `events`: those neither rejected nor ignored.',
     }),
     rejected: Type.Array(
       Type.Object({
@@ -89,18 +93,18 @@ const BeaconReceipt = Type.Object(
     ),
     hem_rejected: Type.Optional(
       Type.Object(fault, {
-        description: 'Why the hem was refused; the events count all the same.',
+        description: 'Reason why the hem was refused. The events are stored in any case.',
       }),
     ),
     vouched: Type.Optional(
       Type.Literal(true, {
-        description: 'The key was good for this pixel: `client_ip` and `user_agent` were taken.',
+        description: 'The key was valid for this pixel: `client_ip` and `user_agent` were used.',
       }),
     ),
     ignored: Type.Optional(
       Type.Integer({
         description:
-          'How many members of `events` were not stored because the project ignores their network, host or path. Absent if the project ignores no part of the beacon.',
+          'Number of members of `events` that were not stored, because the project ignores their network, host or path. Absent if the project ignores no part of the beacon.',
       }),
     ),
     ignored_by: Type.Optional(
@@ -117,24 +121,19 @@ export const describeBeacon = {
   tags: ['Ingest'],
   operationId: 'sendEvents',
   summary: 'Send a batch of events',
-  description: `At most ${beaconBytesMax / 1024} KiB, as text/plain, which spares browsers the preflight, or as application/json.
-Answered when the events are on disk. Each event is accepted, rejected with a reason, or ignored because the project
-ignores its network, host or path; the three add up to the number of events sent. A
-bad event never costs its neighbours theirs. The same event_id sent again is stored once. What the pixel's own script sends
-is shorter, and no part of this interface.
-
-A wrong \`hem_signature\`, a missing one where the pixel's setting \`require_signed_identify\` asks for it, and too many
-unsigned ones from one network address are refused: \`hem_rejected\` says so, and the events count all the same.
-
-An event may be 32 levels deep and have 5,000 members in all, none of them \`__proto__\`. Half surrogate pairs and
-U+0000 are stored as U+FFFD; integers beyond 2^53 keep their digits where any JSON may stand. \`event_data.referrer\` of
-any event is its \`referrer_url\`.
-
-A back end sends what no page sees in the same way, with the visitor's \`cookie_id\` (the site's cookie \`footfall_id\`).
-With a live key that may write in the pixel's project, in \`X-Api-Key\` and \`X-Api-Secret\`, the visitor is whom
-\`client_ip\` and \`user_agent\` tell, the pixel's allowed origins are not asked, and the answer says \`vouched\`. Without
-one, or with one that is not good for this pixel, the beacon is taken as a page's is: from the request's own address and
-\`User-Agent\`.`,
+  description: `Accepts up to ${beaconBytesMax / 1024} KiB, as application/json or as text/plain, which needs no preflight in browsers.
+Answers when the events are on disk. Each event is accepted, rejected with a reason, or ignored by the settings of the
+project. The three add up to the number of events sent. An invalid event does not affect the others. An event sent again
+with the same event_id is stored once. The script of the pixel uses a shorter format that is not part of this interface.
+\`hem_rejected\` reports a refused hem: a wrong \`hem_signature\`, a missing one if the pixel requires it
+(\`require_signed_identify\`), or too many unsigned ones from one network. The events are stored in any case.
+An event has at most 32 levels and 5,000 members, none of them \`__proto__\`. Lone surrogates and U+0000 are stored as
+U+FFFD. Integers beyond 2^53 keep their digits where any JSON is allowed. \`event_data.referrer\` of
+any event becomes its \`referrer_url\`.
+A back end sends its own events in the same way, with the visitor's \`cookie_id\` from the cookie \`footfall_id\` of
+the site. With a live key that may write in the pixel's project, in \`X-Api-Key\` and \`X-Api-Secret\`, the collector
+uses \`client_ip\` and \`user_agent\`. It does not check the allowed origins, and answers \`vouched\`. Without a key, or
+with a key that is invalid for this pixel, the collector uses the address and the \`User-Agent\` of the request.`,
   security: [{}, { key: [], secret: [] }],
   body: { content: { 'text/plain': { schema: Beacon }, 'application/json': { schema: Beacon } } },
   response: {
@@ -155,13 +154,13 @@ export const describeGif = {
   description: 'For an image in a `noscript` element.',
   querystring: Type.Object({
     pixel_id: text('The pixel.'),
-    url: text('The page; default: the Referer header.'),
-    title: text('Its title.'),
-    referrer: text('Where the visitor came from.'),
+    url: text('URL of the page. Default: the Referer header.'),
+    title: text('Title of the page.'),
+    referrer: text('Referrer of the page.'),
   }),
   response: {
     200: {
-      description: 'One transparent pixel.',
+      description: 'A transparent image of one pixel.',
       content: { 'image/gif': { schema: Type.String({ format: 'binary' }) } },
     },
   },

@@ -26,14 +26,14 @@ export async function linkRow(
   if (!(await isWithinLimit()))
     return {
       path: '/hem',
-      message: 'must wait: too many identifies without a signature from this network',
+      message: 'must wait: this network sent too many unsigned identify calls',
     }
   return rowOf(hem, source, context)
 }
 
 const wrongSignature =
   'must be the HMAC-SHA256 of the hem with the identify secret of this pixel, in hex'
-const missingSignature = 'must be given: this pixel accepts signed identifies only'
+const missingSignature = 'is required: this pixel accepts only signed identify calls'
 
 /** Whether any of a pixel's secrets made this signature; it is compared in constant time. */
 function isSignature(signature: unknown, hem: string, secrets: readonly string[]): boolean {

@@ -20,7 +20,7 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
       await perPixel?.consume(pixelId)
     } catch (refusal) {
       const seconds = Math.max(1, Math.ceil((refusal as RateLimiterRes).msBeforeNext / 1000))
-      throw new ApiError(429, 'rate_limited', 'Too many beacons: wait, then send again.', {
+      throw new ApiError(429, 'rate_limited', 'Too many beacons. Wait, then send again.', {
         headers: { 'retry-after': String(seconds) },
       })
     }

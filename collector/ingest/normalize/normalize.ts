@@ -99,9 +99,9 @@ function identified(captured: Data): Meaning | Fault {
 const pageReferrer = (referrer: unknown, settings: PixelSettings) =>
   isText(referrer) && referrer !== '' ? { referrer: withoutSecrets(referrer, settings) } : undefined
 
-const noPlayer: Fault = { path: '/path', message: 'must hold the element that plays' }
+const noPlayer: Fault = { path: '/path', message: 'must contain the element that plays' }
 
-const noElement: Fault = { path: '/path', message: 'must hold the clicked element' }
+const noElement: Fault = { path: '/path', message: 'must contain the clicked element' }
 
 /** By the types whose event may be missing: what they must hold. */
 const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
@@ -114,7 +114,7 @@ const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
   rage: noElement,
   dead: noElement,
   submit: { path: '/form', message: 'must be the submitted form' },
-  track: { path: '/name', message: 'must be a text of at least one character' },
+  track: { path: '/name', message: 'must be a string of at least one character' },
 }
 
 const isCapturedType = (type: string): type is CapturedType => Object.hasOwn(eventTypeOf, type)

@@ -50,7 +50,7 @@ export function validateEvent(event: unknown): ValidEvent | Fault {
   if (event_type === 'custom' && jsonBytes(event_data.properties) > customPropertiesBytesMax) {
     return {
       path: '/event_data/properties',
-      message: `must take at most ${customPropertiesBytesMax} bytes of JSON`,
+      message: `must be at most ${customPropertiesBytesMax} bytes of JSON`,
     }
   }
   return { event_id: event_id.toLowerCase(), event_type, event_data, sentMillis } as ValidEvent
@@ -81,7 +81,7 @@ export function findBadShape(value: unknown): Fault | null {
         continue
       const memberPath = `${path}/${key.slice(0, keyCharsShown)}`
       if (isInfinite) return { path: memberPath, message: 'must be a number below 1.8e308' }
-      if (key === '__proto__') return { path: memberPath, message: 'must not be a key' }
+      if (key === '__proto__') return { path: memberPath, message: 'must not be a field name' }
       const found = search(member, memberPath, depth + 1)
       if (found) return found
     }

@@ -104,9 +104,11 @@ const hasVersion = (ifNoneMatch: string | undefined, version: string): boolean =
 const PixelInstallation = Type.Object(
   {
     pixel_id: Id,
-    script_url: Type.String({ description: 'Follows the pixel’s settings within minutes.' }),
-    snippet: Type.String({ description: 'HTML that loads it.' }),
-    pinned_url: Type.String({ description: 'Never changes.' }),
+    script_url: Type.String({
+      description: 'URL of the script that follows the pixel’s settings within minutes.',
+    }),
+    snippet: Type.String({ description: 'HTML that loads the script.' }),
+    pinned_url: Type.String({ description: 'URL of the pinned script, which never changes.' }),
     integrity: Type.String({ description: 'For the `integrity` attribute.' }),
     pinned_snippet: Type.String({ description: 'HTML that loads the pinned script.' }),
   },
@@ -119,8 +121,8 @@ const describeScript = {
   operationId: 'getPixelScript',
   summary: 'Get the script of a pixel',
   description: `\`/p/{pixel_id}.js\` follows the pixel's settings within minutes. \`/p/{pixel_id}.{version}.js\` never
-changes, and takes an \`integrity\` attribute. \`/p/{pixel_id}.json\` answers both URLs, the integrity, and the HTML for
-either.`,
+changes, and supports an \`integrity\` attribute. \`/p/{pixel_id}.json\` returns both URLs, the integrity, and the HTML for
+each.`,
   params: Type.Object({
     file: Type.String({
       description: '{pixel_id}.js, {pixel_id}.{version}.js or {pixel_id}.json.',
@@ -128,12 +130,12 @@ either.`,
   }),
   response: {
     200: {
-      description: 'The script, or what there is to install.',
+      description: 'The script, or the data to install it.',
       content: {
         'text/javascript': { schema: Type.String() },
         'application/json': { schema: PixelInstallation },
       },
     },
-    304: Type.Null({ description: 'The script is the one that If-None-Match names.' }),
+    304: Type.Null({ description: 'The script matches If-None-Match.' }),
   },
 }

@@ -48,9 +48,9 @@ export function mapMessage(reading: Reading): MappedMessage | Fault {
   if (!isMessageType(type))
     return { path: '/type', message: `must be one of ${messageTypes.join(', ')}` }
   if (Buffer.byteLength(JSON.stringify(message)) > messageBytesMax)
-    return { path: '', message: `must take at most ${messageBytesMax} bytes of JSON` }
+    return { path: '', message: `must be at most ${messageBytesMax} bytes of JSON` }
   if (idTextOf(anonymousId) === undefined && idTextOf(userId) === undefined)
-    return { path: '/anonymousId', message: 'must be given, unless userId is' }
+    return { path: '/anonymousId', message: 'is required, unless userId is given' }
   const timestamp = timestampOf(reading)
   if (timestamp === undefined) return { path: '/timestamp', message: 'must be an ISO 8601 time' }
   if (type === 'identify' || type === 'alias') {
@@ -99,7 +99,7 @@ function timestampOf({
 
 function faultOf(type: MessageType, { event, properties, traits }: Data): Fault | undefined {
   if (type === 'track' && !(isText(event) && event !== '' && event.length <= eventNameCharsMax))
-    return { path: '/event', message: `must be a text of 1 to ${eventNameCharsMax} characters` }
+    return { path: '/event', message: `must be a string of 1 to ${eventNameCharsMax} characters` }
   if (type === 'group')
     return isAbsentOrObject(traits) ? undefined : { path: '/traits', message: 'must be an object' }
   if (!isAbsentOrObject(properties)) return { path: '/properties', message: 'must be an object' }

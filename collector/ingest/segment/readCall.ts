@@ -67,7 +67,7 @@ export function readCall(body: Buffer, type: MessageType | 'batch'): Call {
   if (type === 'batch' && !Array.isArray(batch)) throw malformed('batch must be an array.')
   const messages = messagesIn(object)
   if (messages.length > callMessagesMax)
-    throw malformed(`batch must hold at most ${callMessagesMax} messages (got ${messages.length}).`)
+    throw malformed(`batch must have at most ${callMessagesMax} messages (got ${messages.length}).`)
   return {
     writeKey,
     messages,

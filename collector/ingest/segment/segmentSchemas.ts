@@ -12,18 +12,18 @@ const members = {
   writeKey: text(
     'The id of the pixel, if basic authentication does not name it. Back ends send `PIXEL_ID:API_KEY:API_SECRET`.',
   ),
-  messageId: text('The same id sent again is stored once.'),
+  messageId: text('A message sent again with the same id is stored once.'),
   anonymousId: text(
-    'The visitor. A uuid becomes `cookie_id`; other texts become a uuid that is always the same.',
+    'Identifies the visitor. A UUID becomes `cookie_id`. Other texts become a UUID that is always the same.',
   ),
-  userId: text('The visitor, if there is no `anonymousId`.'),
-  timestamp: text('When it happened, by the clock of the sender: ISO 8601.'),
+  userId: text('Identifies the visitor if there is no `anonymousId`.'),
+  timestamp: text('Time of the message, by the clock of the sender: ISO 8601.'),
   originalTimestamp: text('Replaces `timestamp`.'),
   sentAt: text(
-    'The clock of the sender when it sent. Times of a clock that is over a minute off are corrected.',
+    'Time of the sender’s clock when it sent the message. Times are corrected if the clock is wrong by more than a minute.',
   ),
   context: object(
-    '`page`, `screen`, `locale`, `campaign`, `library`, `app` and `consent`. `ip` and `userAgent` count only with an API key in the write key.',
+    '`page`, `screen`, `locale`, `campaign`, `library`, `app` and `consent`. `ip` and `userAgent` require an API key in the write key.',
   ),
 }
 const own = {
@@ -35,7 +35,7 @@ const own = {
     'identify and alias: `email`, or `hem` with `hem_signature`. group: stored as properties.',
   ),
   groupId: text('group: the group.'),
-  previousId: text('alias: the former id, which is not stored.'),
+  previousId: text('alias: the previous id, which is not stored.'),
 }
 
 const Message = Type.Object({ ...members, ...own }, { title: 'SegmentMessage' })
@@ -66,7 +66,7 @@ const Receipt = Type.Object(
     success: Type.Literal(true),
     rejected: Type.Optional(
       Type.Array(Type.Object(itemErrorMembers(rejectedEventCodes)), {
-        description: 'The messages that were not stored, with reasons; absent if there are none.',
+        description: 'The messages that were not stored, with reasons. Absent if there are none.',
       }),
     ),
   },

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
+import type { ShipLease } from '../log/eventLog.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
-import type { ShipLease } from './shipLeases.ts'
 
 /** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
 export interface Batch {
-  /** The segment's file name. */
+  /** Names it in queries and dead letters. */
   name: string
   payloads: Buffer[]
   token: string
@@ -124,7 +124,7 @@ function* piecesOf(payloads: readonly Buffer[]): Generator<Buffer> {
 
 function requireHeld(lease: ShipLease | null): void {
   if (lease && !lease.isHeld())
-    throw new Error('the turn to ship was lost, to another collector perhaps')
+    throw new Error('the lease to ship was lost, possibly to another collector')
 }
 
 /** The prefix of the query ids of all inserts of a segment, in ClickHouse's list of running queries; of '' any insert. */

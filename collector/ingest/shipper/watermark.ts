@@ -47,6 +47,6 @@ export function keepWatermark({
     await publishWatermark(postgres, collectorId, mark)
   }
   return runEvery(publishMs, publish, (error) =>
-    log.warn({ error: error.message }, 'complete_until stands still'),
+    log.warn({ error: error.message }, 'complete_until does not advance'),
   )
 }

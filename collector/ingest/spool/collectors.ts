@@ -142,6 +142,6 @@ export async function retireCollector(postgres: Postgres, collectorId: string): 
     [collectorId],
   )
   if (rowCount === 0)
-    throw new StartError(`there is no collector ${collectorId} that has stopped a minute ago`)
+    throw new StartError(`there is no collector ${collectorId} that stopped at least a minute ago`)
   console.log('done')
 }

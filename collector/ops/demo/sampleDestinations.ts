@@ -80,7 +80,7 @@ export async function storeSampleDestinations(
         outcomeOf(
           hem,
           'duplicated',
-          'The destination cannot tell it from another record of this run, which was sent.',
+          'The destination cannot distinguish it from another record of this run, which was sent.',
           null,
         ),
       ),

@@ -115,7 +115,7 @@ async function examineCollectors(pool: Postgres): Promise<Finding[]> {
     if (silent_ms > silentMsMax)
       return found(
         `${name} has not reported for ${duration(silent_ms)}`,
-        'start it again. If the machine is lost, ship the rest of its disk (npx footfall spool ship DIR), then run npx footfall collectors retire; complete_until waits for it',
+        'start it again. If the machine is lost, ship the rest of its disk (npx footfall spool ship DIR). Then run npx footfall collectors retire; complete_until waits for it',
       )
     const isBehind = behind_ms > silentMsMax
     return found(

@@ -64,7 +64,7 @@ async function isKeptByOperator(
   })
   if (found) return true
   throw new StartError(
-    `the login of CLICKHOUSE_URL cannot write the named collection ${collection}, which dictionaries use: GRANT NAMED COLLECTION ADMIN ON ${collection}, or define it in the server's configuration`,
+    `the login of CLICKHOUSE_URL cannot write the named collection ${collection}, which dictionaries use. Run GRANT NAMED COLLECTION ADMIN ON ${collection}, or define it in the server's configuration`,
   )
 }
 

@@ -60,62 +60,11 @@ export async function startJobs({
   await boss.start()
   await declareQueues(boss, queues)
 
-  const workers = new Map<string, string[]>()
-  const timers = new Set<NodeJS.Timeout>()
-  let isStopping = false
-  const send = async (queue: string, key: string | null, startAfter = 0) => {
-    const one = { group: groupOf(key), ...(key !== null && { singletonKey: key }) }
-    await boss.send(queue, null, { ...one, startAfter })
-    if (startAfter === 0) notify(queue)
-  }
-  const notify = (queue: string) => {
-    for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
-  }
-  const again = async (queue: string, key: string | null, seconds: number) => {
-    if (seconds === 0) return send(queue, key)
-    const timer = setTimeout(() => {
-      timers.delete(timer)
-      send(queue, key).catch((error: Error) => warn({ error: error.message }, 'background jobs'))
-    }, seconds * 1000)
-    timers.add(timer)
-  }
-  for (const queue of queues) {
-    const run = async ({
-      singletonKey,
-      signal,
-      retryCount,
-      retryLimit,
-    }: Pick<JobWithMetadata, 'singletonKey' | 'signal' | 'retryCount' | 'retryLimit'>) => {
-      const isLastTry = retryCount >= retryLimit
-      const more = await queue.run({ key: singletonKey, isLastTry, signal, send })
-      if (more && !isStopping) await again(queue.name, singletonKey, more.againInSeconds)
-    }
-    const options = {
-      pollingIntervalSeconds: pollSeconds,
-      includeMetadata: true,
-      groupConcurrency: 1,
-    } as const
-    const work = () =>
-      boss.work(queue.name, options, async ([job]) => {
-        try {
-          await run(job!)
-        } catch (error) {
-          warn(
-            { queue: queue.name, error: (error as Error).message },
-            'a job failed and will be retried',
-          )
-          if (!isUnavailable(error)) throw error
-          // Not its fault: another job of that key takes its place, with all its tries.
-          await send(queue.name, job!.singletonKey, awaySeconds)
-        }
-      })
-    workers.set(queue.name, await Promise.all(Array.from({ length: queue.concurrency ?? 1 }, work)))
-  }
-
+  const runner = await runQueues(boss, queues, warn)
   const wake = async (name: string) => {
     const queue = queues.find((each) => each.name === name)
-    if (queue?.schedule) await send(name, null)
-    else if (queue) notify(name)
+    if (queue?.schedule) await runner.send(name, null)
+    else if (queue) runner.notify(name)
   }
   const listening = await listenNotify({
     url: postgresUrl,
@@ -140,18 +89,90 @@ export async function startJobs({
       ])
     },
     async stop() {
-      isStopping = true
+      const stopping = runner.stop()
       await listening.close()
+      await stopping
+      await boss.stop({ graceful: false, close: false })
+    },
+  }
+}
+
+interface QueueRunner {
+  /** Adds a job of that key, to run at once or after so many seconds. */
+  send(queue: string, key: string | null, startAfter?: number): Promise<void>
+  /** Has the workers of a queue look for jobs now. */
+  notify(queue: string): void
+  /** Begins no job any more, and waits up to five seconds for those that run. */
+  stop(): Promise<void>
+}
+
+/** Starts the workers of all queues in this process. */
+async function runQueues(
+  boss: PgBoss,
+  queues: readonly Queue[],
+  warn: WarnLog['warn'],
+): Promise<QueueRunner> {
+  const workers = new Map<string, string[]>()
+  const timers = new Set<NodeJS.Timeout>()
+  let isStopping = false
+  const notify = (queue: string) => {
+    for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
+  }
+  const send = async (queue: string, key: string | null, startAfter = 0) => {
+    const one = { group: groupOf(key), ...(key !== null && { singletonKey: key }) }
+    await boss.send(queue, null, { ...one, startAfter })
+    if (startAfter === 0) notify(queue)
+  }
+  const sendAgain = async (queue: string, key: string | null, seconds: number) => {
+    if (seconds === 0) return send(queue, key)
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      send(queue, key).catch((error: Error) => warn({ error: error.message }, 'background jobs'))
+    }, seconds * 1000)
+    timers.add(timer)
+  }
+  const run = async (queue: Queue, job: RunningJob) => {
+    const { singletonKey, signal, retryCount, retryLimit } = job
+    const isLastTry = retryCount >= retryLimit
+    try {
+      const more = await queue.run({ key: singletonKey, isLastTry, signal, send })
+      if (more && !isStopping) await sendAgain(queue.name, singletonKey, more.againInSeconds)
+    } catch (error) {
+      warn(
+        { queue: queue.name, error: (error as Error).message },
+        'a job failed and will be retried',
+      )
+      if (!isUnavailable(error)) throw error
+      // The job is not at fault: another of that key takes its place, with all its tries.
+      await send(queue.name, singletonKey, awaySeconds)
+    }
+  }
+  for (const queue of queues) {
+    const work = () => boss.work(queue.name, workOptions, async ([job]) => run(queue, job!))
+    workers.set(queue.name, await Promise.all(Array.from({ length: queue.concurrency ?? 1 }, work)))
+  }
+  return {
+    send,
+    notify,
+    async stop() {
+      isStopping = true
       for (const timer of timers) clearTimeout(timer)
       const ending = queues.map(({ name }) => boss.offWork(name, { wait: true }))
       await Promise.race([
         Promise.allSettled(ending),
         new Promise((resolve) => setTimeout(resolve, stopTimeoutMs)),
       ])
-      await boss.stop({ graceful: false, close: false })
     },
   }
 }
+
+type RunningJob = Pick<JobWithMetadata, 'singletonKey' | 'signal' | 'retryCount' | 'retryLimit'>
+
+const workOptions = {
+  pollingIntervalSeconds: pollSeconds,
+  includeMetadata: true,
+  groupConcurrency: 1,
+} as const
 
 /** pg-boss on the pool's connections, in its schema `pgboss`, which the first start makes. */
 export const openBoss = (

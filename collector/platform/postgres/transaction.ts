@@ -58,5 +58,5 @@ async function inSavepoint<T>(
 
 const toParentDeleted = (error: unknown): unknown =>
   (error as { code?: unknown }).code === foreignKeyViolation
-    ? new ParentDeleted('The parent object was just deleted.', { cause: error })
+    ? new ParentDeleted('Another request deleted the parent object.', { cause: error })
     : error

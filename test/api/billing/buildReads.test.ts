@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { Charge } from '../../../collector/billing/billing.ts'
 import type { BuildPart, KeySpan } from '../../../collector/billing/buildPart.ts'
+import type { Charge } from '../../../collector/billing/charge.ts'
 import {
   dayMs,
   differences,

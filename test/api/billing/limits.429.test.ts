@@ -90,7 +90,7 @@ test('request_too_large: this request alone is above the limit, and no time is t
     status: 429,
     error: 'platform_cap_exceeded',
     kind: 'request_too_large',
-    message: expect.stringContaining('send a smaller one'),
+    message: expect.stringContaining('Send a smaller one'),
     meter: 'events',
     period: 'day',
     limit_records: 10,

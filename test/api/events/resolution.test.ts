@@ -56,8 +56,8 @@ test('each link of a browser says why it counts or does not; of one never seen h
   const told = await linksOf(event)
   expect(told).toMatchObject({ matched: true, hem: ann })
   expect(told.links.map(({ hem, reason }) => [hem, reason])).toEqual([
-    [ann, expect.stringMatching(/^It counts/)],
-    [dan, expect.stringMatching(/^Less sure/)],
+    [ann, expect.stringMatching(/^Used:/)],
+    [dan, expect.stringMatching(/^Lower confidence/)],
     [cid, expect.stringMatching(/^After links that your site’s server signed/)],
     [bob, expect.stringMatching(/^After links that your site’s server signed/)],
   ])

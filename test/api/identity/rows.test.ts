@@ -65,12 +65,12 @@ describe('columns', () => {
 
   test.each([
     ['a mapped column that is not there', ['--map', 'nope=hem'], 'there is no column "nope"'],
+    ['a mapping to no field', ['--map', 'first_name=shoe_size'], 'must begin with column=field'],
     [
-      'a mapping to no field',
-      ['--map', 'first_name=shoe_size'],
-      'does not begin with column=field',
+      'two columns for one field',
+      ['--map', 'last_name=first_name'],
+      'two columns map to first_name',
     ],
-    ['two columns for one field', ['--map', 'last_name=first_name'], 'two columns give first_name'],
     ['no column of hems or addresses', ['--map', 'hem=maid'], 'no column gives hem or email'],
   ])('%s is said before anything is loaded', async (_, args, message) => {
     const path = store.write('columns.csv', `hem,first_name,last_name\n${ann},Ann,A\n`)
@@ -83,22 +83,26 @@ test.each([
   [
     'an unknown target',
     ['x.csv', '--into', 'people'],
-    '--into is one of profiles, links, companies, networks',
+    '--into must be one of profiles, links, companies, networks',
   ],
-  ['an unknown format', ['x.csv', '--format', 'xml'], '--format is one of csv, ndjson, parquet'],
+  [
+    'an unknown format',
+    ['x.csv', '--format', 'xml'],
+    '--format must be one of csv, ndjson, parquet',
+  ],
   ['an unknown option', ['x.csv', '--quick'], "Unknown option '--quick'"],
-  ['no file', [], 'which FILE?'],
+  ['no file', [], 'FILE is required'],
   ['a file that is not there', ['nowhere.csv'], 'nowhere.csv cannot be read: ENOENT'],
   ['a name that tells no format', ['stores.json.bak'], 'cannot be read'],
   [
     'an organization for what everybody sees',
     ['x.csv', '--organization', everybody],
-    'is for links',
+    'requires --into links',
   ],
   [
     'an organization that is none',
     ['x.csv', '--into', 'links', '--organization', 'acme'],
-    'is a uuid',
+    'must be a UUID',
   ],
 ])('%s is said in one line', async (_, args, message) => {
   const stderr = await refused(...args)
@@ -142,7 +146,7 @@ describe('rows that cannot be taken', () => {
         [7, '3 fields instead of 7'],
         [8, 'company_industry: "Basket weaving" is not in the field’s list'],
         [9, 'is_donor: "maybe" is not true or false'],
-        [10, 'something follows a closed quote'],
+        [10, 'a closed quote must be followed by a separator or the line end'],
         [11, 'email_verified_at: "never" is not a time'],
         [12, 'age: "1e400" is not a whole number'],
         [13, 'email: "not an address" is not an address'],

@@ -459,7 +459,7 @@ test('a __proto__ key is found however it is written', async () => {
     const body = JSON.stringify(beaconOf(service, [event])).replace('place', key)
     const { rejected } = await receiptOf(await postBeacon(service.url, body))
     expect(rejected, key).toMatchObject([
-      { path: '/properties/__proto__', message: 'must not be a key' },
+      { path: '/properties/__proto__', message: 'must not be a field name' },
     ])
   }
 })

@@ -131,7 +131,7 @@ test('a pixel that requires a signature refuses identifies and forms without one
   const hem = anybody()
   const fault = {
     path: '/hem_signature',
-    message: expect.stringContaining('signed identifies only'),
+    message: expect.stringContaining('only signed identify calls'),
   }
   for (const more of [{}, { hem_source: 'form' }, { hem_signature: null }]) {
     const cookie_id = randomUUID()

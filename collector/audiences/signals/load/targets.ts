@@ -56,7 +56,7 @@ function subjectValues(rawOf: RawOf): Value[] {
       wrong: {
         when: `(${isOfCompany} AND (${hem} != '' OR ${email} != ''))`,
         reason:
-          "'company_domain: stands beside hem or email; a signal is of a person or of a company'",
+          "'company_domain: cannot be combined with hem or email, because a signal belongs to a person or to a company'",
       },
     },
     {

@@ -4714,7 +4714,7 @@ class Operations:
         return self._call("GET /api/v2/events charged", params)
 
     def estimate_event_scan(self, **params: Unpack[EstimateEventScanParams]) -> EstimateEventScanAnswer:
-        """Estimate what a page of events reads, not billed."""
+        """Estimate the cost of reading a page of events, not billed."""
         return self._call("GET /api/v1/events/scan_estimate", params)
 
     def count_events_v1(self, **params: Unpack[CountEventsV1Params]) -> CountEventsV1Answer:
@@ -4778,7 +4778,7 @@ class Operations:
         return self._call("GET /api/v1/analytics/live", params)
 
     def get_analytics_funnel(self, **params: Unpack[GetAnalyticsFunnelParams]) -> GetAnalyticsFunnelAnswer:
-        """Get a funnel: how many visitors took its steps in order, not billed."""
+        """Get a funnel: visitors that took its steps in order, not billed."""
         return self._call("POST /api/v1/analytics/funnel", params)
 
     def get_analytics_retention(self, **params: Unpack[GetAnalyticsRetentionParams]) -> GetAnalyticsRetentionAnswer:
@@ -4850,7 +4850,7 @@ class Operations:
         return self._call("POST /api/v1/audiences/sample", params)
 
     def get_audience_status(self, **params: Unpack[GetAudienceStatusParams]) -> AudienceStatus:
-        """Get the status of an audience’s build."""
+        """Get the build status of an audience."""
         return self._call("GET /api/v1/audiences/{audience_id}/status", params)
 
     def list_audience_records(self, **params: Unpack[ListAudienceRecordsParams]) -> AudienceRecordPage:
@@ -4862,19 +4862,19 @@ class Operations:
         return self._call("GET /api/v1/audiences/{audience_id}/builds", params)
 
     def list_audience_changes(self, **params: Unpack[ListAudienceChangesParams]) -> AudienceChangesPage:
-        """List who entered and left an audience."""
+        """List the changes of an audience."""
         return self._call("GET /api/v1/audiences/{audience_id}/builds/{build_id}/changes charged", params)
 
     def explain_audience(self, **params: Unpack[ExplainAudienceParams]) -> AudienceExplanation:
-        """Explain why a person is in an audience or not."""
+        """Explain a membership."""
         return self._call("GET /api/v1/audiences/{audience_id}/explain charged", params)
 
     def get_audience_usage(self, **params: Unpack[GetAudienceUsageParams]) -> GetAudienceUsageAnswer:
-        """Get the usage of audiences by project."""
+        """List the usage of audiences by project."""
         return self._call("GET /api/v1/audiences/linkage-usage", params)
 
     def download_audience(self, **params: Unpack[DownloadAudienceParams]) -> AudienceDownload:
-        """Download an audience as files."""
+        """Download an audience."""
         return self._call("GET /api/v1/audiences/{audience_id}/download charged", params)
 
     def get_audience_file(self, **params: Unpack[GetAudienceFileParams]) -> str:
@@ -4890,7 +4890,7 @@ class Operations:
         return self._call("GET /api/v1/audiences/templates", params)
 
     def look_up_intent(self, **params: Unpack[LookUpIntentParams]) -> Union[LookUpIntentAnswer, DryRunResult]:
-        """Look up the intent of up to 10,000 people."""
+        """Look up the intent of people."""
         return self._call("POST /api/v1/intent/batch charged", params)
 
     def find_people_by_topic(self, **params: Unpack[FindPeopleByTopicParams]) -> Union[FindPeopleByTopicAnswer, DryRunResult]:
@@ -4926,19 +4926,19 @@ class Operations:
         return self._call("POST /api/v1/intent/companies/multi/preview", params)
 
     def get_intent_daily_stats(self, **params: Unpack[GetIntentDailyStatsParams]) -> GetIntentDailyStatsAnswer:
-        """Get intent signals by day."""
+        """List intent signals by day."""
         return self._call("GET /api/v1/stats/tables/intent-daily-stats", params)
 
     def get_intent_daily_topic_stats(self, **params: Unpack[GetIntentDailyTopicStatsParams]) -> GetIntentDailyTopicStatsAnswer:
-        """Get intent signals by day and topic."""
+        """List intent signals by day and topic."""
         return self._call("GET /api/v1/stats/tables/intent-daily-per-topic-stats", params)
 
     def get_intent_rules(self, **params: Unpack[GetIntentRulesParams]) -> IntentRules:
-        """Get the rules of own events."""
+        """Get the intent rules."""
         return self._call("GET /api/v1/intent/rules", params)
 
     def set_intent_rules(self, **params: Unpack[SetIntentRulesParams]) -> IntentRules:
-        """Set all rules of own events."""
+        """Replace the intent rules."""
         return self._call("PUT /api/v1/intent/rules", params)
 
     def get_usage(self, **params: Unpack[GetUsageParams]) -> GetUsageAnswer:
@@ -4974,7 +4974,7 @@ class Operations:
         return self._call("GET /api/v1/billing/prices", params)
 
     def list_requests(self, **params: Unpack[ListRequestsParams]) -> ListRequestsAnswer:
-        """List the requests of the API, with their charges."""
+        """List API requests with their charges."""
         return self._call("GET /api/v1/requests", params)
 
     def list_fields(self, **params: Unpack[ListFieldsParams]) -> ListFieldsAnswer:
@@ -4990,7 +4990,7 @@ class Operations:
         return self._call("GET /api/v1/taxonomy", params)
 
     def get_taxonomy(self, **params: Unpack[GetTaxonomyParams]) -> TaxonomyWithValues:
-        """Get a taxonomy with its values."""
+        """Get a taxonomy."""
         return self._call("GET /api/v1/taxonomy/{name}", params)
 
     def get_organization(self, **params: Unpack[GetOrganizationParams]) -> GetOrganizationAnswer:
@@ -5002,7 +5002,7 @@ class Operations:
         return self._call("PUT /api/v1/organization", params)
 
     def delete_organization(self, **params: Unpack[DeleteOrganizationParams]) -> DeleteOrganizationAnswer:
-        """Delete the organization and everything in it."""
+        """Delete the organization."""
         return self._call("DELETE /api/v1/organization", params)
 
     def invite_member(self, **params: Unpack[InviteMemberParams]) -> InviteMemberAnswer:
@@ -5018,7 +5018,7 @@ class Operations:
         return self._call("GET /api/v1/organization/user/retrieve/{member_id}", params)
 
     def update_member(self, **params: Unpack[UpdateMemberParams]) -> UpdateMemberAnswer:
-        """Update a member, or renew their invitation."""
+        """Update a member."""
         return self._call("PUT /api/v1/organization/user/update", params)
 
     def remove_member(self, **params: Unpack[RemoveMemberParams]) -> RemoveMemberAnswer:
@@ -5062,7 +5062,7 @@ class Operations:
         return self._call("GET /api/v1/project/user/retrieve/{member_id}", params)
 
     def update_project_member(self, **params: Unpack[UpdateProjectMemberParams]) -> UpdateProjectMemberAnswer:
-        """Update the role of a member in a project."""
+        """Update the role of a project member."""
         return self._call("PUT /api/v1/project/user/update", params)
 
     def remove_project_member(self, **params: Unpack[RemoveProjectMemberParams]) -> RemoveProjectMemberAnswer:
@@ -5094,7 +5094,7 @@ class Operations:
         return self._call("GET /api/v1/pixel/activity/{pixel_id}", params)
 
     def get_identify_secrets(self, **params: Unpack[GetIdentifySecretsParams]) -> GetIdentifySecretsAnswer:
-        """Get the identify secrets of a pixel."""
+        """List the identify secrets of a pixel."""
         return self._call("GET /api/v1/pixel/identify-secrets/{pixel_id}", params)
 
     def rotate_identify_secret(self, **params: Unpack[RotateIdentifySecretParams]) -> RotateIdentifySecretAnswer:
@@ -5106,7 +5106,7 @@ class Operations:
         return self._call("POST /api/v1/pixel/identify-secrets/retire", params)
 
     def who_am_i(self, **params: Unpack[WhoAmIParams]) -> Whoami:
-        """Get the caller and their projects."""
+        """Get the caller."""
         return self._call("GET /api/v1/whoami", params)
 
     def erase_subject(self, **params: Unpack[EraseSubjectParams]) -> EraseSubjectAnswer:
@@ -5138,7 +5138,7 @@ class Operations:
         return self._call("DELETE /api/v1/privacy/opt-outs", params)
 
     def list_lists(self, **params: Unpack[ListListsParams]) -> ListListsAnswer:
-        """List lists, newest first."""
+        """List lists."""
         return self._call("GET /api/v1/lists", params)
 
     def create_list(self, **params: Unpack[CreateListParams]) -> CreateListAnswer:
@@ -5166,7 +5166,7 @@ class Operations:
         return self._call("GET /api/v1/lists/{list_id}/imports/{import_id}", params)
 
     def list_rejected_lines(self, **params: Unpack[ListRejectedLinesParams]) -> ListRejectedLinesAnswer:
-        """List the lines that an import rejected."""
+        """List the rejected lines of an import."""
         return self._call("GET /api/v1/lists/{list_id}/imports/{import_id}/rejected", params)
 
     def remove_list_items(self, **params: Unpack[RemoveListItemsParams]) -> RemoveListItemsAnswer:
@@ -5178,7 +5178,7 @@ class Operations:
         return self._call("POST /api/v1/lists/{list_id}/items?project_id&column", params)
 
     def list_campaigns(self, **params: Unpack[ListCampaignsParams]) -> ListCampaignsAnswer:
-        """List campaigns, newest first."""
+        """List campaigns."""
         return self._call("GET /api/v1/campaigns", params)
 
     def create_campaign(self, **params: Unpack[CreateCampaignParams]) -> CreateCampaignAnswer:
@@ -5198,7 +5198,7 @@ class Operations:
         return self._call("GET /api/v1/campaigns/{campaign_id}/performance", params)
 
     def get_performance_summary(self, **params: Unpack[GetPerformanceSummaryParams]) -> GetPerformanceSummaryAnswer:
-        """Get the performance of the campaigns of a project."""
+        """List the performance of campaigns."""
         return self._call("GET /api/v1/campaigns/performance-summary", params)
 
     def get_campaign_budget_status(self, **params: Unpack[GetCampaignBudgetStatusParams]) -> BudgetStatus:
@@ -5206,7 +5206,7 @@ class Operations:
         return self._call("GET /api/v1/campaigns/{campaign_id}/budget-status", params)
 
     def get_budget_summary(self, **params: Unpack[GetBudgetSummaryParams]) -> GetBudgetSummaryAnswer:
-        """Get the budget status of the campaigns of a project."""
+        """List the budget status of campaigns."""
         return self._call("GET /api/v1/campaigns/budget-summary", params)
 
     def create_webhook(self, **params: Unpack[CreateWebhookParams]) -> CreateWebhookAnswer:
@@ -5230,11 +5230,11 @@ class Operations:
         return self._call("DELETE /api/v1/webhooks/{webhook_id}?project_id", params)
 
     def rotate_webhook_secret(self, **params: Unpack[RotateWebhookSecretParams]) -> RotateWebhookSecretAnswer:
-        """Rotate a webhook’s secret."""
+        """Rotate the secret of a webhook."""
         return self._call("POST /api/v1/webhooks/{webhook_id}/secret/rotate?project_id", params)
 
     def list_webhook_deliveries(self, **params: Unpack[ListWebhookDeliveriesParams]) -> ListWebhookDeliveriesAnswer:
-        """List a webhook’s deliveries."""
+        """List the deliveries of a webhook."""
         return self._call("GET /api/v1/webhooks/{webhook_id}/deliveries", params)
 
     def test_webhook(self, **params: Unpack[TestWebhookParams]) -> TestWebhookAnswer:
@@ -5274,7 +5274,7 @@ class Operations:
         return self._call("POST /api/v1/integrations/{integration_id}/check?project_id", params)
 
     def check_integration_by_get(self, **params: Unpack[CheckIntegrationByGetParams]) -> CheckIntegrationByGetAnswer:
-        """Check an integration by GET."""
+        """Check an integration (GET)."""
         return self._call("GET /api/v1/integrations/{integration_id}/check", params)
 
     def create_export(self, **params: Unpack[CreateExportParams]) -> CreateExportAnswer:
@@ -5310,11 +5310,11 @@ class Operations:
         return self._call("GET /api/v1/exports/{export_id}/runs/{run_id}", params)
 
     def list_export_failures(self, **params: Unpack[ListExportFailuresParams]) -> ListExportFailuresAnswer:
-        """List the records of a run that failed."""
+        """List the failed records of a run."""
         return self._call("GET /api/v1/exports/{export_id}/runs/{run_id}/failures", params)
 
     def retry_export_run(self, **params: Unpack[RetryExportRunParams]) -> RetryExportRunAnswer:
-        """Retry the records of a run that failed."""
+        """Retry the failed records of a run."""
         return self._call("POST /api/v1/exports/{export_id}/runs/{run_id}/retry?project_id", params)
 
     def cancel_export_run(self, **params: Unpack[CancelExportRunParams]) -> CancelExportRunAnswer:

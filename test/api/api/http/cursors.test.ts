@@ -143,7 +143,7 @@ const refused = {
   body: expect.objectContaining({
     error: 'invalid_parameter',
     parameter: 'cursor',
-    message: expect.stringContaining('is not a next_cursor of this list'),
+    message: expect.stringContaining('must be a next_cursor of this list'),
   }),
 }
 

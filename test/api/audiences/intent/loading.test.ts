@@ -180,8 +180,8 @@ test('operators load topics of their own, beside those that there are or in thei
 })
 
 test.each([
-  [['load', '--into', 'profiles', 'x.csv'], '--into is one of signals, topics'],
-  [['load'], 'which FILE?'],
+  [['load', '--into', 'profiles', 'x.csv'], '--into must be one of signals, topics'],
+  [['load'], 'FILE is required'],
 ])('%j is refused in one line', async (args, message) => {
   const { code, stderr } = await store.intent(args)
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })

@@ -246,7 +246,7 @@ test.each([
   [{ topic: topics[0], filter: 'email:eq:a@b.example' }, 'filter', 'masked'],
   [{ topic: topics[0], filter: 'hem:like:a%' }, 'filter', 'masked'],
   [{ topic: topics[0], filter: 'last_name:eq:Li' }, 'filter', 'masked'],
-  [{ topic: topics[0], filter: 'page_url:eq:/x' }, 'filter', 'not of a person'],
+  [{ topic: topics[0], filter: 'page_url:eq:/x' }, 'filter', 'not a field of a person'],
   [{ topic: topics[0], select: 'nothing' }, 'select', '"nothing"'],
   [{ topic: topics[0], cursor: 'AAAA' }, 'cursor', ''],
   [{ topic: topics[0], other: 1 }, 'other', ''],

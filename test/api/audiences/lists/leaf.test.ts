@@ -155,7 +155,7 @@ test('a list that an audience uses is not deleted; a build that names one which 
   await audiences.postgres.query('DELETE FROM audience_lists WHERE audience_id = $1', [audienceId])
   await deletion()
   await expect(buildNow(audiences, rows[0]!.build_id)).rejects.toThrow(
-    `The list ${listId}, which the definition names`,
+    `The list ${listId} in the definition was deleted`,
   )
 })
 

@@ -316,7 +316,7 @@ describe('POST /api/v1/lists', () => {
     request.destroy()
     await waitFor('the upload to be gone', () => readdirSync(uploads).length === 0)
     await waitFor('the log', () =>
-      tenants.service.output().includes('an upload to a list broke off'),
+      tenants.service.output().includes('an upload to a list was interrupted'),
     )
     expect(
       (await ask(`${lists}?limit=200`)).body.lists.map((list: any) => list.name),

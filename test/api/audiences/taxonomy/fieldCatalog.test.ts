@@ -47,7 +47,7 @@ test('one field is found by its name, with the values it may hold', async () => 
       nullable: true,
       tier: 'resolution_full_profile',
       group: 'contact',
-      description: 'How high the position is.',
+      description: 'Seniority of the position.',
       groupable: false,
       values: expect.arrayContaining(['owner', 'director']),
     },

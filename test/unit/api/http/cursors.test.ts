@@ -7,7 +7,7 @@ const key = randomBytes(32)
 const list = openCursors(key)('list')
 const refused = expect.objectContaining({
   status: 400,
-  message: expect.stringContaining('is not a next_cursor of this list'),
+  message: expect.stringContaining('must be a next_cursor of this list'),
   extra: { body: { parameter: 'cursor' } },
 })
 

@@ -43,9 +43,9 @@ test('any text is a mapping to fields that there are, or is refused in one line'
 })
 
 test.each([
-  ['age', 'does not begin with column=field'],
-  ['x=shoe_size', 'does not begin with column=field'],
-  ['=age', 'does not begin with column=field'],
+  ['age', 'must begin with column=field'],
+  ['x=shoe_size', 'must begin with column=field'],
+  ['=age', 'must begin with column=field'],
   ['x=age,', null],
   ['x=age,x=hem', 'the column "x" is there twice'],
 ])('"%s"', (text, message) => {
@@ -69,7 +69,7 @@ test('columns are chosen by the mapping, then by their names; every field has on
         try {
           chosen = chooseColumns(present, { mapping, fields, ignoreUnknown: true })
         } catch (error) {
-          expect((error as Error).message).toMatch(/there is no column|two columns give/)
+          expect((error as Error).message).toMatch(/there is no column|two columns map to/)
           return
         }
         for (const { column, field } of chosen) {

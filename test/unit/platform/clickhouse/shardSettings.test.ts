@@ -16,7 +16,7 @@ test('settings that cannot be are told', () => {
   for (const [env, said] of [
     [{ CLICKHOUSE_SHARDS: `${a},${b}` }, 'CLICKHOUSE_SHARDS needs CLICKHOUSE_CLUSTER'],
     [{ CLICKHOUSE_CLUSTER: 'main' }, 'CLICKHOUSE_CLUSTER needs CLICKHOUSE_SHARDS'],
-    [{ CLICKHOUSE_URL: a, CLICKHOUSE_SHARDS: b }, 'leave one out'],
+    [{ CLICKHOUSE_URL: a, CLICKHOUSE_SHARDS: b }, 'remove one'],
     [{ CLICKHOUSE_SHARDS: `${a},${a}`, CLICKHOUSE_CLUSTER: 'main' }, 'names a server twice'],
     [{ CLICKHOUSE_SHARDS: `${a},secret`, CLICKHOUSE_CLUSTER: 'main' }, 'must be addresses'],
     [{ CLICKHOUSE_SHARDS: `${a}|`, CLICKHOUSE_CLUSTER: 'main' }, 'must be addresses'],

@@ -1,0 +1,174 @@
+import { ClientDisconnected } from '../api/http/errors.ts'
+import type { Asked, Caller, Repeated, Window } from './admission.ts'
+import { type BuildPart, keysOf } from './buildPart.ts'
+import type { Ledger, LedgerCharge } from './ledger.ts'
+import type { Meter } from './meters.ts'
+import { defaultPrices } from './prices.ts'
+import { type Refusal, refusalError } from './refusals.ts'
+
+/** What an answer has, besides the number of its records. */
+export interface Answered {
+  /** Where only the rows tell it; default: what `admit` was asked for. */
+  meter?: Meter
+  window?: Window
+  /**
+   * Of a request with Idempotency-Key: what tells each record from all others, in the order of the answer, 64 bits as
+   * a decimal number with its sign. Without it a repeat is charged anew. What was charged is kept for 24 hours, with 8
+   * bytes a record: 80 KB for 10,000 events or items of a batch, 400 KB for 50,000 visitors, the most there are.
+   */
+  hashes?: readonly string[]
+}
+
+/** What a request will cost, from before its work until its answer has gone. */
+export interface Charge {
+  /** Whether it came with an Idempotency-Key, or is of a build: `settle` is to be told the hashes of the records. */
+  readonly isRepeatable: boolean
+  /** What it repeats; null when nothing. */
+  readonly repeats: Repeated | null
+  /**
+   * Charges what is about to be delivered, and returns how many records that were: fewer for a repeat, none with a
+   * test key. Throws like `admit`: it is here that budgets and limits are exact. To be called last before the answer
+   * begins.
+   */
+  settle(records: number, answered?: Answered): Promise<number>
+  /**
+   * Passes the rows of the answer on. They are to be asked for one piece after the other, each when the one before has
+   * gone to the socket: when they end in an error that is not the caller's doing, the records that never got there are
+   * refunded. A caller who let a piece wait is one who broke off.
+   */
+  deliver(rows: AsyncIterable<Delivery>): AsyncIterable<Buffer>
+  /** Refunds what was charged, less the records that were handed over, unless a repeat has had it meanwhile. Never rejects. */
+  refund(handed?: number): Promise<void>
+}
+
+/** A piece of an answer. */
+export interface Delivery {
+  readonly bytes: Buffer
+  /** How many records end in it. */
+  readonly records: number
+}
+
+/** An admitted request. */
+export interface Admitted {
+  caller: Caller
+  asked: Asked
+  build: BuildPart | undefined
+  idempotency: string | null
+  repeats: Repeated | null
+  signal: AbortSignal | undefined
+}
+
+/** What a charge is written with. */
+export interface ChargeDeps {
+  ledger: Ledger
+  /** Charges a response, at once or when what other builds of its audience were charged for is known. */
+  write(
+    charge: LedgerCharge,
+    build: BuildPart | undefined,
+  ): Promise<{ charged: number; refusal: Refusal | null }>
+  now: () => number
+  readerPatienceMs: number
+}
+
+/** Opens the charge of an admitted request: nothing is written before `settle`. */
+export function openCharge(
+  { ledger, write, now, readerPatienceMs }: ChargeDeps,
+  { caller, asked, build, idempotency, repeats, signal }: Admitted,
+): Charge {
+  let settled: LedgerCharge | null = null
+  let refunded = Promise.resolve()
+  const refund = (handed = 0) => {
+    if (settled) refunded = ledger.refund({ ...settled, handed }, new Date(now()))
+    settled = null
+    return refunded
+  }
+  return {
+    isRepeatable: idempotency !== null || build !== undefined,
+    repeats,
+    async settle(records, answered = {}) {
+      const { meter = asked.meter } = answered
+      if (signal?.aborted) throw callerGone()
+      if (records === 0) return 0
+      const atMs = now()
+      const ledgerCharge = chargeOf(
+        caller,
+        { ...asked, meter },
+        { records, atMs, idempotency, build, answered },
+      )
+      const { charged, refusal } = await write(ledgerCharge, build)
+      if (refusal) throw refusalError(refusal, { ...asked, meter, atMs })
+      settled = ledgerCharge
+      if (!signal?.aborted) return charged
+      await refund()
+      throw callerGone()
+    },
+    async *deliver(rows) {
+      let handed = 0
+      let longestWaitMs = 0
+      try {
+        for await (const { bytes, records } of rows) {
+          const givenAt = performance.now()
+          yield bytes
+          handed += records
+          longestWaitMs = Math.max(longestWaitMs, performance.now() - givenAt)
+        }
+      } catch (error) {
+        // Do not wait for the refund: the answer must break off now.
+        if (!signal?.aborted && longestWaitMs < readerPatienceMs) void refund(handed)
+        throw error
+      }
+    },
+    refund,
+  }
+}
+
+const callerGone = () => new ClientDisconnected('the client disconnected')
+
+/** The charge of a test key: nothing. */
+export const freeCharge: Charge = {
+  isRepeatable: false,
+  repeats: null,
+  settle: async () => 0,
+  async *deliver(rows) {
+    for await (const { bytes } of rows) yield bytes
+  },
+  refund: async () => {},
+}
+
+function chargeOf(
+  { requestId, callerId }: Caller,
+  { organizationId, projectId, isProjectKey, meter }: Asked,
+  {
+    records,
+    atMs,
+    idempotency,
+    build,
+    answered: { window, hashes },
+  }: {
+    records: number
+    atMs: number
+    idempotency: string | null
+    build: BuildPart | undefined
+    answered: Answered
+  },
+): LedgerCharge {
+  const { microsPerThousand, freeRecordsPerMonth } = defaultPrices[meter]
+  return {
+    request_id: requestId,
+    organization_id: organizationId,
+    project_id: projectId,
+    is_project_key: isProjectKey,
+    caller_id: callerId,
+    meter,
+    records,
+    at: new Date(atMs).toISOString(),
+    idempotency: hashes || build ? idempotency : null,
+    micros_per_thousand: microsPerThousand,
+    free_records: freeRecordsPerMonth,
+    window_start_ms: window?.startMs ?? null,
+    window_end_ms: window?.endMs ?? null,
+    record_hashes: hashes ?? null,
+    build_id: build?.buildId ?? null,
+    build_keys: build ? keysOf(build) : null,
+  }
+}
