@@ -170,7 +170,7 @@ export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
     const { value, done } = await next
     if (done) return
     next = items.next()
-    // Whoever waits for it is told; until then nobody does.
+    // The next loop reports its error.
     next.catch(() => {})
     yield value
   }

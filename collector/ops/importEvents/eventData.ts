@@ -10,8 +10,9 @@ const notAnObject = (column: string): Fault => ({
 })
 
 /**
- * The `event_data` of a row: its own, with the time of the row where it has none; or for a page view and a custom event
- * made of other columns. `exact`: the same with long integers marked (exactNumbers.ts), if there are any.
+ * The `event_data` of a row. If it names no time, it gets the time of the row. Without this column, page views and
+ * custom events are made of other columns. `exact`: the same with long integers marked (exactNumbers.ts), if there are
+ * any.
  */
 export function dataOfRow(
   row: ImportedRow,

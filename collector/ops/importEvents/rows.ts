@@ -19,7 +19,7 @@ export interface FileRow {
   row: ImportedRow | { unreadable: string }
 }
 
-/** Reads the rows of whole records; `linesBefore` are the lines of the file before them. */
+/** Reads the rows of complete records; `linesBefore` are the lines of the file before them. */
 export type ReadRows = (bytes: Buffer, linesBefore: number) => Generator<FileRow>
 
 const comma = 0x2c

@@ -41,8 +41,8 @@ export interface StoreDeps {
 }
 
 /**
- * How far `received_at` of imported events is ahead of the time: no reader in the order of arrival has passed it when
- * the insert ends, so `complete_until` need not wait for the import, nor for one that was killed.
+ * How far `received_at` of imported events is ahead of the time. No reader in the order of arrival has passed it when
+ * the insert ends. So `complete_until` need not wait for the import, even if it was killed.
  */
 const receivedAheadMs = 300_000
 /** An insert that a lost lease sent may take so long to appear in ClickHouse's list of running queries. */

@@ -8,7 +8,7 @@ import { packageRoot } from '../../../../collector/platform/paths.ts'
 import { chrome, type Row } from '../../../harness/api.ts'
 import { openTenants, type Tenants } from '../../../harness/tenants.ts'
 
-/** What a command did. */
+/** The result of a command. */
 export interface Ended {
   code: number | null
   stdout: string
