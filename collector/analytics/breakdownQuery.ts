@@ -1,17 +1,27 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
+import type { Filter } from '../events/query/filter.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import { freeSql } from '../events/query/freeAnswers.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { namesOf } from './filterPredicate.ts'
+import { type GoalCounts, goalColumns } from './goalColumns.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
 /** A value of a dimension. */
-export interface BreakdownRow extends Totals {
+export interface BreakdownRow extends Totals, Partial<GoalCounts> {
   dimension: string
   value: string | null
+}
+
+/** How values of dimensions are read. */
+export interface BreakdownAsked {
+  readonly limit: number
+  readonly rolled?: RolledDays | null
+  readonly goal?: readonly Filter[] | null
 }
 
 /**
@@ -22,8 +32,7 @@ export interface BreakdownRow extends Totals {
 export function breakdownsQuery(
   plan: AnalyticsPlan,
   fields: readonly string[],
-  limit: number,
-  rolled: RolledDays | null = null,
+  { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
   const scanned = dimensionColumns(fields)
@@ -41,9 +50,13 @@ FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY dimension, value`
     }
     const where = selectionConditions(plan, bind).join('\n  AND ')
-    const { declared, from } = eventsSource(plan, fields, bind)
-    return `${declared}SELECT ${scanned.join(', ')},
-  ${totalColumns}
+    const { declared, from } = eventsSource(plan, [...fields, ...namesOf([goal ?? []])], bind)
+    const columns = [
+      ...scanned,
+      totalColumns,
+      ...goalColumns(goal, bind('UUID', plan.scope.organizationId), bind),
+    ]
+    return `${declared}SELECT ${columns.join(',\n  ')}
 FROM ${from}
 WHERE ${where}${sets}`
   }
@@ -56,9 +69,12 @@ ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibil
   }
 }
 
-/** SQL: which of the grouping sets a row is of, empty for the one of nothing, and its value there. */
-export const dimensionColumns = (fields: readonly string[]): readonly string[] => [
-  `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `'${field}'`]).join(', ')}, '') AS dimension`,
+/** SQL: which of the grouping sets a row is of, by these names, empty for the one of nothing, and its value there. */
+export const dimensionColumns = (
+  fields: readonly string[],
+  names: readonly string[] = fields,
+): readonly string[] => [
+  `multiIf(${fields.flatMap((field, index) => [`grouping(${freeSql(field)}) = 0`, `'${names[index]}'`]).join(', ')}, '') AS dimension`,
   `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `toString(${freeSql(field)})`]).join(', ')}, NULL) AS value`,
 ]
 

@@ -1,11 +1,20 @@
 import { type Static, Type } from 'typebox'
+import { fieldNamed } from '../../schemas/fields.ts'
 import type { RequestedScope } from '../api/access/policy.ts'
 import { Choice } from '../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
-import { readFreeSelection } from '../events/query/countsPlan.ts'
-import { type Filter, FreeFilterText } from '../events/query/filter.ts'
+import {
+  type FieldOf,
+  type Filter,
+  FreeFilterText,
+  freeGrammar,
+  readFilters,
+} from '../events/query/filter.ts'
+import { freeFilters, requireFreeFilters } from '../events/query/freeAnswers.ts'
+import { everyTier } from '../events/query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
 import type { Bots, Selection } from '../events/query/selection.ts'
+import { sessionFieldNamed, sessionFieldNames } from '../events/query/sessionFields.ts'
 import {
   dayMs,
   Milliseconds,
@@ -32,6 +41,16 @@ export const IncludeBots = Type.Optional(
   }),
 )
 
+const scopeOfFilters =
+  `Filters on ${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. ` +
+  'Filters on other fields select events. source and channel name the origin of the session.'
+
+/** The parameter `filter` of analytics, whose filters on fields of sessions select sessions. */
+export const FiguresFilterText = Type.Unsafe<string>({
+  ...FreeFilterText,
+  description: `${freeGrammar} ${scopeOfFilters}`,
+})
+
 /** The parameters that all routes of analytics take. */
 export const selectionQuery = {
   ...placeQuery,
@@ -41,7 +60,7 @@ export const selectionQuery = {
       `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
     ),
   ),
-  filter: Type.Optional(FreeFilterText),
+  filter: Type.Optional(FiguresFilterText),
   include_bots: IncludeBots,
 }
 
@@ -75,17 +94,38 @@ export function readFiguresRequest(
     plan: {
       source: 'pixel',
       window,
-      filters: readFreeFilters('filter', query.filter),
+      ...readFiguresFilters(query.filter),
       bots: query.include_bots ? 'included' : 'excluded',
     },
   }
 }
 
-/** Reads filters, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
+/** Reads the filter of a request: those on fields of sessions select sessions, the others events. */
+function readFiguresFilters(
+  text: string | undefined,
+): Pick<AnalyticsPlan, 'filters' | 'sessionFilters'> {
+  const all = text === undefined ? [] : readFree(text, fieldOfFigures)
+  const isOfSession = ({ field }: Filter) =>
+    field !== undefined && field === sessionFieldNamed(field.name)
+  return {
+    filters: all.filter((filter) => !isOfSession(filter)),
+    sessionFilters: all.filter(isOfSession),
+  }
+}
+
+function readFree(text: string, fieldOf?: FieldOf): readonly Filter[] {
+  const filters = readFilters(text, everyTier, fieldOf)
+  requireFreeFilters({ filters })
+  return freeFilters(filters)
+}
+
+const fieldOfFigures: FieldOf = (name: string) => sessionFieldNamed(name) ?? fieldNamed(name)
+
+/** Reads filters on events, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
 export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
   if (text === undefined) return []
   try {
-    return readFreeSelection({ filter: text }).filters
+    return readFree(text)
   } catch (error) {
     if (parameter === 'filter' || !(error instanceof ApiError)) throw error
     throw invalidParameter(parameter, error.message.replace(/^filter: /, ''))

@@ -1,4 +1,11 @@
+import { projectFor } from '../api/access/policy.ts'
+import type { Principal } from '../api/access/principal.ts'
+import { invalidParameter } from '../api/http/errors.ts'
+import type { Filter } from '../events/query/filter.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
+
+import { readFreeFilters } from './figuresRequest.ts'
 
 /** Most goals of a project. */
 export const goalsMax = 20
@@ -24,6 +31,21 @@ export async function readGoals(client: Queryable, projectId: string): Promise<G
     [projectId],
   )
   return rows[0] ?? { goals: [], version: 0, updated_at: null }
+}
+
+/** The filters of one of a project's goals, by its name. Throws 400 where there is none. */
+export async function readGoal(
+  postgres: Postgres,
+  principal: Principal,
+  asked: string | undefined,
+  name: string,
+): Promise<readonly Filter[]> {
+  const { projectId } = await projectFor(postgres, principal, 'events', asked, 'read')
+  const { goals } = await readGoals(postgres, projectId)
+  const found = goals.find((goal) => goal.name === name)
+  if (found) return readFreeFilters('goal', found.filter)
+  const known = goals.map((goal) => `"${goal.name}"`).join(', ') || 'none'
+  throw invalidParameter('goal', `must be the name of a goal of the project: ${known}`)
 }
 
 /** Replaces a project's goals. Resolves with them. */

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { strictObject } from '../api/http/commonSchemas.ts'
-import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { placeQuery } from '../events/query/scopeQuery.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
-import { IncludeBots, readFiguresRequest } from './figuresRequest.ts'
+import { FiguresFilterText, IncludeBots, readFiguresRequest } from './figuresRequest.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
 import { withoutPersons } from './sharePolicy.ts'
@@ -27,7 +26,7 @@ const describe = {
     'Returns one row for each minute, the current minute last. An event appears about a second after it was received.',
   querystring: strictObject({
     ...placeQuery,
-    filter: Type.Optional(FreeFilterText),
+    filter: Type.Optional(FiguresFilterText),
     include_bots: IncludeBots,
   }),
   response: {
@@ -84,7 +83,7 @@ export const liveRoute =
           queryExecutor.rows<Totals>(totalsQuery(plan)),
           queryExecutor.rows<Totals>(totalsQuery(lately)),
           queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOfMinute)),
-          queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], pages)),
+          queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], { limit: pages })),
         ])
         const found = new Map(perMinute.map((row) => [row.start_ms, row]))
         return {

@@ -1,7 +1,11 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
-import { restMs, visitorsOf } from '../events/query/sessions.ts'
+import { sessionFieldSql } from '../events/query/filterSql.ts'
+import { millisOf, restMs } from '../events/query/sessionSplit.ts'
+import { visitorsOf } from '../events/query/sessions.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
+import type { BreakdownAsked } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { type GoalCounts, sessionGoalColumns } from './goalColumns.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import { type RolledDays, rolledRows } from './rollup/rolledDays.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
@@ -12,6 +16,7 @@ import {
   scannedVisitors,
 } from './rollup/visitorNumbers.ts'
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
+import type { Totals } from './totalsQuery.ts'
 
 /** What is counted of sessions; they are those of the events that the plan is about. */
 export interface SessionTotals {
@@ -39,7 +44,7 @@ ${sessions.sql}
   if (!rolled) return { sql: scanned, params }
   const counted = `SELECT sessions, viewing_sessions, bounced_sessions, page_ms
 FROM analytics_session_days
-WHERE ${rolledSessions(rolled, wholeDay, bind)}`
+WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {
     sql: `SELECT ${totalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
     params,
@@ -47,22 +52,22 @@ WHERE ${rolledSessions(rolled, wholeDay, bind)}`
 }
 
 /** SQL: of each page view of a session that meets the plan the milliseconds until the next, of the last until the last event. */
-export function untilNext({ form: { millis }, meets }: Sessions): string {
-  const times = `arrayMap(view -> ${millis('view')}, _views)`
+export function untilNext({ meets }: Sessions): string {
+  const times = '_views.1'
   return `arrayMap((view, place, time, following) -> if(${meets('view', 'place')}, following - time, 0),
-    _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millis('_session[-1]')}), 1, length(_views)))`
+    _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millisOf('_session[-1]')}), 1, length(_views)))`
 }
 
 /** Of counted rows those of a window that begins with the first day. */
-const rolledSessions = (rolled: RolledDays, dimension: string, bind: Bind): string =>
-  `${rolledRows(rolled, [dimension], bind)} AND since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`
+const rolledSessions = (rolled: RolledDays, dimensions: readonly string[], bind: Bind): string =>
+  `${rolledRows(rolled, dimensions, bind)} AND since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`
 
 /** Which page view of a session a breakdown is by. */
 export const sessionPages = { entry_page: '_views[1]', exit_page: '_views[-1]' } as const
 export type SessionPage = keyof typeof sessionPages
 
 /** A page that sessions begin or end with. */
-export interface SessionPageRow {
+export interface SessionPageRow extends Partial<GoalCounts> {
   value: string | null
   sessions: number
   visitors: number
@@ -72,22 +77,25 @@ export interface SessionPageRow {
 export function sessionPagesQuery(
   plan: AnalyticsPlan,
   page: SessionPage,
-  limit: number,
-  rolled: RolledDays | null = null,
+  { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
-  const { sql } = sessionsSql(plan, bind, { hasPaths: true, closedOn: rolled?.scanned })
+  const { sql } = sessionsSql(plan, bind, { hasPaths: true, goal, closedOn: rolled?.scanned })
   const scanned = `SELECT ${pathOf(sessionPages[page])} AS value, count() AS sessions`
   const grouped = 'WHERE notEmpty(_views)\nGROUP BY value'
   const select = () => {
     if (!rolled)
-      return `${scanned}, uniqExact(_cookie_id) AS visitors\nFROM (\n${sql}\n)\n${grouped}`
+      return `${[scanned, 'uniqExact(_cookie_id) AS visitors', ...sessionGoalColumns(goal)].join(', ')}
+FROM (
+${sql}
+)
+${grouped}`
     const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
     return `SELECT value, sum(sessions) AS sessions, ${mergedVisitors} AS visitors
 FROM (
 SELECT value, sessions, ${rolledVisitors}
 FROM analytics_session_days
-WHERE ${rolledSessions(rolled, page, bind)}
+WHERE ${rolledSessions(rolled, [page], bind)}
 UNION ALL
 ${scanned}, ${scannedVisitors('_cookie_id')}
 FROM (
@@ -102,6 +110,78 @@ GROUP BY value`
     params,
   }
 }
+
+/** A value of a field of sessions. */
+export interface SessionValueRow extends Totals, Partial<GoalCounts> {
+  dimension: string
+  value: string | null
+  sessions: number
+}
+
+/**
+ * The values of fields of sessions: of each those with the most visitors, and one more than the limit. Events and page
+ * views are those of these sessions that meet the plan.
+ */
+export function sessionBreakdownsQuery(
+  plan: AnalyticsPlan,
+  fields: readonly string[],
+  { limit, rolled = null, goal = null }: BreakdownAsked,
+): Query {
+  const { bind, params } = bindings()
+  const { sql, events, pageViews } = sessionsSql(plan, bind, {
+    fields,
+    goal,
+    closedOn: rolled?.scanned,
+  })
+  const sessions = `SELECT *, ${events} AS _events, ${pageViews} AS _page_views FROM (\n${sql}\n)`
+  const columns = [
+    '_field.1 AS dimension',
+    '_field.2 AS value',
+    'sum(_events) AS events',
+    'sum(_page_views) AS page_views',
+    'count() AS sessions',
+  ]
+  const grouped = `${eachField(fields)}\nGROUP BY dimension, value`
+  const select = () => {
+    if (!rolled) {
+      const visitors = 'uniqExact(_cookie_id) AS visitors'
+      return `SELECT ${[...columns, visitors, ...sessionGoalColumns(goal)].join(', ')}
+FROM (
+${sessions}
+) ${grouped}`
+    }
+    const cookies = `SELECT cookie_id FROM events WHERE ${scannedCookies(plan, rolled.scanned, bind)}`
+    return `SELECT dimension, value, sum(events) AS events, sum(page_views) AS page_views, sum(sessions) AS sessions,
+  ${mergedVisitors} AS visitors
+FROM (
+SELECT toString(dimension) AS dimension, value, events, page_views, sessions, ${rolledVisitors}
+FROM analytics_session_days
+WHERE ${rolledSessions(rolled, fields, bind)}
+UNION ALL
+SELECT ${[...columns, scannedVisitors('_cookie_id')].join(', ')}
+FROM (
+${sessions}
+) AS sessions ${joinNumbers('_cookie_id', bind('UUID', rolled.projectId), cookies)}
+${grouped}
+)
+GROUP BY dimension, value`
+  }
+  return {
+    sql: `${select()}
+ORDER BY dimension, visitors DESC, events DESC, value
+LIMIT ${bind('UInt32', limit + 1)} BY dimension${rolled ? `\n${rolledSettings}` : ''}`,
+    params,
+  }
+}
+
+/**
+ * SQL that stands after FROM rows of sessions: a row for each of these fields, `_field`, with its name and value.
+ * Grouping sets would do the same, but ClickHouse takes many times longer to plan them.
+ */
+export const eachField = (fields: readonly string[]): string =>
+  `ARRAY JOIN [${fields
+    .map((name) => `('${name}', CAST(${sessionFieldSql(name)}, 'Nullable(String)'))`)
+    .join(', ')}] AS _field`
 
 /** SQL of the events without which no session closes in these times (epoch milliseconds). */
 const scannedCookies = (plan: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>

@@ -1,45 +1,49 @@
 /**
- * Sessions with their events, one row each, for figures about complete visits. The rule of which events form a session
- * is documented in events/query/sessions.ts, which has it in SQL, too: change both together. There events are joined
- * with their sessions; here sessions are counted. That needs no join and, unless the order of events of the same
- * millisecond matters, only one number for each event.
+ * Sessions with their events, one row each, for figures about complete visits, by the rule of
+ * events/query/sessionSplit.ts. That needs no join and, unless the order of events of the same millisecond or fields of
+ * sessions matter, only some numbers for each event.
  */
 
 import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
-import { filterCondition } from '../events/query/filterSql.ts'
-import { lookBackFrom, restMs, sessionId, visitorsOf } from '../events/query/sessions.ts'
-import { dayMs } from '../events/query/window.ts'
+import { filterCondition, sessionFilterCondition } from '../events/query/filterSql.ts'
+import { sessionColumns } from '../events/query/sessionFields.ts'
+import {
+  lookBackFrom,
+  millisOf,
+  moreOf,
+  restMs,
+  splitSessions,
+} from '../events/query/sessionSplit.ts'
+import { sessionId, visitorsOf } from '../events/query/sessions.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate } from './filterPredicate.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
-/** How an event is encoded in the arrays, and SQL that reads it. */
+/** What events are encoded as in the arrays, after what splits sessions, and SQL that reads it. */
 interface EventForm {
-  readonly sql: (matches: string) => string
-  readonly millis: (event: string) => string
+  readonly columns: (matches: string) => readonly string[]
   readonly isPageView: (event: string) => string
   readonly matches: (event: string) => string
 }
 
-/** As one Int64, which takes half the memory and time of a tuple. */
+/** As one number. */
 const packed: EventForm = {
-  sql: (matches) => `ts_millis * 4 + (event_type = 'page_view') * 2 + (${matches})`,
-  millis: (event) => `intDiv(${event}, 4)`,
-  isPageView: (event) => `bitTest(${event}, 1)`,
-  matches: (event) => `bitTest(${event}, 0)`,
+  columns: (matches) => [`toUInt8((event_type = 'page_view') * 2 + (${matches}))`],
+  isPageView: (event) => `bitTest(${moreOf(event, 1)}, 1)`,
+  matches: (event) => `bitTest(${moreOf(event, 1)}, 0)`,
 }
 
-/** As a tuple in the order that decides which page view is the first, with the path of its page. */
+/** In the order that decides which page view is the first, with the path of its page. */
 const unpacked: EventForm = {
-  sql: (matches) => `(ts_millis, event_id, event_type = 'page_view', ${matches}, page_path)`,
-  millis: (event) => `${event}.1`,
-  isPageView: (event) => `${event}.3`,
-  matches: (event) => `${event}.4`,
+  columns: (matches) => ['event_id', "event_type = 'page_view'", `(${matches})`, 'page_path'],
+  isPageView: (event) => moreOf(event, 2),
+  matches: (event) => moreOf(event, 3),
 }
+const unpackedColumns = 4
 
 /** SQL: the path of an event's page; only of unpacked events. */
-export const pathOf = (event: string): string => `${event}.5`
+export const pathOf = (event: string): string => moreOf(event, 4)
 
 /** Sessions, and how to read them. */
 export interface Sessions {
@@ -47,63 +51,103 @@ export interface Sessions {
   readonly form: EventForm
   /** SQL of whether a page view (SQL) meets the plan; `place` is its number among the session's page views (SQL, from 1). */
   readonly meets: (view: string, place: string) => string
+  /** SQL: how many events, and page views, of the session meet the plan. */
+  readonly events: string
+  readonly pageViews: string
 }
 
 const isNamed = (name: string) => (filter: Filter) => filter.field?.name === name
 const isEntryFilter = isNamed('is_entry')
 const isSessionIdFilter = isNamed('session_id')
+const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter)
 
 /**
- * SQL of the sessions in which an event of the plan occurs: `_cookie_id`, `_session` (all its events in order, also
- * those before the window), `_views` (its page views). `hasPaths`: with the paths of pages. `closedOn`: only sessions
- * that end, by half an hour without an event, within these times (epoch milliseconds).
+ * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the window:
+ * `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
  *
- * From the inside out: the events of each visitor ▶ `_unrested`, split at rests ▶ `_session`, split at midnights by
- * `_days` ▶ WHERE an event of the session matches.
+ * `hasPaths`: with the paths of pages. `fields`: with these fields of sessions. `goal`: with `_goal_events`, how many
+ * events meet the plan and these filters. `closedOn`: only sessions that end, by half an hour without an event, within
+ * these times (epoch milliseconds).
  */
 export function sessionsSql(
   plan: AnalyticsPlan,
   bind: Bind,
   {
     hasPaths = false,
+    fields = [],
+    goal = null,
     closedOn,
-  }: { hasPaths?: boolean; closedOn?: readonly Span[] | undefined } = {},
+  }: {
+    hasPaths?: boolean
+    fields?: readonly string[]
+    goal?: readonly Filter[] | null
+    closedOn?: readonly Span[] | undefined
+  } = {},
 ): Sessions {
-  const { scope, window, filters } = plan
-  const ofEvents = filters.filter((filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter))
+  const { scope, window, filters, sessionFilters = [] } = plan
+  const ofEvents = filters.filter(isOfEvent)
   const entries = entriesWanted(filters.filter(isEntryFilter))
-  const form = hasPaths || entries !== 'any' ? unpacked : packed
+  const names = [...fields, ...sessionFilters.map(({ field }) => field!.name)]
+  const isUnpacked = hasPaths || goal !== null || names.length > 0 || entries !== 'any'
+  const form = isUnpacked ? unpacked : packed
   const visitors = visitorsOf(plan, bind)
   const start = bind('Int64', window.startMs)
+  const organization = bind('UUID', scope.organizationId)
   const matches = [
     `ts_millis >= ${start}`,
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
-    filterPredicate(ofEvents, bind('UUID', scope.organizationId), bind),
+    filterPredicate(ofEvents, organization, bind),
   ].join(' AND ')
-  const { millis } = form
-  const days = `arrayMap(event -> greatest(intDiv(${millis('event')}, ${dayMs}) - intDiv(${millis('_unrested[1]')}, ${dayMs}) - 1, 0), _unrested)`
+  const goalMatches = goal
+    ? [`toUInt8(${filterPredicate(goal.filter(isOfEvent), organization, bind)})`]
+    : []
+  const { more, select } = sessionColumns(names, {
+    place: unpackedColumns + goalMatches.length + 1,
+    views: '_views',
+    path: pathOf,
+  })
   const ofSessions = filters.filter(isSessionIdFilter)
+  const met = metEvents[entries](form)
+  const goalOfSessions = (goal ?? []).filter(isSessionIdFilter)
   const columns = [
     '_cookie_id',
     '_session',
     `arrayFilter(event -> ${form.isPageView('event')}, _session) AS _views`,
-    ...(ofSessions.length > 0 ? [`${sessionId(millis('_session[1]'))} AS session_id`] : []),
+    ...(ofSessions.length + goalOfSessions.length > 0
+      ? [`${sessionId(millisOf('_session[1]'))} AS session_id`]
+      : []),
+    ...select,
+    ...(goal
+      ? [
+          `arrayCount(event -> ${[
+            moreOf('event', unpackedColumns + 1),
+            isEntryMet[entriesWanted(goal.filter(isEntryFilter))]('event'),
+            ...goalOfSessions.map((filter) => filterCondition(filter, bind)),
+          ].join(' AND ')}, ${met}) AS _goal_events`,
+        ]
+      : []),
+  ]
+  const read = [
+    ...visitors,
+    closedOn ? eventsBefore(closedOn, visitors, bind) : `ts_millis >= ${lookBackFrom(start)}`,
+    `ts_millis < ${bind('Int64', window.endMs)}`,
+  ]
+  const where = [
+    sessionMatches[entries](form),
+    ...ofSessions.map((filter) => filterCondition(filter, bind)),
+    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
+    ...(closedOn ? [inSpans(`(${millisOf('_session[-1]')} + ${restMs})`, closedOn, bind)] : []),
   ]
   const sql = `SELECT ${columns.join(', ')}
-FROM (
-SELECT _project_id, _cookie_id, _unrested, ${days} AS _days
-FROM (
-SELECT project_id AS _project_id, cookie_id AS _cookie_id,
-  arraySort(groupArray(${form.sql(matches)})) AS _events
-FROM events
-WHERE ${[...visitors, closedOn ? eventsBefore(closedOn, visitors, bind) : `ts_millis >= ${lookBackFrom(start)}`, `ts_millis < ${bind('Int64', window.endMs)}`].join('\n  AND ')}
-GROUP BY project_id, cookie_id
-)
-ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(arrayMap(event -> ${millis('event')}, _events))) AS _unrested
-)
-ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session
-WHERE ${[sessionMatches[entries](form), ...ofSessions.map((filter) => filterCondition(filter, bind)), ...(closedOn ? [inSpans(`(${millis('_session[-1]')} + ${restMs})`, closedOn, bind)] : [])].join('\n  AND ')}`
-  return { sql, form, meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}` }
+FROM ${splitSessions('events', read, [...form.columns(matches), ...goalMatches, ...more])}
+WHERE ${where.join('\n  AND ')}`
+  return {
+    sql,
+    form,
+    meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}`,
+    events: `length(${met})`,
+    pageViews: `arrayCount(event -> ${form.isPageView('event')}, ${met})`,
+  }
 }
 
 /**
@@ -150,6 +194,14 @@ const isPlaceMet: Record<Entries, (place: string) => string> = {
   none: () => ' AND false',
 }
 
+/** SQL of whether `is_entry` filters admit an unpacked event. */
+const isEntryMet: Record<Entries, (event: string) => string> = {
+  any: () => 'true',
+  entries: (event) => `${moreOf(event, 1)} = ${moreOf('_views[1]', 1)}`,
+  others: (event) => `${moreOf(event, 1)} != ${moreOf('_views[1]', 1)}`,
+  none: () => 'false',
+}
+
 /** SQL of whether an event of `_session` meets the plan. */
 const sessionMatches: Record<Entries, (form: EventForm) => string> = {
   any: ({ matches }) => `arrayExists(event -> ${matches('event')}, _session)`,
@@ -158,4 +210,13 @@ const sessionMatches: Record<Entries, (form: EventForm) => string> = {
   others: ({ isPageView, matches }) =>
     `arrayExists((event, place) -> ${matches('event')} AND place != arrayFirstIndex(event -> ${isPageView('event')}, _session), _session, arrayEnumerate(_session))`,
   none: () => 'false',
+}
+
+/** SQL: the events of `_session` that meet the plan. */
+const metEvents: Record<Entries, (form: EventForm) => string> = {
+  any: ({ matches }) => `arrayFilter(event -> ${matches('event')}, _session)`,
+  entries: ({ matches }) => `arrayFilter(view -> ${matches('view')}, arraySlice(_views, 1, 1))`,
+  others: ({ isPageView, matches }) =>
+    `arrayFilter((event, place) -> ${matches('event')} AND place != arrayFirstIndex(event -> ${isPageView('event')}, _session), _session, arrayEnumerate(_session))`,
+  none: () => 'arraySlice(_session, 1, 0)',
 }

@@ -14,6 +14,8 @@ const sharedFields = [
   'entry_page',
   'exit_page',
   'is_entry',
+  'channel',
+  'source',
   'referrer_host',
   'utm_source',
   'utm_medium',
@@ -37,15 +39,21 @@ export function requireShared(
   principal: Principal,
   {
     filters = [],
+    sessionFilters = [],
     dimensions = [],
     bots = 'excluded',
-  }: { filters?: readonly Filter[]; dimensions?: readonly string[]; bots?: Bots },
+  }: {
+    filters?: readonly Filter[]
+    sessionFilters?: readonly Filter[]
+    dimensions?: readonly string[]
+    bots?: Bots
+  },
 ): void {
   if (!isShare(principal)) return
   if (bots !== 'excluded') throw forbidden('include_bots: a share link excludes bots. Omit it.')
   const unshared = dimensions.find((name) => !sharedFields.includes(name))
   if (unshared !== undefined) throw notShared('dimensions', unshared)
-  for (const { field, op, value, others = [] } of filters) {
+  for (const { field, op, value, others = [] } of [...filters, ...sessionFilters]) {
     if (!field || !sharedFields.includes(field.name))
       throw notShared('filter', field?.name ?? 'event_data')
     if (!sharedOperators.includes(op))

@@ -1,8 +1,8 @@
 import type { Field } from './field.ts'
 
 /**
- * Fields that need other events of the visitor (collector/events/query/sessions.ts). Reads compute them, and
- * no table stores them.
+ * Fields that depend on the visitor's other events (collector/events/query/sessions.ts). Reads that name them compute
+ * them; they are not stored.
  */
 export const sessionFields: readonly Field[] = [
   {
@@ -14,9 +14,10 @@ export const sessionFields: readonly Field[] = [
     group: 'event',
     isOnlyNamed: true,
     description:
-      'Session of the event. A session has the events of one browser in one project. It ends after 30 minutes ' +
-      'without events. A session that lasted a complete UTC day ends at the next midnight. An event that arrives late ' +
-      'can move the start of a session or join two sessions. Null for svcdsp events.',
+      'The visit the event belongs to: the events of a browser in a project. A visit ends after 30 minutes without an ' +
+      'event. A new campaign or a new outside referrer starts another one. A visit that has lasted a complete UTC day ' +
+      'ends at the next midnight. Later events never change it, but an event that arrives late can begin a visit ' +
+      'earlier or join two. Null of svcdsp events.',
   },
   {
     name: 'is_entry',

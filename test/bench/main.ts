@@ -16,6 +16,7 @@ import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { intent } from './intent.ts'
 import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
+import { memory } from './memory.ts'
 import { charges, metering } from './metering.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
@@ -56,6 +57,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   metering,
   charges,
   neighbours,
+  memory,
   pixel: async (bench) => [await pixelSize(), ...(await trackersSideBySide(bench))],
   delivery,
   audiences,

@@ -6,13 +6,13 @@ import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the campaigns' records and figures are built from. */
+/** Dependencies of the campaigns' records and figures. */
 export interface CampaignsDeps {
   postgres: Postgres
   openQueryExecutor: OpenQueryExecutor
   /** Signs where pages go on. */
   cursors: Cursors
-  /** Whose campaigns a request is about. Throws 403 and 404. */
+  /** The owners of the campaigns that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
   /** Milliseconds since 1970. */
   now(): number
@@ -23,7 +23,7 @@ export interface DeliveryDeps {
   postgres: Postgres
   /** Of the table `events`. */
   log: EventLog
-  /** Whose events are not to be kept. */
+  /** People whose events are not stored. */
   optOuts: OptOuts
   locate: Locate
 }

@@ -28,7 +28,10 @@ const rowsAtOnce = 1_000
 
 const bounds = { minItems: 1, maxItems: deliveryEventsMax }
 const Body = strictObject({ events: Type.Array(Delivery, bounds) })
-/** What is checked of a whole body: its events are checked one by one, so that a bad one costs only itself. */
+/**
+ * Schema of the complete body. Events are checked one by one, so that an invalid one does not affect the
+ * others.
+ */
 const Envelope = strictObject({ events: Type.Array(Type.Unknown(), bounds) })
 
 const Receipt = Type.Object(

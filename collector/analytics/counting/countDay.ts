@@ -2,16 +2,16 @@ import { type Bind, bindings } from '../../events/query/bind.ts'
 import { hourOfEvent } from '../../events/query/dayFingerprints.ts'
 import { selectionConditions } from '../../events/query/filterSql.ts'
 import type { Bots } from '../../events/query/selection.ts'
-import { restMs } from '../../events/query/sessions.ts'
+import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
-import { rolledFields, wholeDay } from '../rollup/eventFigures.ts'
+import { rolledFields, rolledSessionFields, wholeDay } from '../rollup/eventFigures.ts'
 import type { CountedThing } from '../rollup/runs.ts'
 import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
-import { sessionPages, untilNext } from '../sessionsQuery.ts'
+import { eachField, sessionPages, untilNext } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql } from '../sessionsSql.ts'
 
 /** A project whose days are counted. */
@@ -111,6 +111,7 @@ function countSessions(bots: Bots): Count {
     const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
     await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
     await clickhouse.command(sessionPagesInsert(sessions, lately, day, counted))
+    await clickhouse.command(sessionFieldsInsert(sessions, lately, day, counted))
     return numbering
   }
 }
@@ -127,15 +128,14 @@ function sessionTotalsInsert(
 ): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: closedOn(counted) })
-  const { millis } = sessions.form
-  const dayOf = (event: string) => `intDiv(${millis(event)}, ${dayMs})`
+  const dayOf = (event: string) => `intDiv(${millisOf(event)}, ${dayMs})`
   const rows = `arrayConcat([(${dayOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${dayOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
   return {
     sql: `INSERT INTO analytics_session_days
   (project_id, date, run_id, dimension, since, sessions, viewing_sessions, bounced_sessions, page_ms)
 SELECT ${bind('UUID', plan.scope.projectId!)}, ${dateSql(bind('Int64', day))},
-  ${runSql(closingHour(millis('_session[-1]')), day, counted, bind)} AS run, '${wholeDay}',
+  ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, '${wholeDay}',
   ${dateSql('row.1')} AS since_day, sum(row.2), sum(row.3), sum(row.4), sum(row.5)
 FROM (
 ${sessions.sql}
@@ -155,8 +155,8 @@ function sessionPagesInsert(
   counted: readonly Counting[],
 ): Query {
   const { bind, params } = bindings()
-  const { sql, form } = sessionsSql(plan, bind, { hasPaths: true, closedOn: closedOn(counted) })
-  const lastMs = form.millis('_session[-1]')
+  const { sql } = sessionsSql(plan, bind, { hasPaths: true, closedOn: closedOn(counted) })
+  const lastMs = millisOf('_session[-1]')
   const projectId = bind('UUID', plan.scope.projectId!)
   const pages = Object.entries(sessionPages).map(([page, event]) => `('${page}', ${pathOf(event)})`)
   const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
@@ -170,6 +170,43 @@ ${sql}
 ARRAY JOIN [${pages.join(', ')}] AS page
 WHERE notEmpty(_views)
 GROUP BY run, page.1, page.2, since_day
+${settings}`,
+    params,
+  }
+}
+
+/** Events and page views are counted on their own days, so that a window leaves out those from before its start. */
+function sessionFieldsInsert(
+  plan: AnalyticsPlan,
+  lately: AnalyticsPlan,
+  day: number,
+  counted: readonly Counting[],
+): Query {
+  const { bind, params } = bindings()
+  const { sql } = sessionsSql(plan, bind, {
+    fields: rolledSessionFields,
+    closedOn: closedOn(counted),
+  })
+  const projectId = bind('UUID', plan.scope.projectId!)
+  const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
+  const dayOf = (event: string) => `intDiv(${millisOf(event)}, ${dayMs})`
+  const rows = `arrayMap(since -> (since, arrayCount(event -> ${dayOf('event')} = since, _session),
+    arrayCount(event -> ${dayOf('event')} = since, _views), since = ${dayOf('_session[-1]')}),
+    arrayDistinct(arrayMap(event -> ${dayOf('event')}, _session)))`
+  return {
+    sql: `INSERT INTO analytics_session_days
+  (project_id, date, run_id, since, dimension, value, events, page_views, sessions, visitors)
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, run, since_day, _field.1, _field.2,
+  sum(row.2), sum(row.3), countIf(row.4), groupBitmapStateIf(number, row.4)
+FROM (
+SELECT *, row, ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, ${dateSql('row.1')} AS since_day
+FROM (
+${sql}
+) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
+ARRAY JOIN ${rows} AS row
+)
+${eachField(rolledSessionFields)}
+GROUP BY run, since_day, _field.1, _field.2
 ${settings}`,
     params,
   }

@@ -6,9 +6,12 @@ import { inSpans } from './spans.ts'
 import { joinNumbers, mergedVisitors, rolledVisitors, scannedVisitors } from './visitorNumbers.ts'
 
 /** The dimensions that days are counted by, fields of events that never change. */
-export const rolledFields: readonly string[] = [
-  'page_path',
-  'page_host',
+export const rolledFields: readonly string[] = ['page_path', 'page_host', 'event_type']
+
+/** The same of sessions. */
+export const rolledSessionFields: readonly string[] = [
+  'channel',
+  'source',
   'referrer_host',
   'utm_source',
   'utm_medium',
@@ -20,7 +23,6 @@ export const rolledFields: readonly string[] = [
   'device_type',
   'browser',
   'os',
-  'event_type',
 ]
 
 /** The dimension of a day as a whole. */

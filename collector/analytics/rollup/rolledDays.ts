@@ -1,7 +1,7 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
-import { restMs } from '../../events/query/sessions.ts'
+import { restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs, hourMs } from '../../events/query/window.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import {
@@ -44,12 +44,13 @@ const daysByHour = 1
  */
 export async function readRollup(
   reader: Pick<QueryExecutor, 'rows'>,
-  { scope, window, filters, bots }: AnalyticsPlan,
+  { scope, window, filters, sessionFilters = [], bots }: AnalyticsPlan,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope
   const { startMs, endMs } = window
   const isWhole = startMs % dayMs === 0 && endMs - startMs >= daysMin * dayMs
-  if (projectId === null || campaignId !== null || filters.length > 0 || !isWhole)
+  const isFiltered = filters.length + sessionFilters.length > 0
+  if (projectId === null || campaignId !== null || isFiltered || !isWhole)
     return { events: null, sessions: null }
   const [firstDay, lastDay] = [startMs / dayMs, Math.floor(endMs / dayMs)]
   const [fingerprints, runs] = await Promise.all([

@@ -39,7 +39,7 @@ export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settl
 export const daysOfHours = 31
 
 /** Raised when something else is counted, so that what was counted before is read no longer. */
-const version = 2
+const version = 3
 /** What an hour's fingerprint begins with, after the version: it is never that of a day. */
 const ofHour = 'hour'
 

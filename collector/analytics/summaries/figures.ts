@@ -1,5 +1,5 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { readFields } from '../breakdownRoute.ts'
+import { readFields, readSessionFields } from '../breakdowns.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
 import { mayTellOfPerson } from '../sharePolicy.ts'
@@ -20,7 +20,7 @@ export interface Counted {
 }
 
 const shownMax = 5
-/** Among these are the site's own hosts, and what is not told. */
+/** Some of these are omitted, because they may tell of a person. */
 const readMax = 50
 
 /** The figures of a project in a period and in the one before. */
@@ -36,20 +36,18 @@ export async function readSummary(
     bots: 'excluded',
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
-  const [now, previous, values] = await Promise.all([
+  const [now, previous, values, bySource] = await Promise.all([
     readOverview(queryExecutor, plan),
     readOverview(queryExecutor, { ...plan, window: before }),
-    readFields(queryExecutor, plan, ['page_path', 'referrer_host', 'page_host'], readMax, null),
+    readFields(queryExecutor, plan, ['page_path'], { limit: readMax }),
+    readSessionFields(queryExecutor, plan, ['source'], { limit: readMax }),
   ])
-  const own = values.page_host!.values.map(({ value }) => value)
   const shown = (found: readonly Counted[]) =>
     found.filter(({ value }) => value === null || !mayTellOfPerson(value)).slice(0, shownMax)
   return {
     now,
     before: previous,
     pages: shown(values.page_path!.values.filter(({ value }) => value !== null)),
-    sources: shown(
-      values.referrer_host!.values.filter(({ value }) => value === null || !own.includes(value)),
-    ),
+    sources: shown(bySource.source!.values),
   }
 }

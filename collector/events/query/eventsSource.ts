@@ -6,23 +6,26 @@ import type { CountsPlan, Selection } from './selection.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 
 /**
- * Returns the FROM of a selection: the table of events, for most reads alone. If sessions or profiles decide which rows
- * there are, it is joined with them over the whole window. `names` are further fields that decide, such as groups.
- * `declared` is the WITH before SELECT.
+ * Returns the FROM of a selection: for most reads only the table of events. If sessions or profiles determine
+ * the rows, it joins them over the entire window. `names` are further fields that determine rows, such as
+ * groups. `declared` is the WITH before SELECT.
  */
 export function eventsSource(
-  plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'bots'> & {
+  plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots'> & {
     readonly distinct?: readonly Field[]
+    /** Fields of sessions that are columns, too. */
+    readonly sessionNames?: readonly string[]
   },
   names: readonly string[],
   bind: Bind,
   events = 'events',
 ): { declared: string; from: string } {
-  const { distinct = [], filters } = plan
+  const { distinct = [], filters, sessionFilters = [], sessionNames = [] } = plan
   const deciding = [...distinct.map(({ name }) => name), ...names]
-  const { declared, from } = isAboutSessions(filters, deciding)
-    ? eventsWithSessions(plan, bind, events)
-    : { declared: '', from: events }
+  const { declared, from } =
+    sessionFilters.length + sessionNames.length > 0 || isAboutSessions(filters, deciding)
+      ? eventsWithSessions(plan, bind, events)
+      : { declared: '', from: events }
   return { declared, from: eventsWithProfiles(distinct.filter(isProfileField), from) }
 }
 

@@ -15,7 +15,7 @@ import { isoToMs } from './window.ts'
 export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const
 export type Operator = (typeof operators)[number]
 
-/** What is compared: a readable field, or a path into the JSON of event_data. */
+/** The compared value: a readable field, or a path into the JSON of event_data. */
 export type Operand =
   | { readonly field: Field; readonly path?: never }
   | { readonly path: readonly string[]; readonly field?: never }
@@ -63,10 +63,13 @@ const examples = ['event_type:eq:click,page_path:like:/checkout%']
 /** The parameter `filter`; readFilters reads it. */
 export const FilterText = Type.String({ description: grammar, examples })
 
+/** The grammar of filters in free answers. */
+export const freeGrammar = `${grammar} Event fields only, including resolved, because profile fields are not free.`
+
 /** The same where answers are not billed, and so tell nothing that is sold (requireFreeFilters). */
 export const FreeFilterText = Type.String({
   examples,
-  description: `${grammar} Event fields only, including resolved, because profile fields are not free.`,
+  description: freeGrammar,
 })
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
@@ -76,16 +79,23 @@ const boundary = new RegExp(`,(?=${operandPattern}:(?:${operators.join('|')}):)`
 
 const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<value>[^]*)$`)
 
+export type FieldOf = (name: string) => Field | undefined
+
 /**
- * Reads the `filter` parameter of a request at `tier`. Throws 400, quoting the filter, for text that is not
- * field:op:value, a field that does not exist or lies above the tier, an operator that does not exist or does not
- * suit the field, and a value that is not of the field's type (spec: Events, version 3).
+ * Reads the `filter` parameter of a request at `tier`. Throws 400 that quotes the filter, for text that is
+ * not field:op:value, and for an unknown field or one above the tier. Also throws for an operator that is
+ * unknown or does not suit the field, and for a value of another type (spec: Events, version 3).
+ * `fieldOf` names other fields.
  */
-export function readFilters(text: string, tier: Tier): readonly Filter[] {
+export function readFilters(
+  text: string,
+  tier: Tier,
+  fieldOf: FieldOf = fieldNamed,
+): readonly Filter[] {
   const pieces = text.split(boundary)
   if (pieces.length > filtersMax)
     throw invalidParameter('filter', `must contain at most ${filtersMax} filters`)
-  const filters = pieces.map((piece) => readFilter(piece, tier))
+  const filters = pieces.map((piece) => readFilter(piece, tier, fieldOf))
   if (filters.flatMap(({ path }) => path ?? []).length > pathNamesMax) {
     throw invalidParameter(
       'filter',
@@ -103,11 +113,16 @@ export function readFilterOf(
   return filterOf(parts, tier, refusing(`${parts.field}:${parts.op}:${parts.value}`))
 }
 
-function readFilter(piece: string, tier: Tier): Filter {
+function readFilter(piece: string, tier: Tier, fieldOf: FieldOf): Filter {
   const refuse = refusing(piece)
   const parts = filterPattern.exec(piece)?.groups
   if (!parts) throw refuse('must be field:op:value')
-  return filterOf({ field: parts.operand!, op: parts.op!, value: parts.value! }, tier, refuse)
+  return filterOf(
+    { field: parts.operand!, op: parts.op!, value: parts.value! },
+    tier,
+    refuse,
+    fieldOf,
+  )
 }
 
 const refusing = (piece: string) => (reason: string) => {
@@ -119,11 +134,12 @@ function filterOf(
   parts: { field: string; op: string; value: string },
   tier: Tier,
   refuse: (reason: string) => Error,
+  fieldOf: FieldOf = fieldNamed,
 ): Filter {
   const [name, ...path] = parts.field.split('.')
   const op = operators.find((operator) => operator === parts.op)
   if (!op) throw refuse(`the operator must be one of ${operators.join(', ')}`)
-  const field = name === hasProfile.name ? hasProfile : fieldNamed(name!)
+  const field = name === hasProfile.name ? hasProfile : fieldOf(name!)
   if (!field) throw refuse(`there is no field ${name}`)
   if (!isReadableAt(field, tier)) throw refuse(`${name} is not part of ${tier}`)
 
@@ -147,7 +163,10 @@ function filterOf(
 /** Operators that ask for the value as a whole. */
 const isExact = (op: Operator): boolean => op === 'eq' || op === 'ne' || op === 'in'
 
-/** A payload has no declared types: what is ordered is a number, all else is text. A string says what is wrong. */
+/**
+ * A payload has no declared types: operators with an order compare numbers, all others text. Returns a string
+ * for an error.
+ */
 function payloadValue(op: Operator, text: string): Value | string {
   if (isExact(op) || op === 'like') return { as: 'text', value: text }
   return numberValue(text)

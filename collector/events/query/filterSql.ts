@@ -20,7 +20,15 @@ import { isUuidField } from './uuid.ts'
  * table's primary key, so they are compared bare.
  */
 export function selectionConditions(
-  { scope, source, window, filters, bots, order = 'desc' }: Selection & { order?: Order },
+  {
+    scope,
+    source,
+    window,
+    filters,
+    sessionFilters = [],
+    bots,
+    order = 'desc',
+  }: Selection & { order?: Order },
   bind: Bind,
 ): readonly string[] {
   const organizationId = bind('UUID', scope.organizationId)
@@ -34,8 +42,19 @@ export function selectionConditions(
     `${timeColumn(order)} < ${timeOf(order, bind('Int64', window.endMs))}`,
     ...botsCondition(bots),
     ...filterConditions(filters, organizationId, bind),
+    ...sessionFilters.map((filter) => sessionFilterCondition(filter, bind)),
   ]
 }
+
+/** SQL: the column of a field of sessions, in rows that were joined with these. */
+export const sessionFieldSql = (name: string): string => `_of_${name}`
+
+/** A filter on a field of sessions as a condition over rows that have its column. */
+export const sessionFilterCondition = (filter: Filter, bind: Bind): string =>
+  filterCondition(
+    { ...filter, field: { ...filter.field!, name: sessionFieldSql(filter.field!.name) } } as Filter,
+    bind,
+  )
 
 /** The condition over rows that have is_bot; none where bots are included. */
 export function botsCondition(bots: Bots = 'included'): readonly string[] {
@@ -151,7 +170,7 @@ function rightSide(filter: Filter, bind: Bind): string {
 /** The values of `in` are bound as one: ClickHouse takes a thousand parameters at most. */
 function rightSides(filter: Filter, bind: Bind): string {
   const given: readonly Value[] = [filter, ...(filter.others ?? [])]
-  // In a list only texts stand in quotation marks.
+  // In a list only texts have quotation marks.
   const listed = given.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
   const values = bind(`Array(${typeOf(filter)})`, listed)
   const operand = asOperand(filter, 'value')
@@ -169,10 +188,13 @@ const boundTypes = {
 
 const typeOf = ({ as }: Value) => boundTypes[as]
 
-/** SQL of a bound value, in the type of what it is compared with. */
+/** SQL of a bound value, in the type of the compared column. */
 const asOperand = ({ as, field }: Filter, bound: string): string =>
   as === 'time' && field?.name !== 'timestamp' ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound
 
-/** A pattern of LIKE: a backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
+/**
+ * A pattern of LIKE. A backslash escapes %, _ and itself. Any other backslash is literal, which ClickHouse
+ * would refuse at the end.
+ */
 export const likePattern = (pattern: string): string =>
   pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))

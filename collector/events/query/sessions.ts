@@ -1,20 +1,7 @@
 /**
- * Sessions, computed when a query needs them.
- *
- * The rule: a visitor is a browser (cookie_id) in a project. Their events of all pixels of the project are in one session
- * until 30 minutes (restMs) pass without an event. A session that has lasted a complete UTC day ends at the end of that
- * day, and so does every further day of it. Without this bound a session without a rest could be endless.
- *
- * The rule is written twice in SQL; change both together:
- * - sessionsWhere, below, returns the sessions alone. joinSessions looks up the session of each event by its time.
- * - sessionsSql in analytics/sessionsSql.ts keeps the events of each session in an array, to count what is in it.
- * Both split in two steps: `_unrested`, the runs of events without a rest; then each run at its midnights, by `_days`,
- * the number of complete days since the run began.
- *
- * The session of an event therefore depends on the visitor's events back to the midnight that begins the day before,
- * and 30 minutes more (lookBackFrom). A rest since that midnight is visible; without one, the beginning of the session
- * does not matter. Sessions are exact over any window that reaches back so far. A late event counts like any other: it
- * never changes the id of a session that began earlier, but it can begin a session sooner or join two.
+ * Events with the session that each is in, computed when a query needs them, by the rule of sessionSplit.ts. A late
+ * event counts like any other. It never changes the id of a session that began earlier. It can begin a session sooner
+ * or join two. analytics/sessionsSql.ts counts sessions without this join.
  */
 import { fieldNamed, isSessionField } from '../../../schemas/fields.ts'
 import type { Scope } from '../../api/access/policy.ts'
@@ -24,43 +11,42 @@ import type { Filter } from './filter.ts'
 import { botsCondition, projectCondition } from './filterSql.ts'
 import { type Order, orderBy } from './order.ts'
 import type { Selection } from './selection.ts'
-
-export const restMs = 30 * 60_000
-const dayMs = 86_400_000
-
-/** SQL of the time from which events must be read to know the sessions of events from `fromMs` (SQL) on. */
-export const lookBackFrom = (fromMs: string): string =>
-  `intDiv(${fromMs}, ${dayMs}) * ${dayMs} - ${dayMs + restMs}`
+import { sessionColumns } from './sessionFields.ts'
+import { lookBackFrom, millisOf, moreOf, splitSessions } from './sessionSplit.ts'
 
 /** SQL: the id of the session of `_project_id` and `_cookie_id` that begins at `start` (SQL, epoch milliseconds). */
 export const sessionId = (start: string): string =>
   `toNullable(reinterpretAsUUID(sipHash128(_project_id, _cookie_id, ${start})))`
 
+/** SQL: the columns that sessions carry for these reads. */
+const columnsOfEvents = ['event_id', "event_type = 'page_view'", 'page_path']
+const views = `arrayFilter(event -> ${moreOf('event', 2)}, _session)`
+
 /**
- * SQL: one row for each session of the events that meet `conditions`: `_project_id`, `_cookie_id`, `_start` (epoch
- * milliseconds), `_session_id` and `_entry`, the id of the first page view. It collects each visitor's events in an
- * array, which is faster than window functions.
+ * SQL: one row for each session of the events that meet `conditions`. Its columns are `_project_id`, `_cookie_id`,
+ * `_start` (epoch milliseconds), `_session_id`, `_entry` (the id of the first page view) and the fields `names`.
  */
-const sessionsWhere = (
+function sessionsWhere(
   conditions: readonly string[],
   events: string,
-): string => `SELECT _project_id, _cookie_id,
-  _session[1].1 AS _start,
-  ${sessionId('_start')} AS _session_id,
-  arrayFirst(event -> event.3, _session).2 AS _entry
-FROM (
-SELECT _project_id, _cookie_id, _unrested,
-  arrayMap(event -> greatest(intDiv(event.1, ${dayMs}) - intDiv(_unrested[1].1, ${dayMs}) - 1, 0), _unrested) AS _days
-FROM (
-SELECT project_id AS _project_id, cookie_id AS _cookie_id,
-  arraySort(groupArray((ts_millis, event_id, event_type = 'page_view'))) AS _events
-FROM ${events}
-WHERE ${conditions.join('\n  AND ')}
-GROUP BY project_id, cookie_id
-)
-ARRAY JOIN arraySplit((_, rest) -> rest >= ${restMs}, _events, arrayDifference(_events.1)) AS _unrested
-)
-ARRAY JOIN arraySplit((_, midnight) -> midnight > 0, _unrested, arrayDifference(_days)) AS _session`
+  names: readonly string[] = [],
+): string {
+  const { more, select } = sessionColumns(names, {
+    place: columnsOfEvents.length + 1,
+    views,
+    path: (event) => moreOf(event, 3),
+  })
+  const columns = [
+    '_project_id',
+    '_cookie_id',
+    `${millisOf('_session[1]')} AS _start`,
+    `${sessionId('_start')} AS _session_id`,
+    `${moreOf(`arrayFirst(event -> ${moreOf('event', 2)}, _session)`, 1)} AS _entry`,
+    ...select,
+  ]
+  return `SELECT ${columns.join(',\n  ')}
+FROM ${splitSessions(events, conditions, [...columnsOfEvents, ...more])}`
+}
 
 /** SQL: the rows of `table`, which has project_id, cookie_id and ts_millis, each joined with its session. */
 const joinSessions = (
@@ -93,15 +79,17 @@ export const visitorsOf = (
 ]
 
 /**
- * Returns the FROM that gives all events of a selection their session fields, over the whole window. For reads in which
- * these fields decide which rows there are. `declared` is the WITH before SELECT.
+ * Returns the FROM that gives all events of a selection their session fields, over the entire window. For
+ * reads in which these fields determine the rows. `declared` is the WITH before SELECT.
  */
 export function eventsWithSessions(
-  plan: Pick<Selection, 'scope' | 'window' | 'bots'>,
+  plan: Pick<Selection, 'scope' | 'window' | 'bots' | 'sessionFilters'> & {
+    readonly sessionNames?: readonly string[]
+  },
   bind: Bind,
   events: string,
 ): { declared: string; from: string } {
-  const { window } = plan
+  const { window, sessionFilters = [], sessionNames = [] } = plan
   const sessions = sessionsWhere(
     [
       ...visitorsOf(plan, bind),
@@ -109,6 +97,7 @@ export function eventsWithSessions(
       `ts_millis < ${bind('Int64', window.endMs)}`,
     ],
     events,
+    [...sessionNames, ...sessionFilters.map(({ field }) => field!.name)],
   )
   return { declared: withSessionFields, from: joinSessions(events, sessions) }
 }

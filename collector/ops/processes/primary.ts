@@ -83,7 +83,7 @@ export function workForPrimary(startWork: StartWork): void {
         process.exit(0)
     }
   })
-  // A Ctrl-C reaches the whole group: the primary stops its workers in order.
+  // A Ctrl-C reaches all processes of the group: the primary stops its workers in order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   tell({ type: 'up' })
 }

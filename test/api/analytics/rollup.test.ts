@@ -47,6 +47,9 @@ function visits(
         event_type: ['page_view', 'click'][below(2)],
         page_path: paths[below(4)],
         country: ['DE', 'US', null][below(3)],
+        device_type: ['desktop', 'mobile'][below(2)],
+        page_url: `https://shop.example/${['', '', '', '?utm_source=newsletter'][below(4)]}`,
+        referrer_url: ['', '', '', 'https://www.google.de/', 'https://news.example/'][below(5)],
         is_bot: isBot || (isMixed && below(3) === 0),
       })
       at += isRestless
@@ -67,7 +70,8 @@ async function analytics(path: string, query: Query): Promise<Row> {
   return figures
 }
 
-const dimensions = 'page_path,country,event_type,resolved,entry_page,exit_page'
+const dimensions =
+  'page_path,country,event_type,resolved,entry_page,exit_page,source,channel,utm_source,device_type'
 
 /** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
 async function expectSame(projectId: string, below: (n: number) => number): Promise<void> {
@@ -101,7 +105,7 @@ async function expectSame(projectId: string, below: (n: number) => number): Prom
 const goals = [
   'event_type:eq:click',
   'page_path:in:/pricing|/docs',
-  'country:eq:DE',
+  'event_type:in:click|video',
   'page_path:eq:/nowhere',
 ].map((filter) => readFreeFilters('filter', filter))
 

@@ -221,7 +221,7 @@ describe('a share link', () => {
   test('tells no address, parameter or source that may tell of a person', async () => {
     const { secret } = await made()
     const dimensions =
-      'page_path,entry_page,exit_page,page_host,referrer_host,utm_source,utm_medium,country'
+      'page_path,entry_page,exit_page,page_host,referrer_host,utm_source,utm_medium,country,source,channel'
     const query = { ...asked, dimensions, limit: '1000' }
     const own = await read('breakdown', query, withKey(keys.admin))
     for (const text of [...personal, ...harmless]) expect(own.body).toContain(text)
@@ -237,6 +237,7 @@ describe('a share link', () => {
       seen.json().breakdowns[name].values.map(({ value }: { value: string }) => value)
     expect(values('page_path').sort()).toEqual([...harmless].sort())
     expect(values('utm_source')).toEqual(['news'])
+    expect(values('source')).toEqual(['news'])
     expect(values('referrer_host')).toEqual(['search.example'])
   })
 
@@ -259,7 +260,7 @@ describe('a share link', () => {
       'language',
       'device_type',
     )
-    shared.push('browser', 'os')
+    shared.push('browser', 'os', 'source')
     const sampleOf = ({ dataType, values }: Field) =>
       values?.[0] ??
       { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]

@@ -1,0 +1,173 @@
+import { type Field, fieldNamed } from '../../../schemas/fields.ts'
+import { sessionFieldSql } from './filterSql.ts'
+import { moreOf, outsideReferrer } from './sessionSplit.ts'
+import { clickIdSources, namesOfKind, sourceNames } from './trafficSources.ts'
+
+/** Channels, by the rules of the default channel group of Google Analytics 4, in the order in which they are tried. */
+export const channels = [
+  'Direct',
+  'Paid search',
+  'Paid social',
+  'Display',
+  'Paid other',
+  'AI assistants',
+  'Organic social',
+  'Organic search',
+  'Email',
+  'Affiliates',
+  'Referral',
+  'Unassigned',
+] as const
+
+/** The source of sessions without a campaign, click id or outside referrer. */
+const direct = 'Direct'
+
+/** Fields of events that a session has from its first event. */
+const firstEventFields = [
+  'referrer_host',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'country',
+  'region',
+  'city',
+  'language',
+  'device_type',
+  'browser',
+  'os',
+]
+
+const computed = (name: string, description: string, more: Partial<Field> = {}): Field => ({
+  name,
+  columnType: 'Nullable(String)',
+  dataType: 'Utf8',
+  nullable: true,
+  tier: 'web_event',
+  group: 'marketing',
+  description,
+  ...more,
+})
+
+const byName: ReadonlyMap<string, Field> = new Map(
+  [
+    computed('channel', 'How the session came.', { nullable: false, values: channels }),
+    computed('source', `The named source of the session; ${direct} without one.`, {
+      nullable: false,
+    }),
+    computed('entry_page', 'page_path of the first page view.'),
+    computed('exit_page', 'page_path of the last page view.'),
+    ...firstEventFields.map((name) => fieldNamed(name)!),
+  ].map((field) => [field.name, field]),
+)
+
+/** The fields that figures take from sessions, not from events. */
+export const sessionFieldNames: readonly string[] = [...byName.keys()]
+
+export const sessionFieldNamed = (name: string): Field | undefined => byName.get(name)
+
+/** SQL columns of the first event that decide about these fields; the field as such where it is one of events. */
+const columnsOf = (name: string): readonly string[] => {
+  if (name === 'source') return ['utm_source', 'click_id_type', 'referrer_host']
+  if (name === 'channel')
+    return ['utm_source', 'utm_medium', 'utm_campaign', 'click_id_type', 'referrer_host']
+  return name === 'entry_page' || name === 'exit_page' ? [] : [name]
+}
+
+/** How sessions carry the columns that some of these fields need. */
+export interface SessionColumns {
+  /** SQL: columns of sessionEvent. */
+  readonly more: readonly string[]
+  /** SQL, over sessions: the fields, each as `_of_` and its name. `views` and `path` are SQL of page views and their paths. */
+  readonly select: readonly string[]
+}
+
+/**
+ * How sessions carry fields whose columns begin at a place of the `more` columns of sessionEvent. `views` is SQL of a
+ * session's page views, and `path` that of an event's path.
+ */
+export function sessionColumns(
+  names: readonly string[],
+  { place, views, path }: { place: number; views: string; path: (event: string) => string },
+): SessionColumns {
+  const unique = [...new Set(names)]
+  const columns = [...new Set(unique.flatMap(columnsOf))]
+  const first = (column: string) => moreOf('_session[1]', place + columns.indexOf(column))
+  const sqlOf = (name: string): string => {
+    if (name === 'entry_page') return path(`${views}[1]`)
+    if (name === 'exit_page') return path(`${views}[-1]`)
+    if (name === 'source') return `ifNull(nullIf(${originSql(first)}, ''), ${literal(direct)})`
+    if (name === 'channel') return channelSql(first)
+    return first(name)
+  }
+  return {
+    more: columns.map((name) =>
+      name === 'referrer_host'
+        ? `CAST(${outsideReferrer}, 'Nullable(String)')`
+        : `CAST(${name}, 'Nullable(String)')`,
+    ),
+    select: unique.map((name) => `${sqlOf(name)} AS ${sessionFieldSql(name)}`),
+  }
+}
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+const list = (texts: readonly string[]) => `[${texts.map(literal).join(', ')}]`
+const lookUp = (sql: string, pairs: readonly (readonly [string, string])[], fallback: string) =>
+  `transform(${sql}, ${list(pairs.map(([from]) => from))}, ${list(pairs.map(([, to]) => to))}, ${fallback})`
+
+/** SQL: the name of a host, or of a value of utm_source; the text itself where there is none. */
+function named(text: string): string {
+  const brand = lookUp('firstSignificantSubdomain(lower(text))', sourceNames.brands, "''")
+  const domain = lookUp('cutToFirstSignificantSubdomain(lower(text))', sourceNames.domains, brand)
+  const name = lookUp(
+    'lower(text)',
+    [...sourceNames.hosts, ...sourceNames.aliases],
+    `if(position(text, '.') > 0, ${domain}, '')`,
+  )
+  return `arrayMap(text -> ifNull(nullIf(${name}, ''), replaceRegexpOne(text, '^www\\\\.', '')), [${text}])[1]`
+}
+
+type First = (column: string) => string
+const text = (sql: string) => `ifNull(${sql}, '')`
+const clickName = (first: First) =>
+  lookUp(
+    text(first('click_id_type')),
+    clickIdSources.map(({ type, name }) => [type, name]),
+    "''",
+  )
+
+/** SQL: the named source, empty without one. */
+const originSql = (first: First): string =>
+  named(`multiIf(${text(first('utm_source'))} != '', ${text(first('utm_source'))},
+    ${clickName(first)} != '', ${clickName(first)}, ${text(first('referrer_host'))})`)
+
+function channelSql(first: First): string {
+  const source = originSql(first)
+  const medium = `multiIf(${text(first('utm_medium'))} != '', lower(${text(first('utm_medium'))}),
+    ${text(first('utm_source'))} = '', ${lookUp(
+      text(first('click_id_type')),
+      clickIdSources.map(({ type, medium: of }) => [type, of]),
+      "''",
+    )}, '')`
+  const isTagged = `(${text(first('utm_source'))} != '' OR ${text(first('utm_medium'))} != '' OR ${text(first('utm_campaign'))} != '' OR ${text(first('click_id_type'))} != '')`
+  const isOf = (kind: Parameters<typeof namesOfKind>[0]) =>
+    `source IN (${namesOfKind(kind).map(literal).join(', ')})`
+  const hasMedium = (...mediums: string[]) => `medium IN (${mediums.map(literal).join(', ')})`
+  const isPaid = "match(medium, '^(.*cp.*|ppc|retargeting|paid.*)$')"
+  const rules: Record<Exclude<(typeof channels)[number], 'Unassigned'>, string> = {
+    Direct: "source = '' AND NOT tagged",
+    'Paid search': `${isOf('search')} AND ${isPaid}`,
+    'Paid social': `${isOf('social')} AND ${isPaid}`,
+    Display: hasMedium('display', 'banner', 'expandable', 'interstitial', 'cpm'),
+    'Paid other': isPaid,
+    'AI assistants': isOf('ai'),
+    'Organic social': `${isOf('social')} OR ${hasMedium('social', 'social-network', 'social-media', 'sm', 'social network', 'social media')}`,
+    'Organic search': `${isOf('search')} OR medium = 'organic'`,
+    Email: `${isOf('email')} OR ${hasMedium('email', 'e-mail', 'e_mail', 'e mail')}`,
+    Affiliates: "medium = 'affiliate'",
+    Referral: `${hasMedium('referral', 'app', 'link')} OR NOT tagged`,
+  }
+  const decided = Object.entries(rules).map(([channel, rule]) => `${rule}, ${literal(channel)}`)
+  return `arrayMap((source, medium, tagged) -> multiIf(${decided.join(',\n    ')}, 'Unassigned'), [${source}], [${medium}], [${isTagged}])[1]`
+}

@@ -1,0 +1,351 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openEvents, organizationId, projectId } from '../events/harness.ts'
+import {
+  dayMs,
+  groupsBy,
+  isView,
+  randomVisits,
+  type Seen,
+  type Session,
+  sessionsOf,
+} from './naiveSessions.ts'
+
+/** Figures by fields of sessions, such as the source, against a naive look at every session. */
+let events: Awaited<ReturnType<typeof openEvents>>
+const start = Date.UTC(2026, 9, 23)
+const visitors = randomVisits(5, 1_300, start)
+const otherPixel = randomUUID()
+const goals = { Ordered: 'page_path:eq:/thanks', Asked: 'event_type:eq:form_submission' }
+
+beforeAll(async () => {
+  for (const [index, event] of visitors.flat().entries())
+    if (index % 5 === 0) event.pixel_id = otherPixel
+  events = await openEvents()
+  await events.insert(visitors.flat())
+  const { postgres } = events
+  await postgres.query("INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')", [
+    organizationId,
+  ])
+  await postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [projectId, organizationId],
+  )
+  await post('PUT', 'goals', {
+    project_id: projectId,
+    goals: Object.entries(goals).map(([name, filter]) => ({ name, filter })),
+  })
+})
+afterAll(() => events.close())
+
+type Query = Record<string, string | number | boolean>
+async function post<T>(method: 'POST' | 'PUT', path: string, payload: object): Promise<T> {
+  const answer = await events.app.inject({ method, url: `/api/v1/analytics/${path}`, payload })
+  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+  return answer.json()
+}
+async function get<T>(path: string, query: Query): Promise<T> {
+  const asked = new URLSearchParams(
+    Object.entries(query).map(([name, value]) => [name, `${value}`]),
+  )
+  const answer = await events.app.inject({ url: `/api/v1/analytics/${path}?${asked}` })
+  if (answer.statusCode !== 200) throw new Error(`${answer.statusCode} ${answer.body}`)
+  return answer.json()
+}
+
+/** Filters that select sessions, and their meaning. */
+const ofSessions: Record<string, (fields: Session['fields']) => boolean> = {
+  'source:eq:Google': ({ source }) => source === 'Google',
+  'source:ne:Google': ({ source }) => source !== 'Google',
+  'source:eq:Direct': ({ source }) => source === 'Direct',
+  'channel:in:Direct|Email': ({ channel }) => channel === 'Direct' || channel === 'Email',
+  'channel:eq:Paid search': ({ channel }) => channel === 'Paid search',
+  'utm_campaign:eq:may': ({ utm_campaign }) => utm_campaign === 'may',
+  'utm_campaign:ne:may': ({ utm_campaign }) => utm_campaign !== 'may',
+  'referrer_host:like:%google%': ({ referrer_host }) => referrer_host?.includes('google') ?? false,
+  'entry_page:eq:/pricing': ({ entry_page }) => entry_page === '/pricing',
+  'exit_page:ne:/docs': ({ exit_page }) => exit_page !== '/docs',
+  'country:eq:DE': ({ country }) => country === 'DE',
+  'device_type:eq:mobile': ({ device_type }) => device_type === 'mobile',
+}
+/** Filters that select events. */
+const ofEvents: Record<string, (event: Seen, session: Session) => boolean> = {
+  'event_type:eq:page_view': isView,
+  'page_path:eq:/thanks': ({ page_path }) => page_path === '/thanks',
+  'page_path:ne:/docs': ({ page_path }) => page_path !== '/docs',
+  'is_entry:eq:true': (event, { views }) => event === views[0],
+}
+
+interface Asked {
+  readonly startMs: number
+  readonly endMs: number
+  readonly pixel: string | null
+  readonly bots: boolean
+  readonly sessionFilters: readonly string[]
+  readonly eventFilters: readonly string[]
+}
+const asked: fc.Arbitrary<Asked> = fc
+  .record({
+    first: fc.integer({ min: 0, max: 5 * 24 * 60 }),
+    minutes: fc.integer({ min: 60, max: 6 * 24 * 60 }),
+    pixel: fc.constantFrom(null, null, otherPixel),
+    bots: fc.boolean(),
+    sessionFilters: fc.uniqueArray(fc.constantFrom(...Object.keys(ofSessions)), { maxLength: 2 }),
+    eventFilters: fc.uniqueArray(fc.constantFrom(...Object.keys(ofEvents)), { maxLength: 1 }),
+  })
+  .map(({ first, minutes, ...more }) => ({
+    ...more,
+    startMs: start + first * 60_000,
+    endMs: start + (first + minutes) * 60_000,
+  }))
+
+const queryOf = ({ startMs, endMs, pixel, bots, sessionFilters, eventFilters }: Asked): Query => ({
+  project_id: projectId,
+  start_ms: startMs,
+  end_ms: endMs,
+  include_bots: bots,
+  ...(pixel && { pixel_id: pixel }),
+  ...(sessionFilters.length + eventFilters.length > 0 && {
+    filter: [...sessionFilters, ...eventFilters].join(','),
+  }),
+})
+
+/** A session with those of its events that a request is about. */
+interface Selected extends Session {
+  readonly selected: readonly Seen[]
+}
+
+function select({ startMs, endMs, pixel, bots, sessionFilters, eventFilters }: Asked): Selected[] {
+  return visitors.flatMap((visitor) =>
+    sessionsOf(visitor.filter((event) => event.ts_millis < endMs && (bots || !event.is_bot)))
+      .filter(({ fields }) => sessionFilters.every((filter) => ofSessions[filter]!(fields)))
+      .map((session) => ({
+        ...session,
+        selected: session.events.filter(
+          (event) =>
+            event.ts_millis >= startMs &&
+            (pixel === null || event.pixel_id === pixel) &&
+            eventFilters.every((filter) => ofEvents[filter]!(event, session)),
+        ),
+      }))
+      .filter(({ selected }) => selected.length > 0),
+  )
+}
+
+const visitorsOf = (seen: readonly Seen[]) => new Set(seen.map(({ cookie_id }) => cookie_id)).size
+const totals = (seen: readonly Seen[]) => ({
+  events: seen.length,
+  visitors: visitorsOf(seen),
+  page_views: seen.filter(isView).length,
+})
+const selectedOf = (sessions: readonly Selected[]) => sessions.flatMap(({ selected }) => selected)
+
+function overviewOf(sessions: readonly Selected[]) {
+  const seen = selectedOf(sessions)
+  const viewing = sessions.filter(({ views }) => views.length > 0)
+  const bounced = viewing.filter(({ views }) => views.length === 1).length
+  let pageMs = 0
+  for (const { events, views, selected } of viewing)
+    for (const [index, view] of views.entries())
+      if (selected.includes(view))
+        pageMs += (views[index + 1] ?? events.at(-1)!).ts_millis - view.ts_millis
+  const page_views = seen.filter(isView).length
+  return {
+    ...totals(seen),
+    sessions: sessions.length,
+    bounce_rate: viewing.length === 0 ? null : bounced / viewing.length,
+    time_on_page_ms: page_views === 0 ? null : pageMs / page_views,
+  }
+}
+
+const forAll = (check: (asked: Asked, sessions: Selected[]) => Promise<void>, numRuns = 8) =>
+  fc.assert(
+    fc.asyncProperty(asked, (one) => check(one, select(one))),
+    { numRuns, seed: 21 },
+  )
+
+test('there are thousands of sessions, of every source', () => {
+  const sessions = visitors.flatMap(sessionsOf)
+  expect(sessions.length).toBeGreaterThan(5_000)
+  const sources = new Set(sessions.map(({ fields }) => fields.source))
+  expect(sources.size).toBe(8)
+})
+
+test('the overview and the series count what happens in the sessions that meet the filter', async () => {
+  await forAll(async (one, sessions) => {
+    const { overview } = await get<{ overview: object }>('overview', queryOf(one))
+    expect(overview).toEqual(overviewOf(sessions))
+    const { timeseries } = await get<{ timeseries: { start_ms: number }[] }>('timeseries', {
+      ...queryOf(one),
+      interval: 'hour',
+    })
+    const seen = selectedOf(sessions)
+    for (const { start_ms, ...point } of timeseries)
+      expect(point).toEqual(
+        totals(
+          seen.filter(({ ts_millis }) => Math.floor((ts_millis - start_ms) / 3_600_000) === 0),
+        ),
+      )
+  })
+})
+
+interface Value {
+  value: string | null
+  sessions: number | null
+  goal: object | null
+}
+type Breakdowns = { breakdowns: Record<string, { values: Value[] }> }
+
+const sessionDimensions = [
+  'source',
+  'channel',
+  'utm_campaign',
+  'referrer_host',
+  'country',
+  'device_type',
+]
+
+test('a breakdown counts what happens in the sessions of each value', async () => {
+  await forAll(async (one, sessions) => {
+    const { breakdowns } = await get<Breakdowns>('breakdown', {
+      ...queryOf(one),
+      dimensions: [...sessionDimensions, 'page_path'].join(','),
+      limit: 1_000,
+    })
+    const key = (value: string | null) => (value === null ? 'null' : `=${value}`)
+    const found = (name: string) =>
+      new Map(breakdowns[name]!.values.map(({ value, ...counts }) => [key(value), counts]))
+    for (const name of sessionDimensions) {
+      const groups = groupsBy(sessions, ({ fields }) => key(fields[name]!))
+      expect(found(name)).toEqual(
+        new Map(
+          [...groups].map(([value, group]) => [
+            value,
+            { ...totals(selectedOf(group)), sessions: group.length, goal: null },
+          ]),
+        ),
+      )
+      const sum = breakdowns[name]!.values.reduce((all, { sessions }) => all + sessions!, 0)
+      expect(sum).toBe(sessions.length)
+    }
+    const paths = groupsBy(selectedOf(sessions), ({ page_path }) => key(page_path))
+    expect(found('page_path')).toEqual(
+      new Map(
+        [...paths].map(([path, seen]) => [path, { ...totals(seen), sessions: null, goal: null }]),
+      ),
+    )
+  })
+})
+
+test('with a goal, each value has the conversions of its sessions, or of its events', async () => {
+  const isOrder = ({ page_path }: Seen) => page_path === '/thanks'
+  const goalOf = (seen: readonly Seen[]) => {
+    const visitors = visitorsOf(seen.filter(isOrder))
+    return { events: seen.filter(isOrder).length, visitors, rate: visitors / visitorsOf(seen) }
+  }
+  await forAll(async (one, sessions) => {
+    const { breakdowns } = await get<Breakdowns>('breakdown', {
+      ...queryOf(one),
+      dimensions: 'source,entry_page,event_type',
+      goal: 'Ordered',
+      limit: 1_000,
+    })
+    const found = (name: string) =>
+      new Map(breakdowns[name]!.values.map(({ value, goal }) => [value, goal]))
+    const viewing = sessions.filter(({ views }) => views.length > 0)
+    for (const [name, group] of [
+      ['source', sessions],
+      ['entry_page', viewing],
+    ] as const) {
+      const groups = groupsBy(group, ({ fields }) => fields[name]!)
+      expect(found(name)).toEqual(
+        new Map([...groups].map(([value, of]) => [value, goalOf(selectedOf(of))])),
+      )
+    }
+    const byType = groupsBy(selectedOf(sessions), ({ event_type }) => event_type)
+    expect(found('event_type')).toEqual(
+      new Map([...byType].map(([type, seen]) => [type, goalOf(seen)])),
+    )
+  })
+  const query = { project_id: projectId, dimensions: 'source', goal: 'Nothing' }
+  await expect(get('breakdown', query)).rejects.toThrow(/goal of the project: .*Ordered/)
+})
+
+test('goals count the events of the sessions that meet the filter', async () => {
+  await forAll(async (one, sessions) => {
+    const { conversions } = await get<{ conversions: object[] }>('conversions', queryOf(one))
+    const seen = selectedOf(sessions)
+    const all = visitorsOf(seen)
+    expect(conversions).toEqual(
+      Object.entries(goals).map(([name, filter]) => {
+        const reached = seen.filter((event) =>
+          name === 'Ordered'
+            ? event.page_path === '/thanks'
+            : event.event_type === 'form_submission',
+        )
+        const visitors = visitorsOf(reached)
+        return { name, filter, events: reached.length, visitors, rate: all ? visitors / all : null }
+      }),
+    )
+  })
+})
+
+test('funnels, retention, journeys and lists of visitors are of the sessions that meet the filter', async () => {
+  await forAll(async (one, sessions) => {
+    const query = queryOf(one)
+    const byVisitor = [...groupsBy(selectedOf(sessions), ({ cookie_id }) => cookie_id).values()]
+    const { steps } = await post<{ steps: { visitors: number }[] }>('POST', 'funnel', {
+      ...query,
+      steps: ['event_type:eq:page_view', 'page_path:eq:/thanks'],
+      within_ms: 30 * dayMs,
+    })
+    const isOrder = ({ page_path }: Seen) => page_path === '/thanks'
+    const reached = byVisitor.filter((seen) => seen.some(isView))
+    expect(steps.map((step) => step.visitors)).toEqual([
+      reached.length,
+      reached.filter((seen) => seen.slice(seen.findIndex(isView) + 1).some(isOrder)).length,
+    ])
+
+    const { cohorts } = await get<{ cohorts: { start_ms: number; visitors: number }[] }>(
+      'retention',
+      { ...query, interval: 'day' },
+    )
+    for (const { start_ms, visitors } of cohorts)
+      expect(visitors).toBe(
+        byVisitor.filter(([first]) => Math.floor(first!.ts_millis / dayMs) * dayMs === start_ms)
+          .length,
+      )
+
+    const { links } = await get<{ links: { step: number; sessions: number }[] }>('journeys', query)
+    const begun = links.filter(({ step }) => step === 1)
+    expect(begun.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(
+      sessions.filter(({ views }) => views.some(({ page_path }) => page_path !== null)).length,
+    )
+
+    const { visitors: listed } = await post<{ visitors: { cookie_id: string; events: number }[] }>(
+      'POST',
+      'visitors',
+      { ...query, limit: 10_000 },
+    )
+    expect(new Map(listed.map(({ cookie_id, events }) => [cookie_id, events]))).toEqual(
+      new Map(byVisitor.map((seen) => [seen[0]!.cookie_id, seen.length])),
+    )
+  })
+})
+
+test('without a filter on sessions, figures equal the counts of the events API', async () => {
+  const query = { project_id: projectId, start_ms: start, end_ms: start + 7 * dayMs }
+  const { overview } = await get<{ overview: { events: number; sessions: number } }>('overview', {
+    ...query,
+    include_bots: true,
+  })
+  const answer = await events.get('events/web_event/counts', {
+    project_id: projectId,
+    start_ms: `${query.start_ms}`,
+    end_ms: `${query.end_ms}`,
+    distinct: 'session_id',
+  })
+  const { total, counts } = answer.json()
+  expect([overview.events, overview.sessions]).toEqual([total, counts[0].distinct])
+})
