@@ -15,7 +15,7 @@ import { newEventId } from '../harness/eventId.ts'
 import { readStore } from './pages.ts'
 import type { Bench, Row } from './rows.ts'
 import { withService } from './service.ts'
-import { interleave } from './stats.ts'
+import { interleave, median } from './stats.ts'
 
 const days = 30
 const dayMs = 86_400_000
@@ -43,12 +43,18 @@ export function imports({ repeats, sizes, log }: Bench): Promise<Row> {
       return sizes.events / seconds
     }
     const cli = join(packageRoot, 'dist/collector/cli.js')
-    const importFile = () =>
-      promisify(execFile)(
-        process.execPath,
-        [cli, 'events', 'import', '--pixel', service.demo.pixel_id, path],
+    const command = [cli, 'events', 'import', '--pixel', service.demo.pixel_id, path]
+    const processorSeconds: number[] = []
+    const importFile = async () => {
+      const timing = 'TIMEFORMAT="%U %S"; time "$0" "$@"'
+      const { stderr } = await promisify(execFile)(
+        'bash',
+        ['-c', timing, process.execPath, ...command],
         { env: { ...process.env, FOOTFALL_DATA_DIR: service.dataDir } },
       )
+      const [user, system] = stderr.trim().split('\n').at(-1)!.split(' ').map(Number)
+      processorSeconds.push(user! + system!)
+    }
     await timed(importFile)
     const blocks = await storedBlocks(clickhouse)
     const insertRaw = async () => {
@@ -67,7 +73,7 @@ export function imports({ repeats, sizes, log }: Bench): Promise<Row> {
       what: 'events/s of importing a file ÷ raw insert of its rows',
       value: ratio.toFixed(2),
       target: '≥ 0.5',
-      detail: `${a.toFixed(0)} ÷ ${b.toFixed(0)} events/s, ${sizes.events} events, ${repeats} pairs`,
+      detail: `${a.toFixed(0)} ÷ ${b.toFixed(0)} events/s, ${sizes.events} events, ${repeats} pairs; ${((median(processorSeconds) * 1e6) / sizes.events).toFixed(1)} µs of processor time of the command for an event`,
     }
   })
 }
