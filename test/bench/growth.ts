@@ -28,7 +28,7 @@ const ofOverview = 'p95 ≤ 300 ms with 10 M in the window'
 const ofSteps = '≤ 2 s with 10 M in the window'
 const steps = ['event_type:eq:page_view', 'event_type:eq:click', 'event_type:eq:custom']
 
-/** What the pages of the dashboard ask. */
+/** The reads of the dashboard's pages, and a page of events. */
 const reads: Record<string, Read> = {
   overview: { path: 'analytics/overview', target: ofOverview },
   series: { path: 'analytics/timeseries', query: { interval: 'day' }, target: ofOverview },
@@ -50,8 +50,8 @@ const reads: Record<string, Read> = {
 }
 
 /**
- * What reads take, and events on the disk, as a project grows: as many events as --growth says, one number after the
- * other, over a year. Windows of a day, of thirty, and of the year.
+ * Measures reads, and the size of events on the disk, as a project grows. It has the numbers of events that --growth
+ * says, over a year. Windows are a day, thirty days and the year.
  */
 export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
   return withService(async (service) => {

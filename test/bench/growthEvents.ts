@@ -29,9 +29,9 @@ const columns = `organization_id, project_id, pixel_id, event_id, event_type, ts
   device_type, is_bot, received_at, country, language, screen_width, viewport_width, spool_id, seq`
 
 /**
- * Inserts events as a site has them: sessions of six events within minutes, few visitors who come often and many who
- * come once, common and rare pages, sources, devices and countries, ids as the collector makes them of captured events,
- * more events by day than by night. The newest are inserted last, a million at a time.
+ * Inserts events like those of a site, a million at a time, the newest last. A session has six events within minutes.
+ * Few visitors come often, and many come once. Pages, sources, devices and countries are common or rare. Ids are those
+ * that the collector derives from captured events.
  */
 export async function insertGrowthEvents(
   clickhouse: ClickHouse,
