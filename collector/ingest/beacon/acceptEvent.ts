@@ -77,7 +77,7 @@ function validate(
   ageDaysMax: number,
   isExact: boolean,
 ): Validated | Fault {
-  // Schemas ask for numbers; what is stored are the digits.
+  // Schemas ask for numbers; the row keeps the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
   )
