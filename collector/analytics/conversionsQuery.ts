@@ -43,7 +43,7 @@ WHERE ${where}`,
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
-/** Whether counts of days tell of a goal: it is one value, or several, of a field that days are counted by. */
+/** Whether counts of days include a goal: it is one value, or several, of a field in these counts. */
 export const isRolledGoal = (filters: readonly Filter[]): boolean =>
   filters.length === 1 &&
   ['eq', 'in'].includes(filters[0]!.op) &&

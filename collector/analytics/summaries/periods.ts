@@ -3,7 +3,7 @@ import { dayMs, type Window } from '../../events/query/window.ts'
 export const frequencies = ['weekly', 'monthly'] as const
 export type Frequency = (typeof frequencies)[number]
 
-/** What a summary is about: a week from Monday or a calendar month, UTC, and the same before it. */
+/** Period of a summary: a week from Monday or a calendar month, UTC, and the previous one. */
 export interface Period extends Window {
   /** YYYY-MM-DD. */
   readonly firstDay: string
@@ -14,7 +14,7 @@ export interface Period extends Window {
 /** After a period has ended, so long for its last events to be stored, and for people to get up in Europe. */
 const afterMs = 6 * 3_600_000
 
-/** The last period that is to be told by now. */
+/** The last period that is due now. */
 export function periodToTell(frequency: Frequency, nowMs: number): Period {
   const at = new Date(nowMs - afterMs)
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]

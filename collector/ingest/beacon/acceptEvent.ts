@@ -77,7 +77,7 @@ function validate(
   ageDaysMax: number,
   isExact: boolean,
 ): Validated | Fault {
-  // Schemas ask for numbers; the row keeps the digits.
+  // Schemas require numbers; the row stores the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
   )
