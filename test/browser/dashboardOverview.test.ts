@@ -23,7 +23,7 @@ const tile = (name: string) => page.locator('.tile', { hasText: name }).locator(
 const numberOf = async (name: string) =>
   Number((await tile(name).textContent())!.replace(/\D/g, ''))
 const panel = (name: string) => page.getByRole('region', { name, exact: true })
-/** What the page comes to show, however slow the machine. */
+/** Waits for the content of the page on machines of any speed. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 30_000 })
 const fresh = () => eventually(() => page.locator('.stale, .loading').count()).toBe(0)
 

@@ -27,7 +27,7 @@ interface Project {
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
-/** Stands where there is no run, or nobody's events. */
+/** Value without a run, or for anonymous events. */
 export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
 /** A day, or hours of one, in ascending order; hours since 1970 (UTC). All are counted in one look at the events. */
@@ -42,7 +42,10 @@ type Count = (
   counted: readonly Counting[],
 ) => Promise<Numbering>
 
-/** Counts a day, or hours of it, as rows of runs that nobody reads before they are noted, in these numbers. */
+/**
+ * Counts a day, or hours of it, as rows of runs. Readers ignore them until they are recorded. Uses these
+ * visitor numbers.
+ */
 export const count: Record<CountedThing, Count> = {
   events: countEvents,
   sessions: countSessions('excluded'),

@@ -44,7 +44,7 @@ export interface DueSummary {
   project_id: string
   project_name: string
   organization_id: string
-  /** The period told before. */
+  /** The last period that was sent. */
   told_period: string | null
 }
 
@@ -62,7 +62,7 @@ const boundTo = (frequency: Frequency, { firstDay, endMs }: Period) => [
   new Date(endMs),
 ]
 
-/** The summaries of a period that nobody has sent yet, those of a project together. */
+/** The summaries of a period that were not sent yet, grouped by project. */
 export async function listDue(
   postgres: Postgres,
   frequency: Frequency,

@@ -7674,6 +7674,7 @@ export interface operations {
     deliverCampaignEvents: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -7689,10 +7690,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "3c76e4b8-8a46-400f-b031-280ca8de733b",
+                 *           "event_id": "3fbe1e1d-eda4-4524-a6ab-70700b7c6d1a",
                  *           "event_type": "click",
                  *           "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
-                 *           "ts": "2026-11-25T05:45:05.469Z",
+                 *           "ts": "2026-11-25T18:35:04.250Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -7861,16 +7862,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.716Z",
+                     *           "timestamp": "2026-11-25T17:57:01.251Z",
                      *           "event_type": "click",
-                     *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":874,\"y\":135},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T01:51:38.716Z\"}"
+                     *           "page_path": "/catalogue",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":1101,\"y\":506},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T17:57:01.251Z\"}"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T01:50:17.712Z",
+                     *           "timestamp": "2026-11-25T17:47:27.529Z",
                      *           "event_type": "click",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":1368,\"y\":525},\"url\":\"https://kiln-lane.example/product?item=plate\",\"timestamp\":\"2026-11-25T01:50:17.712Z\"}"
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":1455,\"y\":318},\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T17:47:27.529Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -7878,13 +7879,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795499105501,
-                     *         "end_ms": 1795585505501,
+                     *         "start_ms": 1795545304320,
+                     *         "end_ms": 1795631704320,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:05.502Z",
+                     *         "complete_until": "2026-11-25T18:35:04.320Z",
                      *         "has_more": true,
-                     *         "next_cursor": "8RIPtdJnsa7gm4k0ddegxnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzAzODg5MTEsImV2ZW50SWQiOiJkODQyMmQzYy0yYTNjLTQ0OGMtOTAzZi1iZTRlODhmMzA1OTMifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDU1MDEsImVuZE1zIjoxNzk1NTg1NTA1NTAxfX0",
-                     *         "request_id": "e0019e61-e179-4e06-bf5f-3f2d408c27d6"
+                     *         "next_cursor": "qrxmGwWR16nvYDMD0QOqs3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQzMjAsImVuZE1zIjoxNzk1NjMxNzA0MzIwfX0",
+                     *         "request_id": "44c85e35-f123-4c95-bf4e-28c4a3c6c694"
                      *       }
                      *     }
                      */
@@ -8119,11 +8120,11 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.717Z",
-                     *           "event_type": "custom",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "event_type": "page_view",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"plate\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T01:51:38.717Z\"}",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f"
+                     *           "event_data": "{\"title\":\"jug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=plate\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T17:28:04.540Z\"}",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8131,13 +8132,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795499105672,
-                     *         "end_ms": 1795585505672,
+                     *         "start_ms": 1795545304417,
+                     *         "end_ms": 1795631704417,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:05.672Z",
+                     *         "complete_until": "2026-11-25T18:35:04.417Z",
                      *         "has_more": true,
-                     *         "next_cursor": "UdVUVcY8Idqa-eJ9RSrlh3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDU2NzIsImVuZE1zIjoxNzk1NTg1NTA1NjcyfX0",
-                     *         "request_id": "b60b25ac-76e3-46f0-9fec-efbd2c6cbf99"
+                     *         "next_cursor": "oR9pkfQG-DLPE3iC0ehRpnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ0MTcsImVuZE1zIjoxNzk1NjMxNzA0NDE3fX0",
+                     *         "request_id": "82afeb3b-5ae0-489b-9804-4811673b049a"
                      *       }
                      *     }
                      */
@@ -8372,12 +8373,12 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.717Z",
-                     *           "event_type": "custom",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "event_type": "page_view",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"plate\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T01:51:38.717Z\"}",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
-                     *           "pte_person_id": "609720225205513d6d583b8807be1e93a3fe2313870abcf6"
+                     *           "event_data": "{\"title\":\"jug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=plate\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T17:28:04.540Z\"}",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "pte_person_id": "ff41000f619bd68e3e52be4eed5f70d398788f849c5302d4"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8385,13 +8386,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795499106037,
-                     *         "end_ms": 1795585506037,
+                     *         "start_ms": 1795545304474,
+                     *         "end_ms": 1795631704474,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:06.037Z",
+                     *         "complete_until": "2026-11-25T18:35:04.474Z",
                      *         "has_more": true,
-                     *         "next_cursor": "Z4V72K6v1NftoAdB3U3-F3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0OTg3MTYsImV2ZW50SWQiOiI0MTJlZGJkYy1mYjA1LTQwNjctYTI3MS1iZTEzYzk5Y2I3MDQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDYwMzcsImVuZE1zIjoxNzk1NTg1NTA2MDM3fX0",
-                     *         "request_id": "8b2b1c5b-e435-4a25-803c-7e1b3dea02fb"
+                     *         "next_cursor": "CRv5Tacev3w-DP5HXvgxeXsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ0NzQsImVuZE1zIjoxNzk1NjMxNzA0NDc0fX0",
+                     *         "request_id": "a4598366-1200-4f6d-bee9-e3cbc707dd87"
                      *       }
                      *     }
                      */
@@ -8626,21 +8627,21 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.717Z",
-                     *           "event_type": "custom",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
-                     *           "first_name": "Aisha",
-                     *           "last_name": "Weber",
-                     *           "job_title": "Chief Marketing Officer",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "event_type": "page_view",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "first_name": "Adam",
+                     *           "last_name": "Santos",
+                     *           "job_title": "Junior Product Marketing Associate",
                      *           "company_name": "Larkstead Freight"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T01:51:38.716Z",
-                     *           "event_type": "click",
-                     *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
-                     *           "first_name": "Aisha",
-                     *           "last_name": "Weber",
-                     *           "job_title": "Chief Marketing Officer",
+                     *           "timestamp": "2026-11-25T17:26:54.643Z",
+                     *           "event_type": "page_view",
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "first_name": "Adam",
+                     *           "last_name": "Santos",
+                     *           "job_title": "Junior Product Marketing Associate",
                      *           "company_name": "Larkstead Freight"
                      *         }
                      *       ],
@@ -8649,13 +8650,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795499106232,
-                     *         "end_ms": 1795585506232,
+                     *         "start_ms": 1795545304523,
+                     *         "end_ms": 1795631704523,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T05:45:06.232Z",
+                     *         "complete_until": "2026-11-25T18:35:04.523Z",
                      *         "has_more": true,
-                     *         "next_cursor": "MSf4dNb5H1M2ndKU7Rh86Hsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU1NzE0NTI5ODUsImV2ZW50SWQiOiI5YjY0MTExZi0xNDA3LTRiYjItODUxNi02MThiMTA3MDkxNzIifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU0OTkxMDYyMzIsImVuZE1zIjoxNzk1NTg1NTA2MjMyfX0",
-                     *         "request_id": "0c05d7b0-dc9a-4189-894a-3e50edf84fb4"
+                     *         "next_cursor": "Zcvd0pwGdSr6B5tWStuUPnsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NDUzMDQ1MjMsImVuZE1zIjoxNzk1NjMxNzA0NTIzfX0",
+                     *         "request_id": "8aca2e8a-d7f9-4a58-9221-23a5554b2710"
                      *       }
                      *     }
                      */
@@ -8969,47 +8970,47 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 168
-                     *         },
-                     *         {
-                     *           "event_type": "scroll_depth",
-                     *           "count": 36
+                     *           "count": 179
                      *         },
                      *         {
                      *           "event_type": "click",
+                     *           "count": 47
+                     *         },
+                     *         {
+                     *           "event_type": "scroll_depth",
                      *           "count": 33
                      *         },
                      *         {
                      *           "event_type": "video",
-                     *           "count": 30
+                     *           "count": 27
                      *         },
                      *         {
                      *           "event_type": "search",
-                     *           "count": 17
+                     *           "count": 16
                      *         },
                      *         {
                      *           "event_type": "custom",
                      *           "count": 10
                      *         },
                      *         {
+                     *           "event_type": "download",
+                     *           "count": 9
+                     *         },
+                     *         {
                      *           "event_type": "form_submission",
-                     *           "count": 8
+                     *           "count": 5
                      *         },
                      *         {
                      *           "event_type": "copy",
-                     *           "count": 7
-                     *         },
-                     *         {
-                     *           "event_type": "download",
-                     *           "count": 6
+                     *           "count": 4
                      *         }
                      *       ],
-                     *       "total": 315,
+                     *       "total": 330,
                      *       "meta": {
-                     *         "start_ms": 1795499106645,
-                     *         "end_ms": 1795585506645,
+                     *         "start_ms": 1795545304555,
+                     *         "end_ms": 1795631704555,
                      *         "has_more": false,
-                     *         "request_id": "86af2103-a20a-473f-a0d0-c6623361902f"
+                     *         "request_id": "3dd3440c-5a07-4d0c-b688-c0b2fff20746"
                      *       }
                      *     }
                      */
@@ -9090,7 +9091,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 00000000-0000-4000-8000-000000000000 */
+                /**
+                 * @description Id of the event.
+                 * @example 00000000-0000-4000-8000-000000000000
+                 */
                 event_id: string;
             };
             cookie?: never;
@@ -9116,8 +9120,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-25T05:45:06.858Z",
-                     *       "request_id": "cbca61e8-0591-4ef8-a90b-9e2bb546d6b3"
+                     *       "complete_until": "2026-11-25T18:35:04.575Z",
+                     *       "request_id": "303f5a2c-3ea9-4bd0-b599-43e03dea5cc3"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -9692,7 +9696,10 @@ export interface operations {
                  * @example timestamp,event_type,page_path,event_data
                  */
                 select?: string;
-                /** @example 1 */
+                /**
+                 * @description Maximum number of rows in the response.
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
@@ -9733,7 +9740,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "8b76ccdc-871d-4a89-bdfe-664384cddfb9"
+                     *         "request_id": "bcea654f-2135-49b3-bd79-57d8bd231fde"
                      *       }
                      *     }
                      */
@@ -9847,7 +9854,10 @@ export interface operations {
                  * @example timestamp,event_type,page_path,event_data
                  */
                 select?: string;
-                /** @example 1 */
+                /**
+                 * @description Maximum number of rows in the response.
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
@@ -9888,7 +9898,7 @@ export interface operations {
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "66c723ff-f605-4c75-9e01-e3ba358dceb3"
+                     *         "request_id": "a460b5e0-9dee-4105-b593-e00e7e54ef80"
                      *       }
                      *     }
                      */
@@ -9999,6 +10009,7 @@ export interface operations {
                 distinct?: string;
                 /** @description Comma-separated fields. Default: every field. */
                 select?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description Number of events to skip, counted from the newest. */
                 offset?: number;
@@ -10022,14 +10033,14 @@ export interface operations {
                      * @example {
                      *       "estimate": {
                      *         "rows": 9396,
-                     *         "bytes": 5817463,
+                     *         "bytes": 5818527,
                      *         "parts": 1,
                      *         "marks": 1
                      *       },
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "674ce64b-562d-4cf5-a7b2-995d73a707c2"
+                     *         "request_id": "a68e9f1b-32f5-4714-85f8-4380e4b46c5f"
                      *       }
                      *     }
                      */
@@ -10174,7 +10185,7 @@ export interface operations {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
                      *         "has_more": false,
-                     *         "request_id": "da960126-d4db-4831-bc69-9cea74f8ec2b"
+                     *         "request_id": "7d261aa3-1046-4a79-a841-c8cc4f1f3d20"
                      *       }
                      *     }
                      */
@@ -10258,12 +10269,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795581907711
+                 * @example 1795628105142
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795585507711
+                 * @example 1795631705142
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10295,13 +10306,25 @@ export interface operations {
                     /**
                      * @example {
                      *       "interval": "hour",
-                     *       "index": [],
-                     *       "total": 0,
+                     *       "index": [
+                     *         {
+                     *           "start": "2026-11-25T17:00:00Z",
+                     *           "count": 13,
+                     *           "event_types": {
+                     *             "page_view": 6,
+                     *             "click": 2,
+                     *             "custom": 2,
+                     *             "scroll_depth": 2,
+                     *             "form_submission": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "total": 13,
                      *       "meta": {
-                     *         "start_ms": 1795581907711,
-                     *         "end_ms": 1795585507711,
+                     *         "start_ms": 1795628105142,
+                     *         "end_ms": 1795631705142,
                      *         "has_more": false,
-                     *         "request_id": "f3e37c3b-de5d-4c45-9ca4-7d165ecb22e4"
+                     *         "request_id": "c708fbc4-5954-4dd5-b0cf-1aadc87e5d16"
                      *       }
                      *     }
                      */
@@ -10475,7 +10498,7 @@ export interface operations {
             query?: {
                 /**
                  * @description SHA-256, hex, of the trimmed, lower-cased e-mail address.
-                 * @example 60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f
+                 * @example 04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8
                  */
                 hem?: string;
                 /** @description E-mail address. The service trims, lower-cases and hashes it, and does not store it. */
@@ -10505,9 +10528,9 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Aisha",
-                     *         "last_name": "Weber",
-                     *         "job_title": "Chief Marketing Officer",
+                     *         "first_name": "Adam",
+                     *         "last_name": "Santos",
+                     *         "job_title": "Junior Product Marketing Associate",
                      *         "company_name": "Larkstead Freight"
                      *       },
                      *       "meta": {
@@ -10599,7 +10622,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f",
+                 *       "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
                  *       "select": "first_name,last_name,job_title,company_name"
                  *     }
                  */
@@ -10624,9 +10647,9 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Aisha",
-                     *         "last_name": "Weber",
-                     *         "job_title": "Chief Marketing Officer",
+                     *         "first_name": "Adam",
+                     *         "last_name": "Santos",
+                     *         "job_title": "Junior Product Marketing Associate",
                      *         "company_name": "Larkstead Freight"
                      *       },
                      *       "meta": {
@@ -10721,7 +10744,7 @@ export interface operations {
                  *       "items": [
                  *         {
                  *           "id": "a",
-                 *           "hem": "60e767a2d42e6de4eb6e3191e945cab53d0405cc205b4f588533d4511bdea29f"
+                 *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8"
                  *         },
                  *         {
                  *           "id": "b",
@@ -10753,7 +10776,7 @@ export interface operations {
                      *           "id": "a",
                      *           "matched": true,
                      *           "person": {
-                     *             "first_name": "Aisha",
+                     *             "first_name": "Adam",
                      *             "company_name": "Larkstead Freight"
                      *           }
                      *         },
@@ -10972,7 +10995,10 @@ export interface operations {
                 project_id?: string;
                 /** @description One pixel. */
                 pixel_id?: string;
-                /** @example a5a66486-78ba-420e-944a-7769a5927c81 */
+                /**
+                 * @description Id of the browser.
+                 * @example 4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98
+                 */
                 cookie_id: string;
             };
             header?: {
@@ -10994,7 +11020,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "cookie_id": "a5a66486-78ba-420e-944a-7769a5927c81",
+                     *       "cookie_id": "4dde79a0-74ce-4b8e-a2d3-c3f58cf4fa98",
                      *       "matched": false,
                      *       "hem": null,
                      *       "links": [],
@@ -11271,19 +11297,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 9265,
+                     *         "events": 9188,
                      *         "resolved_events": 2672,
                      *         "visitors": 168,
                      *         "resolved_visitors": 48,
                      *         "people": null,
-                     *         "event_rate": 0.28839719373988126,
+                     *         "event_rate": 0.2908141053548106,
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1792993508162,
-                     *         "end_ms": 1795585508162,
+                     *         "start_ms": 1793039705410,
+                     *         "end_ms": 1795631705410,
                      *         "has_more": false,
-                     *         "request_id": "dfae2cb0-0374-4a7c-b046-ea71eee2fe14"
+                     *         "request_id": "340efba4-c835-4f13-a3aa-34e964b235cc"
                      *       }
                      *     }
                      */
@@ -11361,8 +11387,11 @@ export interface operations {
     listRejectedEvents: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Id of a pixel. Limits the operation to this pixel. */
                 pixel_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
             };
             header?: {
@@ -11516,7 +11545,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "0a371d14-9b1c-4aec-9fca-61f207d771c6"
+                     *         "request_id": "9453335f-50a8-42b9-ba10-e7f96d709b0b"
                      *       }
                      *     }
                      */
@@ -11652,7 +11681,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "a26cf89a-c723-4478-8cb1-ac7617449180"
+                     *         "request_id": "88363d20-b25f-47f6-80ce-8ff725352a45"
                      *       }
                      *     }
                      */
@@ -11837,7 +11866,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "6e5cae11-9485-4628-bf88-3ed64093c59f"
+                     *         "request_id": "63e08796-295b-45e4-bab9-2af345f60578"
                      *       }
                      *     }
                      */
@@ -11944,181 +11973,181 @@ export interface operations {
                      *       "events": 0,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795583760000,
+                     *           "start_ms": 1795629960000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795583820000,
+                     *           "start_ms": 1795630020000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795583880000,
+                     *           "start_ms": 1795630080000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795583940000,
+                     *           "start_ms": 1795630140000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584000000,
+                     *           "start_ms": 1795630200000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584060000,
+                     *           "start_ms": 1795630260000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584120000,
+                     *           "start_ms": 1795630320000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584180000,
+                     *           "start_ms": 1795630380000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584240000,
+                     *           "start_ms": 1795630440000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584300000,
+                     *           "start_ms": 1795630500000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584360000,
+                     *           "start_ms": 1795630560000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584420000,
+                     *           "start_ms": 1795630620000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584480000,
+                     *           "start_ms": 1795630680000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584540000,
+                     *           "start_ms": 1795630740000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584600000,
+                     *           "start_ms": 1795630800000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584660000,
+                     *           "start_ms": 1795630860000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584720000,
+                     *           "start_ms": 1795630920000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584780000,
+                     *           "start_ms": 1795630980000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584840000,
+                     *           "start_ms": 1795631040000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584900000,
+                     *           "start_ms": 1795631100000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795584960000,
+                     *           "start_ms": 1795631160000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585020000,
+                     *           "start_ms": 1795631220000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585080000,
+                     *           "start_ms": 1795631280000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585140000,
+                     *           "start_ms": 1795631340000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585200000,
+                     *           "start_ms": 1795631400000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585260000,
+                     *           "start_ms": 1795631460000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585320000,
+                     *           "start_ms": 1795631520000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585380000,
+                     *           "start_ms": 1795631580000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585440000,
+                     *           "start_ms": 1795631640000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795585500000,
+                     *           "start_ms": 1795631700000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -12126,9 +12155,9 @@ export interface operations {
                      *       ],
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1795583760000,
-                     *         "end_ms": 1795585508399,
-                     *         "request_id": "47902913-cd14-4cca-8812-4e913849c654"
+                     *         "start_ms": 1795629960000,
+                     *         "end_ms": 1795631705547,
+                     *         "request_id": "e075482b-18bb-421d-91fd-52bef11adfb2"
                      *       }
                      *     }
                      */
@@ -12299,7 +12328,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "4b55d473-f322-493c-bf12-f19d430ea5ad"
+                     *         "request_id": "3f254bd8-85c0-4dd2-b094-a07a4d13b188"
                      *       }
                      *     }
                      */
@@ -12433,7 +12462,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "94152590-f4b3-4f00-b473-39be55733428"
+                     *         "request_id": "f22b68a9-5075-4ce4-acf1-f020574aabf0"
                      *       }
                      *     }
                      */
@@ -12620,7 +12649,7 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "f362eaab-ebc6-4f2b-a436-8e475c866d86"
+                     *         "request_id": "d7e675fc-9506-428b-936a-f3f38718b7f7"
                      *       }
                      *     }
                      */
@@ -12689,7 +12718,10 @@ export interface operations {
     getAnalyticsGoals: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -12821,7 +12853,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T05:45:08.713Z"
+                     *       "updated_at": "2026-11-25T18:35:05.656Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -12895,7 +12927,10 @@ export interface operations {
     getAnalyticsConversions: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
                 /** @description One pixel. */
                 pixel_id?: string;
@@ -12938,9 +12973,9 @@ export interface operations {
                      *       },
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1792993508732,
-                     *         "end_ms": 1795585508732,
-                     *         "request_id": "411f0787-e233-44d0-9cc0-fe50d0c3b62e"
+                     *         "start_ms": 1793039705664,
+                     *         "end_ms": 1795631705664,
+                     *         "request_id": "7bfc7d1e-b148-4d9f-bf0b-2e7ee5757e75"
                      *       }
                      *     }
                      */
@@ -13133,12 +13168,12 @@ export interface operations {
                      *       "meta": {
                      *         "start_ms": 1795478400000,
                      *         "end_ms": 1795564800000,
-                     *         "request_id": "09aacc68-f522-4bfe-8394-e62ece6d9cd8",
+                     *         "request_id": "b7a21b9b-5c4f-451f-904c-ad87d4753477",
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0
                      *       },
-                     *       "next_cursor": "-FDtDaheqdaGN7-TVWaCWnsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
+                     *       "next_cursor": "shk99lcu09zuyw0DctY6rHsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
                      *     }
                      */
                     "application/json": {
@@ -13228,7 +13263,10 @@ export interface operations {
     listShareLinks: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -13341,7 +13379,7 @@ export interface operations {
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                  *       "name": "For the agency",
-                 *       "expires_at": "2027-11-25T05:45:08.866Z"
+                 *       "expires_at": "2027-11-25T18:35:05.739Z"
                  *     }
                  */
                 "application/json": {
@@ -13367,19 +13405,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "9829294b-d9e7-489f-9608-2c213ea6cd69",
+                     *         "share_id": "23f81ddb-325c-4bb1-a8f9-9de7d3fb33e1",
                      *         "name": "For the agency",
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "project_name": "Sample shop",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-25T05:45:08.872Z",
+                     *         "created_at": "2026-11-25T18:35:05.748Z",
                      *         "created_by": "Demo test key",
-                     *         "expires_at": "2027-11-25T05:45:08.866Z",
+                     *         "expires_at": "2027-11-25T18:35:05.739Z",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:22080/share/9829294b-d9e7-489f-9608-2c213ea6cd69#ffs_wDuLta6wHtpuOpSmx7ULRjKaEtgBXbYTjVBwweZFxeY",
-                     *       "secret": "ffs_wDuLta6wHtpuOpSmx7ULRjKaEtgBXbYTjVBwweZFxeY"
+                     *       "url": "http://127.0.0.1:25816/share/23f81ddb-325c-4bb1-a8f9-9de7d3fb33e1#ffs_rIfkbCAzYS1-uZG0txNAqiiAxU_DLSHHa1xfJct8kiA",
+                     *       "secret": "ffs_rIfkbCAzYS1-uZG0txNAqiiAxU_DLSHHa1xfJct8kiA"
                      *     }
                      */
                     "application/json": {
@@ -13459,6 +13497,7 @@ export interface operations {
     getShareLink: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -13466,7 +13505,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b03 */
+                /**
+                 * @description Id of the share link.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b03
+                 */
                 share_id: string;
             };
             cookie?: never;
@@ -13559,6 +13601,7 @@ export interface operations {
     revokeShareLink: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -13566,7 +13609,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b03 */
+                /**
+                 * @description Id of the share link.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b03
+                 */
                 share_id: string;
             };
             cookie?: never;
@@ -13653,6 +13699,7 @@ export interface operations {
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -13700,11 +13747,11 @@ export interface operations {
                      *           },
                      *           "count": 46,
                      *           "meter": "audience",
-                     *           "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
-                     *           "built_at": "2026-11-25T05:45:03.324Z",
+                     *           "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *           "built_at": "2026-11-25T18:35:03.728Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.211Z",
-                     *           "updated_at": "2026-11-25T05:45:01.211Z"
+                     *           "created_at": "2026-11-25T18:35:03.389Z",
+                     *           "updated_at": "2026-11-25T18:35:03.389Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d2",
@@ -13738,11 +13785,11 @@ export interface operations {
                      *           },
                      *           "count": 11,
                      *           "meter": "audience",
-                     *           "build_id": "01a2113c-683d-792f-b037-c5cc8b2e88e8",
-                     *           "built_at": "2026-11-25T05:45:05.441Z",
+                     *           "build_id": "01a213fd-6574-7b84-bafa-d1718dada5f8",
+                     *           "built_at": "2026-11-25T18:35:04.219Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.237Z",
-                     *           "updated_at": "2026-11-25T05:45:01.237Z"
+                     *           "created_at": "2026-11-25T18:35:03.406Z",
+                     *           "updated_at": "2026-11-25T18:35:03.406Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d3",
@@ -13769,11 +13816,11 @@ export interface operations {
                      *           },
                      *           "count": 24,
                      *           "meter": "audience",
-                     *           "build_id": "01a2113c-6845-7ee4-9598-0288b45c191d",
-                     *           "built_at": "2026-11-25T05:45:06.098Z",
+                     *           "build_id": "01a213fd-657b-74c3-8267-20b4e8188365",
+                     *           "built_at": "2026-11-25T18:35:04.466Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.250Z",
-                     *           "updated_at": "2026-11-25T05:45:01.250Z"
+                     *           "created_at": "2026-11-25T18:35:03.413Z",
+                     *           "updated_at": "2026-11-25T18:35:03.413Z"
                      *         }
                      *       ]
                      *     }
@@ -13929,8 +13976,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:09.009Z",
-                     *         "updated_at": "2026-11-25T05:45:09.009Z"
+                     *         "created_at": "2026-11-25T18:35:05.814Z",
+                     *         "updated_at": "2026-11-25T18:35:05.814Z"
                      *       }
                      *     }
                      */
@@ -14018,7 +14065,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14058,11 +14108,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
-                     *         "built_at": "2026-11-25T05:45:03.324Z",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *         "built_at": "2026-11-25T18:35:03.728Z",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.211Z",
-                     *         "updated_at": "2026-11-25T05:45:01.211Z"
+                     *         "created_at": "2026-11-25T18:35:03.389Z",
+                     *         "updated_at": "2026-11-25T18:35:03.389Z"
                      *       }
                      *     }
                      */
@@ -14138,6 +14188,7 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /** @description Id of the audience. */
                 audience_id: string;
             };
             cookie?: never;
@@ -14230,7 +14281,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14295,11 +14349,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
-                     *         "built_at": "2026-11-25T05:45:03.324Z",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
+                     *         "built_at": "2026-11-25T18:35:03.728Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.211Z",
-                     *         "updated_at": "2026-11-25T05:45:09.085Z"
+                     *         "created_at": "2026-11-25T18:35:03.389Z",
+                     *         "updated_at": "2026-11-25T18:35:05.873Z"
                      *       }
                      *     }
                      */
@@ -14387,7 +14441,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14446,8 +14503,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:09.140Z",
-                     *         "updated_at": "2026-11-25T05:45:09.140Z"
+                     *         "created_at": "2026-11-25T18:35:05.911Z",
+                     *         "updated_at": "2026-11-25T18:35:05.911Z"
                      *       }
                      *     }
                      */
@@ -14669,7 +14726,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14686,7 +14746,7 @@ export interface operations {
                      * @example {
                      *       "id": "5a3b1e00-0000-4000-8000-0000000000d1",
                      *       "status": "completed",
-                     *       "updated_at": "2026-11-25T05:45:03.324Z",
+                     *       "updated_at": "2026-11-25T18:35:03.728Z",
                      *       "progress": 1
                      *     }
                      */
@@ -14769,7 +14829,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14876,6 +14939,7 @@ export interface operations {
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -14885,7 +14949,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -14902,14 +14969,14 @@ export interface operations {
                      * @example {
                      *       "builds": [
                      *         {
-                     *           "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *           "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *           "status": "completed",
                      *           "progress": 1,
                      *           "count": 46,
                      *           "is_served": true,
                      *           "error": null,
-                     *           "requested_at": "2026-11-25T05:45:01.211Z",
-                     *           "completed_at": "2026-11-25T05:45:03.324Z"
+                     *           "requested_at": "2026-11-25T18:35:03.389Z",
+                     *           "completed_at": "2026-11-25T18:35:03.728Z"
                      *         }
                      *       ]
                      *     }
@@ -15000,9 +15067,15 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d2 */
+                /**
+                 * @description Id of the build of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d2
+                 */
                 build_id: string;
             };
             cookie?: never;
@@ -15135,7 +15208,7 @@ export interface operations {
                      *           "vehicle_make": null
                      *         }
                      *       ],
-                     *       "next_cursor": "f34w5ni1dW8l0-8fffAvpnsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
+                     *       "next_cursor": "X9gFGz-tOU-2iqTREmaraXsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
                      *       "meta": {
                      *         "meter": "audience",
                      *         "records": 1,
@@ -15239,7 +15312,10 @@ export interface operations {
                 project_id?: string;
                 /** @description SHA-256 in hex of the trimmed, lowercase address. */
                 hem?: string;
-                /** @example somebody@known.example */
+                /**
+                 * @description E-mail address of the person.
+                 * @example somebody@known.example
+                 */
                 email?: string;
             };
             header?: {
@@ -15249,7 +15325,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -15265,11 +15344,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *       "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *       "known": false,
                      *       "in_build": false,
                      *       "matches": false,
-                     *       "reason": "Nothing is known of this person, or they may not be shown.",
+                     *       "reason": "This person has no profile, or is hidden.",
                      *       "leaves": [
                      *         {
                      *           "pointer": "/definition/include/event",
@@ -15373,7 +15452,10 @@ export interface operations {
     getAudienceUsage: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -15479,6 +15561,7 @@ export interface operations {
                  * @example 5a3b1e00-0000-4000-8000-000000000002
                  */
                 project_id?: string;
+                /** @description Format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
             };
             header?: {
@@ -15488,7 +15571,10 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000d1 */
+                /**
+                 * @description Id of the audience.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000d1
+                 */
                 audience_id: string;
             };
             cookie?: never;
@@ -15504,7 +15590,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *       "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *       "status": "pending",
                      *       "format": "csv",
                      *       "count": null,
@@ -15596,6 +15682,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Name of the object. */
                 name: string;
             };
             cookie?: never;
@@ -15743,7 +15830,7 @@ export interface operations {
                      *         {
                      *           "template_id": "abandoned_basket",
                      *           "name": "Abandoned baskets",
-                     *           "description": "Put something into the basket in the last 7 days, and did not get to the thank-you page.",
+                     *           "description": "Put a product into the basket in the last 7 days, and did not reach the thank-you page.",
                      *           "definition": {
                      *             "entity": "people",
                      *             "include": {
@@ -15842,7 +15929,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "template_id": "video_viewers",
-                     *           "name": "Viewers of a whole video",
+                     *           "name": "Viewers of a complete video",
                      *           "description": "Watched a video to its end in the last 30 days.",
                      *           "definition": {
                      *             "entity": "people",
@@ -16014,7 +16101,7 @@ export interface operations {
                      *         {
                      *           "template_id": "interested_visitors",
                      *           "name": "Interested visitors",
-                     *           "description": "Interested in what the shop sells, and viewed a page in the last 30 days.",
+                     *           "description": "Interested in products of the shop, and viewed a page in the last 30 days.",
                      *           "definition": {
                      *             "entity": "people",
                      *             "include": {
@@ -17783,210 +17870,210 @@ export interface operations {
                      *       "rows": [
                      *         {
                      *           "date": "2026-10-27",
-                     *           "signals": 101,
+                     *           "signals": 15,
                      *           "people": 7,
+                     *           "companies": 6,
+                     *           "topics": 9
+                     *         },
+                     *         {
+                     *           "date": "2026-10-28",
+                     *           "signals": 16,
+                     *           "people": 9,
+                     *           "companies": 6,
+                     *           "topics": 12
+                     *         },
+                     *         {
+                     *           "date": "2026-10-29",
+                     *           "signals": 14,
+                     *           "people": 9,
+                     *           "companies": 5,
+                     *           "topics": 11
+                     *         },
+                     *         {
+                     *           "date": "2026-10-30",
+                     *           "signals": 16,
+                     *           "people": 9,
                      *           "companies": 6,
                      *           "topics": 11
                      *         },
                      *         {
-                     *           "date": "2026-10-28",
-                     *           "signals": 83,
-                     *           "people": 9,
-                     *           "companies": 6,
-                     *           "topics": 13
-                     *         },
-                     *         {
-                     *           "date": "2026-10-29",
-                     *           "signals": 118,
-                     *           "people": 9,
-                     *           "companies": 5,
-                     *           "topics": 12
-                     *         },
-                     *         {
-                     *           "date": "2026-10-30",
-                     *           "signals": 131,
-                     *           "people": 9,
-                     *           "companies": 6,
-                     *           "topics": 12
-                     *         },
-                     *         {
                      *           "date": "2026-10-31",
-                     *           "signals": 151,
+                     *           "signals": 21,
                      *           "people": 11,
                      *           "companies": 10,
                      *           "topics": 15
                      *         },
                      *         {
                      *           "date": "2026-11-01",
-                     *           "signals": 141,
+                     *           "signals": 18,
                      *           "people": 9,
                      *           "companies": 8,
-                     *           "topics": 12
+                     *           "topics": 11
                      *         },
                      *         {
                      *           "date": "2026-11-02",
-                     *           "signals": 143,
+                     *           "signals": 25,
                      *           "people": 11,
                      *           "companies": 12,
                      *           "topics": 14
                      *         },
                      *         {
                      *           "date": "2026-11-03",
-                     *           "signals": 108,
+                     *           "signals": 12,
                      *           "people": 9,
                      *           "companies": 3,
-                     *           "topics": 9
+                     *           "topics": 8
                      *         },
                      *         {
                      *           "date": "2026-11-04",
-                     *           "signals": 107,
+                     *           "signals": 17,
                      *           "people": 8,
                      *           "companies": 7,
-                     *           "topics": 13
+                     *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-05",
-                     *           "signals": 123,
+                     *           "signals": 17,
                      *           "people": 9,
                      *           "companies": 7,
-                     *           "topics": 10
+                     *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-06",
-                     *           "signals": 120,
+                     *           "signals": 14,
                      *           "people": 6,
                      *           "companies": 7,
                      *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-07",
-                     *           "signals": 128,
+                     *           "signals": 21,
                      *           "people": 11,
                      *           "companies": 8,
                      *           "topics": 14
                      *         },
                      *         {
                      *           "date": "2026-11-08",
-                     *           "signals": 129,
+                     *           "signals": 17,
                      *           "people": 9,
                      *           "companies": 8,
-                     *           "topics": 12
+                     *           "topics": 10
                      *         },
                      *         {
                      *           "date": "2026-11-09",
-                     *           "signals": 129,
+                     *           "signals": 23,
                      *           "people": 10,
                      *           "companies": 12,
                      *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-10",
-                     *           "signals": 100,
+                     *           "signals": 14,
                      *           "people": 10,
                      *           "companies": 4,
                      *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-11",
-                     *           "signals": 111,
+                     *           "signals": 18,
                      *           "people": 9,
                      *           "companies": 7,
-                     *           "topics": 12
+                     *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-12",
-                     *           "signals": 104,
+                     *           "signals": 18,
                      *           "people": 7,
                      *           "companies": 9,
-                     *           "topics": 14
+                     *           "topics": 12
                      *         },
                      *         {
                      *           "date": "2026-11-13",
-                     *           "signals": 97,
+                     *           "signals": 11,
                      *           "people": 8,
                      *           "companies": 3,
-                     *           "topics": 10
+                     *           "topics": 8
                      *         },
                      *         {
                      *           "date": "2026-11-14",
-                     *           "signals": 124,
+                     *           "signals": 25,
                      *           "people": 14,
                      *           "companies": 9,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-15",
-                     *           "signals": 145,
+                     *           "signals": 25,
                      *           "people": 13,
                      *           "companies": 10,
-                     *           "topics": 14
-                     *         },
-                     *         {
-                     *           "date": "2026-11-16",
-                     *           "signals": 131,
-                     *           "people": 6,
-                     *           "companies": 8,
                      *           "topics": 13
                      *         },
                      *         {
+                     *           "date": "2026-11-16",
+                     *           "signals": 15,
+                     *           "people": 6,
+                     *           "companies": 8,
+                     *           "topics": 9
+                     *         },
+                     *         {
                      *           "date": "2026-11-17",
-                     *           "signals": 105,
+                     *           "signals": 14,
                      *           "people": 6,
                      *           "companies": 8,
                      *           "topics": 10
                      *         },
                      *         {
                      *           "date": "2026-11-18",
-                     *           "signals": 103,
+                     *           "signals": 23,
                      *           "people": 12,
                      *           "companies": 10,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-19",
-                     *           "signals": 114,
+                     *           "signals": 22,
                      *           "people": 11,
                      *           "companies": 9,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-20",
-                     *           "signals": 114,
+                     *           "signals": 18,
                      *           "people": 8,
                      *           "companies": 9,
-                     *           "topics": 13
+                     *           "topics": 11
                      *         },
                      *         {
                      *           "date": "2026-11-21",
-                     *           "signals": 120,
+                     *           "signals": 21,
                      *           "people": 10,
                      *           "companies": 9,
-                     *           "topics": 13
-                     *         },
-                     *         {
-                     *           "date": "2026-11-22",
-                     *           "signals": 140,
-                     *           "people": 11,
-                     *           "companies": 11,
                      *           "topics": 12
                      *         },
                      *         {
+                     *           "date": "2026-11-22",
+                     *           "signals": 24,
+                     *           "people": 11,
+                     *           "companies": 11,
+                     *           "topics": 11
+                     *         },
+                     *         {
                      *           "date": "2026-11-23",
-                     *           "signals": 117,
+                     *           "signals": 20,
                      *           "people": 13,
                      *           "companies": 6,
                      *           "topics": 13
                      *         },
                      *         {
                      *           "date": "2026-11-24",
-                     *           "signals": 112,
+                     *           "signals": 15,
                      *           "people": 7,
                      *           "companies": 7,
-                     *           "topics": 11
+                     *           "topics": 9
                      *         },
                      *         {
                      *           "date": "2026-11-25",
-                     *           "signals": 20,
+                     *           "signals": 14,
                      *           "people": 5,
                      *           "companies": 7,
                      *           "topics": 8
@@ -18182,7 +18269,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T05:45:01.170Z"
+                     *       "updated_at": "2026-11-25T18:35:00.739Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -18286,7 +18373,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 2,
-                     *       "updated_at": "2026-11-25T05:45:10.626Z"
+                     *       "updated_at": "2026-11-25T18:35:06.686Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -18360,6 +18447,7 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18474,6 +18562,7 @@ export interface operations {
     getUsageByMeter: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18589,7 +18678,10 @@ export interface operations {
     getDailyUsageByMeter: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18710,7 +18802,10 @@ export interface operations {
     getUsageByKey: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description First day in UTC, as YYYY-MM-DD. Default: the 1st of the month of `end_date`. */
                 start_date?: string;
@@ -18832,7 +18927,10 @@ export interface operations {
     getUsageForecast: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
             };
             header?: {
@@ -19261,11 +19359,13 @@ export interface operations {
     listRequests: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description Only requests of this API key or this member. */
                 caller_id?: string;
                 /** @description Only requests of API keys, or of members (dashboard or token). */
                 caller_kind?: "key" | "member";
+                /** @description Only the request with this id. */
                 request_id?: string;
                 /** @description Only requests whose route contains this text, such as `/audiences`. */
                 route?: string;
@@ -19279,6 +19379,7 @@ export interface operations {
                 start_date?: string;
                 /** @description Last day, UTC, inclusive. Default: today. */
                 end_date?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -19401,7 +19502,7 @@ export interface operations {
                      *           "nullable": true,
                      *           "tier": "resolution_hem",
                      *           "group": "identity",
-                     *           "description": "Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.",
+                     *           "description": "Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors.",
                      *           "groupable": false
                      *         }
                      *       ]
@@ -19473,7 +19574,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example hem */
+                /**
+                 * @description Name of the object.
+                 * @example hem
+                 */
                 name: string;
             };
             cookie?: never;
@@ -19494,7 +19598,7 @@ export interface operations {
                      *         "nullable": true,
                      *         "tier": "resolution_hem",
                      *         "group": "identity",
-                     *         "description": "Hashed e-mail: SHA-256, hex, of the trimmed, lower-cased address. Null while nobody knows the visitor.",
+                     *         "description": "Hashed e-mail: SHA-256, in hex, of the trimmed, lower-cased address. Null for anonymous visitors.",
                      *         "groupable": false
                      *       }
                      *     }
@@ -19580,7 +19684,7 @@ export interface operations {
                      *       "taxonomies": [
                      *         {
                      *           "name": "event_types",
-                     *           "description": "What visitors do, and impressions of campaigns.",
+                     *           "description": "Types of events: actions of visitors, and impressions of campaigns.",
                      *           "fields": [
                      *             "event_type"
                      *           ],
@@ -19588,7 +19692,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "event_sources",
-                     *           "description": "Where events come from.",
+                     *           "description": "Sources of events.",
                      *           "fields": [
                      *             "source"
                      *           ],
@@ -19596,7 +19700,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "industries",
-                     *           "description": "What companies do.",
+                     *           "description": "Industries of companies.",
                      *           "fields": [
                      *             "company_industry"
                      *           ],
@@ -19604,7 +19708,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "sub_industries",
-                     *           "description": "The same, one step finer; parent is the industry.",
+                     *           "description": "Subdivisions of industries. `parent` is the industry.",
                      *           "fields": [
                      *             "company_sub_industry"
                      *           ],
@@ -19612,7 +19716,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "naics_sectors",
-                     *           "description": "Sectors of NAICS 2022: what the codes of company_naics_code begin with.",
+                     *           "description": "Sectors of NAICS 2022: the first digits of company_naics_code.",
                      *           "fields": [
                      *             "company_naics_code"
                      *           ],
@@ -19620,7 +19724,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "company_types",
-                     *           "description": "Forms of ownership.",
+                     *           "description": "Types of ownership.",
                      *           "fields": [
                      *             "company_type"
                      *           ],
@@ -19628,7 +19732,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "employee_ranges",
-                     *           "description": "Sizes of companies, by employees.",
+                     *           "description": "Ranges of the number of employees of companies.",
                      *           "fields": [
                      *             "company_employee_range"
                      *           ],
@@ -19636,7 +19740,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "revenue_ranges",
-                     *           "description": "Yearly revenues of companies in US dollars.",
+                     *           "description": "Ranges of the yearly revenue of companies, in US dollars.",
                      *           "fields": [
                      *             "company_revenue_range"
                      *           ],
@@ -19644,7 +19748,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "funding_stages",
-                     *           "description": "Rounds of venture money.",
+                     *           "description": "Rounds of venture capital.",
                      *           "fields": [
                      *             "company_funding_stage"
                      *           ],
@@ -19652,7 +19756,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "seniorities",
-                     *           "description": "How high positions are, from the top downwards.",
+                     *           "description": "Seniorities of positions, highest first.",
                      *           "fields": [
                      *             "job_seniority"
                      *           ],
@@ -19660,7 +19764,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "departments",
-                     *           "description": "Parts of companies that people work in.",
+                     *           "description": "Departments of companies.",
                      *           "fields": [
                      *             "job_department"
                      *           ],
@@ -19668,7 +19772,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "email_statuses",
-                     *           "description": "Whether mail to an address arrives.",
+                     *           "description": "Results of e-mail delivery.",
                      *           "fields": [
                      *             "email_status"
                      *           ],
@@ -19684,7 +19788,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "age_ranges",
-                     *           "description": "Ages in years.",
+                     *           "description": "Ranges of age, in years.",
                      *           "fields": [
                      *             "age_range"
                      *           ],
@@ -19692,7 +19796,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "generations",
-                     *           "description": "Generations, the youngest first.",
+                     *           "description": "Generations, youngest first.",
                      *           "fields": [
                      *             "generation"
                      *           ],
@@ -19708,7 +19812,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "income_ranges",
-                     *           "description": "Yearly incomes in US dollars.",
+                     *           "description": "Ranges of yearly income, in US dollars.",
                      *           "fields": [
                      *             "household_income_range",
                      *             "income_range"
@@ -19717,7 +19821,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "net_worth_ranges",
-                     *           "description": "Net worths of households in US dollars.",
+                     *           "description": "Ranges of household net worth, in US dollars.",
                      *           "fields": [
                      *             "net_worth_range"
                      *           ],
@@ -19725,7 +19829,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "credit_ratings",
-                     *           "description": "Modelled credit standings, the best first.",
+                     *           "description": "Modelled credit ratings, best first.",
                      *           "fields": [
                      *             "credit_rating"
                      *           ],
@@ -19733,7 +19837,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "education_levels",
-                     *           "description": "Degrees, the highest last.",
+                     *           "description": "Education levels, highest last.",
                      *           "fields": [
                      *             "education_level"
                      *           ],
@@ -19741,7 +19845,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "dwelling_types",
-                     *           "description": "What households live in.",
+                     *           "description": "Types of homes.",
                      *           "fields": [
                      *             "dwelling_type"
                      *           ],
@@ -19749,7 +19853,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "name": "topics",
-                     *           "description": "What intent is about; parent is the topic that one is a part of.",
+                     *           "description": "The topics of intent; parent is the broader topic.",
                      *           "fields": [],
                      *           "count": 606
                      *         }
@@ -19822,7 +19926,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example seniorities */
+                /**
+                 * @description Name of the object.
+                 * @example seniorities
+                 */
                 name: string;
             };
             cookie?: never;
@@ -19838,7 +19945,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "name": "seniorities",
-                     *       "description": "How high positions are, from the top downwards.",
+                     *       "description": "Seniorities of positions, highest first.",
                      *       "fields": [
                      *         "job_seniority"
                      *       ],
@@ -19960,8 +20067,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.143Z",
-                     *         "updated_at": "2026-11-25T05:45:01.143Z"
+                     *         "created_at": "2026-11-25T18:35:00.729Z",
+                     *         "updated_at": "2026-11-25T18:35:00.729Z"
                      *       }
                      *     }
                      */
@@ -20062,8 +20169,8 @@ export interface operations {
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.143Z",
-                     *         "updated_at": "2026-11-25T05:45:10.921Z"
+                     *         "created_at": "2026-11-25T18:35:00.729Z",
+                     *         "updated_at": "2026-11-25T18:35:06.804Z"
                      *       }
                      *     }
                      */
@@ -20536,7 +20643,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "028f6640-9a3c-4118-a3f8-c9d3769079f9@new.example",
+                 *       "email": "6f3d2efd-fcf6-4cf1-92b0-c79d30dc32b6@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -20564,16 +20671,16 @@ export interface operations {
                      * @example {
                      *       "member": {
                      *         "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
-                     *         "email": "028f6640-9a3c-4118-a3f8-c9d3769079f9@new.example",
+                     *         "email": "6f3d2efd-fcf6-4cf1-92b0-c79d30dc32b6@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.022Z",
-                     *         "updated_at": "2026-11-25T05:45:11.022Z"
+                     *         "created_at": "2026-11-25T18:35:06.826Z",
+                     *         "updated_at": "2026-11-25T18:35:06.826Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:22080/invitation/fciERRjsWa2OXpIFuQrA2uefnxTxgG6OjG7C2BpRB3M",
+                     *       "invitation_url": "http://127.0.0.1:25816/invitation/KoPnS0yiKUK50wuvDuYU7VvfvhvYAQxCk61mwnNDbk0",
                      *       "by_mail": false
                      *     }
                      */
@@ -20654,6 +20761,7 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -20681,8 +20789,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.177Z",
-                     *           "updated_at": "2026-11-25T05:45:01.177Z"
+                     *           "created_at": "2026-11-25T18:35:00.745Z",
+                     *           "updated_at": "2026-11-25T18:35:00.745Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -20692,8 +20800,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.186Z",
-                     *           "updated_at": "2026-11-25T05:45:01.186Z"
+                     *           "created_at": "2026-11-25T18:35:00.747Z",
+                     *           "updated_at": "2026-11-25T18:35:00.747Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -20708,8 +20816,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.188Z",
-                     *           "updated_at": "2026-11-25T05:45:01.188Z"
+                     *           "created_at": "2026-11-25T18:35:00.748Z",
+                     *           "updated_at": "2026-11-25T18:35:00.748Z"
                      *         }
                      *       ]
                      *     }
@@ -20782,7 +20890,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000a3 */
+                /**
+                 * @description Id of the member.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000a3
+                 */
                 member_id: string;
             };
             cookie?: never;
@@ -20810,8 +20921,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.188Z",
-                     *         "updated_at": "2026-11-25T05:45:01.188Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z",
+                     *         "updated_at": "2026-11-25T18:35:00.748Z"
                      *       }
                      *     }
                      */
@@ -20927,8 +21038,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.188Z",
-                     *         "updated_at": "2026-11-25T05:45:11.119Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z",
+                     *         "updated_at": "2026-11-25T18:35:06.876Z"
                      *       }
                      *     }
                      */
@@ -21147,8 +21258,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.159Z",
-                     *         "updated_at": "2026-11-25T05:45:11.159Z"
+                     *         "created_at": "2026-11-25T18:35:06.891Z",
+                     *         "updated_at": "2026-11-25T18:35:06.891Z"
                      *       }
                      *     }
                      */
@@ -21225,6 +21336,7 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -21252,8 +21364,8 @@ export interface operations {
                      *           "ignored_hosts": [],
                      *           "ignored_paths": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.147Z",
-                     *           "updated_at": "2026-11-25T05:45:01.147Z"
+                     *           "created_at": "2026-11-25T18:35:00.730Z",
+                     *           "updated_at": "2026-11-25T18:35:00.730Z"
                      *         }
                      *       ]
                      *     }
@@ -21329,7 +21441,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             cookie?: never;
@@ -21352,8 +21467,8 @@ export interface operations {
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.147Z",
-                     *         "updated_at": "2026-11-25T05:45:01.147Z"
+                     *         "created_at": "2026-11-25T18:35:00.730Z",
+                     *         "updated_at": "2026-11-25T18:35:00.730Z"
                      *       }
                      *     }
                      */
@@ -21483,8 +21598,8 @@ export interface operations {
                      *           "/preview"
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.147Z",
-                     *         "updated_at": "2026-11-25T05:45:11.186Z"
+                     *         "created_at": "2026-11-25T18:35:00.730Z",
+                     *         "updated_at": "2026-11-25T18:35:06.902Z"
                      *       }
                      *     }
                      */
@@ -21704,10 +21819,10 @@ export interface operations {
                      *             41,
                      *             37,
                      *             33,
-                     *             2
+                     *             19
                      *           ],
-                     *           "events_today": 19,
-                     *           "last_event_at": "2026-11-25T01:51:38.717Z",
+                     *           "events_today": 176,
+                     *           "last_event_at": "2026-11-25T17:59:54.626Z",
                      *           "last_refusal_at": null
                      *         }
                      *       ]
@@ -21819,7 +21934,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a1@sample.invalid",
                      *         "name": "Ada Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T05:45:11.267Z"
+                     *         "created_at": "2026-11-25T18:35:06.942Z"
                      *       }
                      *     }
                      */
@@ -21896,8 +22011,12 @@ export interface operations {
     listProjectMembers: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -21926,7 +22045,7 @@ export interface operations {
                      *           "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *           "name": "Cleo Sample",
                      *           "role": "member",
-                     *           "created_at": "2026-11-25T05:45:01.189Z"
+                     *           "created_at": "2026-11-25T18:35:00.748Z"
                      *         }
                      *       ]
                      *     }
@@ -21997,7 +22116,10 @@ export interface operations {
     getProjectMember: {
         parameters: {
             query: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id: string;
             };
             header?: {
@@ -22005,7 +22127,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000a3 */
+                /**
+                 * @description Id of the member.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000a3
+                 */
                 member_id: string;
             };
             cookie?: never;
@@ -22026,7 +22151,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T05:45:01.189Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z"
                      *       }
                      *     }
                      */
@@ -22136,7 +22261,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "admin",
-                     *         "created_at": "2026-11-25T05:45:01.189Z"
+                     *         "created_at": "2026-11-25T18:35:00.748Z"
                      *       }
                      *     }
                      */
@@ -22414,11 +22539,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.332Z",
-                     *         "updated_at": "2026-11-25T05:45:11.332Z"
+                     *         "created_at": "2026-11-25T18:35:06.988Z",
+                     *         "updated_at": "2026-11-25T18:35:06.988Z"
                      *       }
                      *     }
                      */
@@ -22495,8 +22620,12 @@ export interface operations {
     listPixels: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -22576,11 +22705,11 @@ export interface operations {
                      *             "require_signed_identify": false,
                      *             "retention_days": null
                      *           },
-                     *           "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.163Z",
-                     *           "updated_at": "2026-11-25T05:45:01.163Z"
+                     *           "created_at": "2026-11-25T18:35:00.736Z",
+                     *           "updated_at": "2026-11-25T18:35:00.736Z"
                      *         }
                      *       ]
                      *     }
@@ -22651,6 +22780,7 @@ export interface operations {
     getPixel: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -22658,7 +22788,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000003 */
+                /**
+                 * @description Id of a pixel. Limits the operation to this pixel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000003
+                 */
                 pixel_id: string;
             };
             cookie?: never;
@@ -22730,11 +22863,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.163Z",
-                     *         "updated_at": "2026-11-25T05:45:01.163Z"
+                     *         "created_at": "2026-11-25T18:35:00.736Z",
+                     *         "updated_at": "2026-11-25T18:35:00.736Z"
                      *       }
                      *     }
                      */
@@ -22898,11 +23031,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:22080/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:25816/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.163Z",
-                     *         "updated_at": "2026-11-25T05:45:11.420Z"
+                     *         "created_at": "2026-11-25T18:35:00.736Z",
+                     *         "updated_at": "2026-11-25T18:35:07.040Z"
                      *       }
                      *     }
                      */
@@ -23093,6 +23226,7 @@ export interface operations {
     getPixelActivity: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -23100,7 +23234,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000003 */
+                /**
+                 * @description Id of a pixel. Limits the operation to this pixel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000003
+                 */
                 pixel_id: string;
             };
             cookie?: never;
@@ -23117,8 +23254,8 @@ export interface operations {
                      * @example {
                      *       "pixel_id": "5a3b1e00-0000-4000-8000-000000000003",
                      *       "first_event_at": "2026-10-26T07:32:23.777Z",
-                     *       "last_event_at": "2026-11-25T01:51:38.717Z",
-                     *       "events_last_24h": 315,
+                     *       "last_event_at": "2026-11-25T17:59:54.626Z",
+                     *       "events_last_24h": 330,
                      *       "rejected_last_24h": 0,
                      *       "last_rejection": null,
                      *       "last_refusal": null,
@@ -23187,6 +23324,7 @@ export interface operations {
     getIdentifySecrets: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -23194,7 +23332,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000003 */
+                /**
+                 * @description Id of a pixel. Limits the operation to this pixel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000003
+                 */
                 pixel_id: string;
             };
             cookie?: never;
@@ -23213,7 +23354,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
+                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
                      *         }
                      *       ]
                      *     }
@@ -23325,11 +23466,11 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 2,
-                     *           "secret": "664047315061f969178b77c48b850e18e446c4599f04911da31edc46e3ebf6f0"
+                     *           "secret": "cfa0c503b62e912483b38787d2cd7f3372e96fa84f11aa0b05d5dd4a25b70983"
                      *         },
                      *         {
                      *           "version": 1,
-                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
+                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
                      *         }
                      *       ]
                      *     }
@@ -23450,7 +23591,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "12f74762e580757143d5f6959187f1ea57aa47776f76ddb5f9a2ad7922cee049"
+                     *           "secret": "e53faf7bda4966eaf786d338e76ef721915a5c2442db322e43f2f3b30d83c3ab"
                      *         }
                      *       ]
                      *     }
@@ -23556,7 +23697,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "652a94ca-5efc-483b-96cb-7e9adf6ccee4",
+                     *         "key_id": "912149f4-69b3-46c0-894a-fc9b9e860d60",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -23632,10 +23773,11 @@ export interface operations {
             query?: {
                 /** @description SHA-256, hex, of the trimmed, lower-cased address. */
                 hem?: string;
+                /** @description E-mail address of the person. */
                 email?: string;
                 /**
                  * @description Cookie id of one browser.
-                 * @example 3eae118e-75d9-4af7-b506-775caae3b813
+                 * @example 4e0db70f-bc9d-4472-a040-1b52c787b2f7
                  */
                 cookie_id?: string;
             };
@@ -23730,7 +23872,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "bf3e02bf-3dd9-44d9-98f9-37233a02967a",
+                 *       "cookie_id": "6f869729-71c4-4773-b683-0f0e1aafdbcb",
                  *       "opt_out": false
                  *     }
                  */
@@ -23762,9 +23904,9 @@ export interface operations {
                      *         "erasure_id": "5a3b1e00-0000-4000-8000-000000000b05",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-25T05:45:11.596Z",
+                     *         "requested_at": "2026-11-25T18:35:07.155Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-25T05:55:11.596Z",
+                     *         "complete_from": "2026-11-25T18:45:07.155Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -23842,6 +23984,7 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -23941,7 +24084,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b05 */
+                /**
+                 * @description Id of the erasure request.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b05
+                 */
                 erasure_id: string;
             };
             cookie?: never;
@@ -24031,6 +24177,7 @@ export interface operations {
     listOptOuts: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -24133,7 +24280,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "7a487b49-f0ad-401b-aff7-ae4aab7438a2"
+                 *       "cookie_id": "09c6e07c-a230-45f7-aa8f-e4f8168838d2"
                  *     }
                  */
                 "application/json": {
@@ -24161,8 +24308,8 @@ export interface operations {
                      *       "opt_out": {
                      *         "opt_out_id": "5a3b1e00-0000-4000-8000-000000000b04",
                      *         "hem": null,
-                     *         "cookie_id": "7a487b49-f0ad-401b-aff7-ae4aab7438a2",
-                     *         "created_at": "2026-11-25T05:45:11.714Z"
+                     *         "cookie_id": "09c6e07c-a230-45f7-aa8f-e4f8168838d2",
+                     *         "created_at": "2026-11-25T18:35:07.222Z"
                      *       }
                      *     }
                      */
@@ -24625,6 +24772,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -24661,6 +24809,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25029,6 +25178,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25062,6 +25212,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25283,6 +25434,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the session. */
                 session_id: string;
             };
             cookie?: never;
@@ -25756,6 +25908,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25789,6 +25942,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -25898,6 +26052,7 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -26065,6 +26220,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the API key. */
                 key_id: string;
             };
             cookie?: never;
@@ -26137,6 +26293,7 @@ export interface operations {
     listAuditLog: {
         parameters: {
             query?: {
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -26249,6 +26406,7 @@ export interface operations {
     getEmailSummary: {
         parameters: {
             query: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id: string;
             };
             header?: {
@@ -26398,6 +26556,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Secret token of the link. */
                 token: string;
             };
             cookie?: never;
@@ -26720,12 +26879,16 @@ export interface operations {
     listLists: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description Only lists in the definition of this audience. Not available to project keys. */
                 audience_id?: string;
                 /** @description Only lists in the definition of this campaign’s audience. Not available to project keys. */
                 campaign_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -26755,8 +26918,8 @@ export interface operations {
                      *           "kind": "hems",
                      *           "count": 48,
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T05:45:01.267Z",
-                     *           "updated_at": "2026-11-25T05:45:03.005Z"
+                     *           "created_at": "2026-11-25T18:35:03.428Z",
+                     *           "updated_at": "2026-11-25T18:35:03.574Z"
                      *         }
                      *       ]
                      *     }
@@ -26827,7 +26990,9 @@ export interface operations {
     createList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Name of the object. */
                 name?: string;
                 /** @description Type of the items. `emails`: stored as hems, never as addresses. `hems`: SHA-256 of the trimmed, lowercase address, in hex. `domains`: domains of companies. `cookies`: browser ids. */
                 kind?: "emails" | "hems" | "domains" | "cookies";
@@ -26886,8 +27051,8 @@ export interface operations {
                      *         "kind": "emails",
                      *         "count": 0,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:11.764Z",
-                     *         "updated_at": "2026-11-25T05:45:11.764Z"
+                     *         "created_at": "2026-11-25T18:35:07.253Z",
+                     *         "updated_at": "2026-11-25T18:35:07.253Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -26995,6 +27160,7 @@ export interface operations {
     getList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27002,7 +27168,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27024,8 +27193,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:03.005Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:03.574Z"
                      *       }
                      *     }
                      */
@@ -27093,6 +27262,7 @@ export interface operations {
     deleteList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27100,7 +27270,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27182,6 +27355,7 @@ export interface operations {
     updateList: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27189,7 +27363,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27224,8 +27401,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:11.785Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:07.262Z"
                      *       }
                      *     }
                      */
@@ -27302,7 +27479,9 @@ export interface operations {
     listListImports: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -27312,7 +27491,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27340,8 +27522,8 @@ export interface operations {
                      *           "rows_duplicate": 1,
                      *           "rows_rejected": 1,
                      *           "error": null,
-                     *           "created_at": "2026-11-25T05:45:01.267Z",
-                     *           "completed_at": "2026-11-25T05:45:03.005Z"
+                     *           "created_at": "2026-11-25T18:35:03.428Z",
+                     *           "completed_at": "2026-11-25T18:35:03.574Z"
                      *         }
                      *       ]
                      *     }
@@ -27412,6 +27594,7 @@ export interface operations {
     getListImport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27419,9 +27602,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-0000000001e1 */
+                /**
+                 * @description Id of the import of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000001e1
+                 */
                 import_id: string;
             };
             cookie?: never;
@@ -27448,8 +27637,8 @@ export interface operations {
                      *         "rows_duplicate": 1,
                      *         "rows_rejected": 1,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "completed_at": "2026-11-25T05:45:03.005Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "completed_at": "2026-11-25T18:35:03.574Z"
                      *       }
                      *     }
                      */
@@ -27517,6 +27706,7 @@ export interface operations {
     listRejectedLines: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description Maximum number of lines. */
                 limit?: number;
@@ -27528,9 +27718,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-0000000001e1 */
+                /**
+                 * @description Id of the import of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000001e1
+                 */
                 import_id: string;
             };
             cookie?: never;
@@ -27552,7 +27748,7 @@ export interface operations {
                      *           "index": 50,
                      *           "path": "",
                      *           "code": "not_a_hem",
-                     *           "message": "the value is no SHA-256 in 64 hexadecimal digits"
+                     *           "message": "the value is not a SHA-256 hash in 64 hexadecimal digits"
                      *         }
                      *       ]
                      *     }
@@ -27651,6 +27847,7 @@ export interface operations {
     addListItems: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description The column with the items. Default: the column with the name of the kind (`email`, `hem`, `domain`, `cookie_id`). CSV files with one column need no header. */
                 column?: string;
@@ -27660,7 +27857,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27699,8 +27899,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:03.005Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:03.574Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -27808,6 +28008,7 @@ export interface operations {
     removeListItems: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -27815,7 +28016,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e1 */
+                /**
+                 * @description Id of the list.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e1
+                 */
                 list_id: string;
             };
             cookie?: never;
@@ -27853,7 +28057,7 @@ export interface operations {
                      *           "index": 0,
                      *           "path": "",
                      *           "code": "not_a_hem",
-                     *           "message": "the value is no SHA-256 in 64 hexadecimal digits"
+                     *           "message": "the value is not a SHA-256 hash in 64 hexadecimal digits"
                      *         }
                      *       ],
                      *       "list": {
@@ -27863,8 +28067,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:01.267Z",
-                     *         "updated_at": "2026-11-25T05:45:11.897Z"
+                     *         "created_at": "2026-11-25T18:35:03.428Z",
+                     *         "updated_at": "2026-11-25T18:35:07.333Z"
                      *       }
                      *     }
                      */
@@ -27966,7 +28170,9 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "draft" | "active" | "paused" | "completed";
                 /** @description Only this campaign. Not available to project keys. */
                 campaign_id?: string;
@@ -28012,7 +28218,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "bFJzNuakNpAHMfjEInNGsVsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "ALhLjR8IwXrR4BO42MFiAFsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {
@@ -28133,8 +28339,8 @@ export interface operations {
                      *         "end_date": null,
                      *         "audience_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.005Z",
-                     *         "updated_at": "2026-11-25T05:45:12.005Z"
+                     *         "created_at": "2026-11-25T18:35:07.385Z",
+                     *         "updated_at": "2026-11-25T18:35:07.385Z"
                      *       }
                      *     }
                      */
@@ -28211,6 +28417,7 @@ export interface operations {
     getCampaign: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -28218,7 +28425,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28312,6 +28522,7 @@ export interface operations {
     updateCampaign: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -28319,7 +28530,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28367,7 +28581,7 @@ export interface operations {
                      *         "audience_id": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.051Z"
+                     *         "updated_at": "2026-11-25T18:35:07.415Z"
                      *       }
                      *     }
                      */
@@ -28444,6 +28658,7 @@ export interface operations {
     getCampaignPerformance: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
                 /** @description First day, UTC. Default: the first day with data. */
                 start_date?: string;
@@ -28455,7 +28670,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28472,11 +28690,11 @@ export interface operations {
                      * @example {
                      *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
                      *       "metrics": {
-                     *         "impressions": 1200,
+                     *         "impressions": 1222,
                      *         "clicks": 35,
-                     *         "spend": 6.125382,
-                     *         "ctr": 0.029167,
-                     *         "cpm": 5.104485
+                     *         "spend": 6.243139,
+                     *         "ctr": 0.028642,
+                     *         "cpm": 5.108952
                      *       },
                      *       "daily": [
                      *         {
@@ -28661,9 +28879,9 @@ export interface operations {
                      *         },
                      *         {
                      *           "date": "2026-11-25",
-                     *           "impressions": 7,
+                     *           "impressions": 29,
                      *           "clicks": 0,
-                     *           "spend": 0.041747
+                     *           "spend": 0.159504
                      *         }
                      *       ]
                      *     }
@@ -28744,7 +28962,9 @@ export interface operations {
     getPerformanceSummary: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "draft" | "active" | "paused" | "completed";
                 /** @description Only this campaign. Not available to project keys. */
                 campaign_id?: string;
@@ -28783,11 +29003,11 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1176,
-                     *             "clicks": 43,
-                     *             "spend": 6.044111,
-                     *             "ctr": 0.036565,
-                     *             "cpm": 5.13955
+                     *             "impressions": 1196,
+                     *             "clicks": 44,
+                     *             "spend": 6.139518,
+                     *             "ctr": 0.036789,
+                     *             "cpm": 5.133376
                      *           }
                      *         },
                      *         {
@@ -28796,22 +29016,22 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1200,
+                     *             "impressions": 1222,
                      *             "clicks": 35,
-                     *             "spend": 6.125382,
-                     *             "ctr": 0.029167,
-                     *             "cpm": 5.104485
+                     *             "spend": 6.243139,
+                     *             "ctr": 0.028642,
+                     *             "cpm": 5.108952
                      *           }
                      *         }
                      *       ],
                      *       "count": 2,
                      *       "total": 2,
                      *       "totals": {
-                     *         "impressions": 2376,
-                     *         "clicks": 78,
-                     *         "spend": 12.169493,
-                     *         "ctr": 0.032828,
-                     *         "cpm": 5.12184
+                     *         "impressions": 2418,
+                     *         "clicks": 79,
+                     *         "spend": 12.382657,
+                     *         "ctr": 0.032672,
+                     *         "cpm": 5.121033
                      *       }
                      *     }
                      */
@@ -28894,6 +29114,7 @@ export interface operations {
     getCampaignBudgetStatus: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -28901,7 +29122,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-00000000000c */
+                /**
+                 * @description Id of the campaign.
+                 * @example 5a3b1e00-0000-4000-8000-00000000000c
+                 */
                 campaign_id: string;
             };
             cookie?: never;
@@ -28921,9 +29145,9 @@ export interface operations {
                      *       "name": "Mugs for mornings",
                      *       "status": "active",
                      *       "budget": 500,
-                     *       "spend": 6.125382,
-                     *       "remaining": 493.874618,
-                     *       "utilization": 0.012251,
+                     *       "spend": 6.243139,
+                     *       "remaining": 493.756861,
+                     *       "utilization": 0.012486,
                      *       "pacing": {
                      *         "health": "open_ended",
                      *         "start_date": "2026-01-01",
@@ -28996,7 +29220,9 @@ export interface operations {
     getBudgetSummary: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "draft" | "active" | "paused" | "completed";
                 /** @description Only this campaign. Not available to project keys. */
                 campaign_id?: string;
@@ -29031,7 +29257,7 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "budget": null,
-                     *           "spend": 6.044111,
+                     *           "spend": 6.139518,
                      *           "remaining": null,
                      *           "utilization": null,
                      *           "pacing": {
@@ -29049,9 +29275,9 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "budget": 500,
-                     *           "spend": 6.125382,
-                     *           "remaining": 493.874618,
-                     *           "utilization": 0.012251,
+                     *           "spend": 6.243139,
+                     *           "remaining": 493.756861,
+                     *           "utilization": 0.012486,
                      *           "pacing": {
                      *             "health": "open_ended",
                      *             "start_date": "2026-01-01",
@@ -29066,9 +29292,9 @@ export interface operations {
                      *       "total": 2,
                      *       "totals": {
                      *         "budget": 500,
-                     *         "spend": 6.125382,
-                     *         "remaining": 493.874618,
-                     *         "utilization": 0.012251
+                     *         "spend": 6.243139,
+                     *         "remaining": 493.756861,
+                     *         "utilization": 0.012486
                      *       }
                      *     }
                      */
@@ -29148,8 +29374,12 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -29315,10 +29545,10 @@ export interface operations {
                      *         "failing_since": null,
                      *         "former_secret_until": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.283Z",
-                     *         "updated_at": "2026-11-25T05:45:12.283Z"
+                     *         "created_at": "2026-11-25T18:35:07.536Z",
+                     *         "updated_at": "2026-11-25T18:35:07.536Z"
                      *       },
-                     *       "secret": "whsec_RKYbsJ5jgDy1P9FT8PIdnLs2cy8hYjuRGiOodlFfZ/w="
+                     *       "secret": "whsec_c5Nts07RFJJxW4zjUFR9kO6jxinqiZBfZ2d4n6MHr1A="
                      *     }
                      */
                     "application/json": {
@@ -29396,6 +29626,7 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29403,7 +29634,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29501,6 +29735,7 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29508,7 +29743,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29590,6 +29828,7 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29597,7 +29836,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29645,7 +29887,7 @@ export interface operations {
                      *         "former_secret_until": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.464Z"
+                     *         "updated_at": "2026-11-25T18:35:07.596Z"
                      *       }
                      *     }
                      */
@@ -29722,6 +29964,7 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29729,7 +29972,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29756,12 +30002,12 @@ export interface operations {
                      *         "disabled_reason": null,
                      *         "disabled_at": null,
                      *         "failing_since": null,
-                     *         "former_secret_until": "2026-11-26T05:45:12.489Z",
+                     *         "former_secret_until": "2026-11-26T18:35:07.624Z",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.489Z"
+                     *         "updated_at": "2026-11-25T18:35:07.624Z"
                      *       },
-                     *       "secret": "whsec_AZg7riy3tCM0u0xA8vehZkTJzD6gZIC8YLSfNBgsZvo="
+                     *       "secret": "whsec_l/55gdDqgBbYX/dFrS6S1IQ3ldfUSIvBdTT0nroDuOs="
                      *     }
                      */
                     "application/json": {
@@ -29839,8 +30085,11 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only objects with this status. */
                 status?: "pending" | "delivered" | "failed";
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -29850,7 +30099,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29948,6 +30200,7 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -29955,7 +30208,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -29972,16 +30228,16 @@ export interface operations {
                      * @example {
                      *       "delivery": {
                      *         "id": "5a3b1e00-0000-4000-8000-000000000b02",
-                     *         "message_id": "msg_01a2113c-9459-7811-b99a-5666a11616ae",
+                     *         "message_id": "msg_01a213fd-7609-7093-adbc-4b0190cec320",
                      *         "type": "webhook.test",
                      *         "status": "pending",
                      *         "attempts": 0,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T05:45:12.536Z",
+                     *         "next_attempt_at": "2026-11-25T18:35:07.656Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T05:45:12.536Z"
+                     *         "created_at": "2026-11-25T18:35:07.656Z"
                      *       }
                      *     }
                      */
@@ -30058,6 +30314,7 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30065,9 +30322,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-000000000b02 */
+                /**
+                 * @description Id of the delivery.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b02
+                 */
                 delivery_id: string;
             };
             cookie?: never;
@@ -30089,7 +30352,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "attempts": 1,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T05:45:12.554Z",
+                     *         "next_attempt_at": "2026-11-25T18:35:07.674Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": "A sample of a message that was given up.",
@@ -30170,6 +30433,7 @@ export interface operations {
     replayFailedWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30177,7 +30441,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b01 */
+                /**
+                 * @description Id of the webhook.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b01
+                 */
                 webhook_id: string;
             };
             cookie?: never;
@@ -30186,7 +30453,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "since": "2026-11-25T04:45:12.569Z"
+                 *       "since": "2026-11-25T17:35:07.688Z"
                  *     }
                  */
                 "application/json": {
@@ -30284,7 +30551,10 @@ export interface operations {
     listIntegrations: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description `hubspot` and `salesforce` are CRMs, `the_trade_desk` is a DSP. */
                 type?: "hubspot" | "salesforce" | "s3" | "webhook" | "the_trade_desk" | "meta_ads";
@@ -30292,6 +30562,7 @@ export interface operations {
                 audience_id?: string;
                 /** @description Only integrations of exports of this campaign’s audience. Not available to project keys. */
                 campaign_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -30546,8 +30817,8 @@ export interface operations {
                      *           "hem"
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.606Z",
-                     *         "updated_at": "2026-11-25T05:45:12.606Z"
+                     *         "created_at": "2026-11-25T18:35:07.708Z",
+                     *         "updated_at": "2026-11-25T18:35:07.708Z"
                      *       }
                      *     }
                      */
@@ -30624,6 +30895,7 @@ export interface operations {
     getIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30631,7 +30903,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -30730,6 +31005,7 @@ export interface operations {
     deleteIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30737,6 +31013,7 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
+                /** @description Id of the integration. */
                 integration_id: string;
             };
             cookie?: never;
@@ -30818,6 +31095,7 @@ export interface operations {
     updateIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30825,7 +31103,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -30877,7 +31158,7 @@ export interface operations {
                      *         ],
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.638Z"
+                     *         "updated_at": "2026-11-25T18:35:07.718Z"
                      *       }
                      *     }
                      */
@@ -30954,6 +31235,7 @@ export interface operations {
     checkIntegrationByGet: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -30961,7 +31243,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -30978,9 +31263,9 @@ export interface operations {
                      * @example {
                      *       "check": {
                      *         "works": true,
-                     *         "message": "This is a sample integration: nothing was asked, and nothing is ever sent to it.",
+                     *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T05:45:12.665Z"
+                     *         "checked_at": "2026-11-25T18:35:07.734Z"
                      *       }
                      *     }
                      */
@@ -31048,6 +31333,7 @@ export interface operations {
     checkIntegration: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31055,7 +31341,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000e3 */
+                /**
+                 * @description Id of the integration.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000e3
+                 */
                 integration_id: string;
             };
             cookie?: never;
@@ -31072,9 +31361,9 @@ export interface operations {
                      * @example {
                      *       "check": {
                      *         "works": true,
-                     *         "message": "This is a sample integration: nothing was asked, and nothing is ever sent to it.",
+                     *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T05:45:12.654Z"
+                     *         "checked_at": "2026-11-25T18:35:07.728Z"
                      *       }
                      *     }
                      */
@@ -31142,12 +31431,16 @@ export interface operations {
     listExports: {
         parameters: {
             query?: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000002 */
+                /**
+                 * @description Id of the project. The header `X-Project-Id` has the same meaning.
+                 * @example 5a3b1e00-0000-4000-8000-000000000002
+                 */
                 project_id?: string;
                 /** @description Only exports of this audience. Not available to project keys. */
                 audience_id?: string;
                 /** @description Only exports of this campaign’s audience. Not available to project keys. */
                 campaign_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -31406,8 +31699,8 @@ export interface operations {
                      *         "mapping": null,
                      *         "schedule": "manual",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T05:45:12.689Z",
-                     *         "updated_at": "2026-11-25T05:45:12.689Z"
+                     *         "created_at": "2026-11-25T18:35:07.766Z",
+                     *         "updated_at": "2026-11-25T18:35:07.766Z"
                      *       }
                      *     }
                      */
@@ -31484,6 +31777,7 @@ export interface operations {
     getExport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31491,7 +31785,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31587,6 +31884,7 @@ export interface operations {
     deleteExport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31594,7 +31892,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31676,6 +31977,7 @@ export interface operations {
     updateExport: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31683,7 +31985,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31745,7 +32050,7 @@ export interface operations {
                      *         "schedule": "manual",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T05:45:12.771Z"
+                     *         "updated_at": "2026-11-25T18:35:07.814Z"
                      *       }
                      *     }
                      */
@@ -31822,7 +32127,9 @@ export interface operations {
     listExportRuns: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -31832,7 +32139,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31935,6 +32245,7 @@ export interface operations {
     createExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -31942,7 +32253,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
             };
             cookie?: never;
@@ -31967,11 +32281,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *         "retry_of": null,
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T05:45:12.854Z",
+                     *         "requested_at": "2026-11-25T18:35:07.849Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -32050,6 +32364,7 @@ export interface operations {
     getExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -32057,9 +32372,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;
@@ -32158,8 +32479,11 @@ export interface operations {
     listExportFailures: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
+                /** @description Only records with this result. */
                 outcome?: "failed" | "duplicated";
+                /** @description Maximum number of rows in the response. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -32169,9 +32493,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;
@@ -32266,6 +32596,7 @@ export interface operations {
     retryExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -32273,9 +32604,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;
@@ -32300,11 +32637,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a2113c-6824-7feb-94df-5468140b38fa",
+                     *         "build_id": "01a213fd-6561-7272-b684-61d9e66f7f0c",
                      *         "retry_of": "5a3b1e00-0000-4000-8000-1000000000f3",
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T05:45:12.953Z",
+                     *         "requested_at": "2026-11-25T18:35:07.971Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -32383,6 +32720,7 @@ export interface operations {
     cancelExportRun: {
         parameters: {
             query?: {
+                /** @description Id of the project. The header `X-Project-Id` has the same meaning. */
                 project_id?: string;
             };
             header?: {
@@ -32390,9 +32728,15 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-0000000000f3 */
+                /**
+                 * @description Id of the export.
+                 * @example 5a3b1e00-0000-4000-8000-0000000000f3
+                 */
                 export_id: string;
-                /** @example 5a3b1e00-0000-4000-8000-1000000000f3 */
+                /**
+                 * @description Id of the run of the export.
+                 * @example 5a3b1e00-0000-4000-8000-1000000000f3
+                 */
                 run_id: string;
             };
             cookie?: never;

@@ -40,7 +40,7 @@ beforeAll(async () => {
       at += step
     }
   }
-  // What a DSP delivered is no visit, whatever cookies it names.
+  // A DSP delivery is not a visit, with any cookies.
   rows.push(
     eventOf(midnight - 4 * dayMs, 0, {
       source: 'svcdsp',
@@ -122,7 +122,7 @@ async function rowsOf(query: Query): Promise<Row[]> {
   return page.rows.toReversed()
 }
 
-/** The whole of the sessions that these rows are in, as far as the window's end lets know. */
+/** All of the sessions of these rows, as far as the window's end permits. */
 async function sessionsOf(selected: readonly Row[], { end_ms }: Query): Promise<Row[][]> {
   const all = await rowsOf({
     project_id: projectId,

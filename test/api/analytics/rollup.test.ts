@@ -11,7 +11,7 @@ import { carryOutErasures, requestErasure } from '../../../collector/identity/pr
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
-/** What was counted of days against a look at every event, whatever happened to these meanwhile. */
+/** Counts of days compared with a read of every event, after any changes of the events. */
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
   events = await openEvents()
@@ -109,7 +109,7 @@ const goals = [
   'page_path:eq:/nowhere',
 ].map((filter) => readFreeFilters('filter', filter))
 
-/** The same of goals, in what was counted and in the events. */
+/** The same for goals, in counts and in events. */
 async function expectSameConversions(projectId: string): Promise<void> {
   const { live } = events.clickhouse
   const scope = { organizationId, projectId, pixelId: null, campaignId: null }

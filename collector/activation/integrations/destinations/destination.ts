@@ -106,7 +106,7 @@ export interface EndedRun {
   readonly recordsExported: number
 }
 
-/** Somebody who was sent and is to be removed: the hem, and the id that the destination gave them. */
+/** A person who was sent and must be removed: the hem, and the destination's id of the person. */
 export interface Recipient {
   readonly hem: string
   readonly remoteId: string | null
@@ -153,7 +153,7 @@ export interface DestinationType<
   readonly leastRecords?: number
   /** Which of a chunk's keys were received, by the state that a try saved before it failed. */
   receivedKeys?(state: unknown, keys: readonly number[]): ReadonlySet<number>
-  /** Where a mapping is left out: field of the destination → field of ours. */
+  /** Default mapping: field of the destination → field of Footfall. */
   defaultMapping?(settings: Static<Settings>): Readonly<Record<string, string>>
   /** Settings, optional by their schema, that an output format needs. */
   requiredSettings?(outputFormat: OutputFormat): readonly string[]

@@ -35,8 +35,8 @@ export function AsyncView<T>({
 const arrangedFrom = 4
 
 /**
- * The items of a list in rows, a button for the next page, and `empty` when there are none. With an `arrangement` the
- * reader may search and sort them; then all pages are fetched, for one alone would show but a part.
+ * The items of a list in rows, a button for the next page, and `empty` without items. With an `arrangement`
+ * the user may search and sort them; then all pages are loaded, because one page would be incomplete.
  */
 export function AsyncList<T>({
   query,
