@@ -290,7 +290,7 @@ test('a terminal shows a bar, and standard input is a file', async () => {
 
 test.each([
   [['nothing.ndjson'], 'nothing.ndjson cannot be read: ENOENT'],
-  [['-'], 'say with --format'],
+  [['-'], 'set --format to csv, ndjson, parquet'],
   [['x.ndjson', '--pixel', 'mine'], '--pixel must be the UUID'],
   [['x.ndjson', '--pixel', randomUUID()], 'there is no pixel'],
 ])('%j is refused with a reason', async (args, reason) => {
