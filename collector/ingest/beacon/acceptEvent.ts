@@ -9,6 +9,7 @@ import {
   type ValidEvent,
   validateEvent,
 } from '../normalize/validateEvent.ts'
+import type { CompiledPlan, Violation } from '../plan/compilePlan.ts'
 
 /** The rows and the identity that one member of a beacon's `events` results in. */
 export interface AcceptedEvent {
@@ -29,7 +30,14 @@ const dayMs = 86_400_000
  */
 export function acceptEvent(
   sent: unknown,
-  { context, sharedColumns, settings, ageDaysMax = eventAgeDaysMax, reportUnexpected }: BeaconParts,
+  {
+    context,
+    sharedColumns,
+    settings,
+    plan,
+    ageDaysMax = eventAgeDaysMax,
+    reportUnexpected,
+  }: BeaconParts,
   isExact = false,
 ): AcceptedEvent | Fault {
   try {
@@ -39,12 +47,12 @@ export function acceptEvent(
     if ('path' in normalized) return normalized
     const accepted: AcceptedEvent = { rows: [], person: normalized.person, refused: [] }
     if (normalized.own) {
-      const own = validate(normalized.own, context, ageDaysMax, isExact)
+      const own = validate(normalized.own, context, { ageDaysMax, isExact, plan })
       if ('path' in own) return own
       accepted.rows.push(rowOf(normalized.own, own, sharedColumns))
     }
     for (const event of normalized.derived) {
-      const checked = validate(event, context, ageDaysMax, isExact)
+      const checked = validate(event, context, { ageDaysMax, isExact })
       if ('path' in checked) accepted.refused.push({ event, fault: checked })
       else accepted.rows.push(rowOf(event, checked, sharedColumns))
     }
@@ -63,6 +71,8 @@ export interface BeaconParts {
   settings: PixelSettings & CollectorSettings
   /** Oldest event taken, in days; eventAgeDaysMax if it is absent. */
   ageDaysMax?: number
+  /** The tracking plan of the project; undefined if it has none. */
+  plan: CompiledPlan | undefined
   reportUnexpected: (error: unknown) => void
 }
 
@@ -74,20 +84,38 @@ interface Validated {
 function validate(
   event: Derived,
   context: BeaconContext,
-  ageDaysMax: number,
-  isExact: boolean,
+  {
+    ageDaysMax,
+    isExact,
+    plan,
+  }: { ageDaysMax: number; isExact: boolean; plan?: CompiledPlan | undefined },
 ): Validated | Fault {
   // Schemas require numbers; the row stores the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
   )
   if ('path' in valid) return valid
+  const violation =
+    plan && valid.event_type === 'custom' ? plan.violationOf(valid.event_data) : undefined
+  if (violation?.isRejected) return violation.fault
   if (isExact) valid.event_data = event.event_data as ValidEvent['event_data']
+  if (plan && valid.event_type === 'custom')
+    valid.event_data = markedData(valid.event_data, violation)
   const tsMillis = eventMillis(valid, context)
   if (tsMillis < context.receivedMillis - ageDaysMax * dayMs) {
     return { path: '/event_data/timestamp', message: `must be at most ${ageDaysMax} days ago` }
   }
   return { event: valid, tsMillis }
+}
+
+/** Adds the violation to the data of an event. A sender cannot set it. */
+function markedData(
+  { plan_violation: _, ...data }: ValidEvent['event_data'],
+  violation: Violation | undefined,
+): ValidEvent['event_data'] {
+  if (!violation) return data as ValidEvent['event_data']
+  const { path, message } = violation.fault
+  return { ...data, plan_violation: `${path}: ${message}` } as ValidEvent['event_data']
 }
 
 const rowOf = (

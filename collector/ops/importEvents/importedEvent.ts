@@ -93,6 +93,8 @@ function storedEvent(
     context,
     sharedColumns: sharedMembers(context),
     settings: pixel.settings,
+    // The plan is about what a site sends now, not about history.
+    plan: undefined,
     ageDaysMax: importAgeDaysMax,
     reportUnexpected: (error) => {
       unexpected = error
