@@ -93,7 +93,7 @@ function storedEvent(
     context,
     sharedColumns: sharedMembers(context),
     settings: pixel.settings,
-    // The plan is about what a site sends now, not about history.
+    // The plan describes new events of a site, not its history.
     plan: undefined,
     ageDaysMax: importAgeDaysMax,
     reportUnexpected: (error) => {
