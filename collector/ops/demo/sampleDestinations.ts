@@ -8,12 +8,12 @@ import type { OutboxEventType } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 
-/** Owner of the sample destinations, and the data sent to them. */
+/** The owner of the sample destinations, and the records sent to them. */
 interface Sent {
   organizationId: string
   projectId: string
   listId: string
-  /** Whom the list names. */
+  /** The people in the list. */
   hems: readonly string[]
   audience: { id: string; name: string }
 }
@@ -23,9 +23,9 @@ const host = (name: string): string => `https://${name}.kiln-lane.example`
 const hourMs = 3_600_000
 
 /**
- * Gives the demo a past with destinations: exports with runs of which records failed, and a webhook, switched off, with
- * deliveries. They are records of what never happened: nothing was sent, nothing was charged, and nothing goes out by
- * itself.
+ * Stores sample destinations with a history: exports with runs and failed records, and a disabled webhook
+ * with deliveries. This history is invented: nothing was sent or charged, and the service sends nothing to
+ * these destinations by itself.
  */
 export async function storeSampleDestinations(
   client: Queryable,
@@ -187,7 +187,7 @@ const outcomeOf = (
   failureClass: Outcome['failureClass'],
 ): Outcome => ({ record, outcome, reason, failureClass })
 
-/** Stores a run of an export that has ended; its id. */
+/** Stores a finished run of an export and returns its id. */
 async function storeRun(
   client: Queryable,
   exportId: string,
@@ -196,7 +196,7 @@ async function storeRun(
     format: string
     records: number
     exported: number
-    /** Why nothing more was sent; null: it was completed. */
+    /** Why the run stopped; null: it was completed. */
     stop: string | null
     outcomes: readonly Outcome[]
   },
