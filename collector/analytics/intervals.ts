@@ -1,3 +1,4 @@
+import type { Bind } from '../events/query/bind.ts'
 import { dayMs, hourMs, type Window } from '../events/query/window.ts'
 
 /** How long each point of a series is; all begin in UTC, weeks on Mondays. */
@@ -16,7 +17,16 @@ export const startSql: Record<Interval, (millis: string) => string> = {
     `toInt64(toUnixTimestamp(toStartOfMonth(fromUnixTimestamp64Milli(${millis}, 'UTC')), 'UTC')) * 1000`,
 }
 
-/** The same of a number. */
+/** SQL: `start_ms`, when the interval of a time begins that is moved later by `laterMs`. */
+export const startColumn = (
+  startOf: (millis: string) => string,
+  millis: string,
+  laterMs: number,
+  bind: Bind,
+): string =>
+  `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
+
+/** When the interval of a time begins. */
 function startOf(interval: Interval, millis: number): number {
   const floor = (lengthMs: number, offsetMs = 0) =>
     Math.floor((millis + offsetMs) / lengthMs) * lengthMs - offsetMs

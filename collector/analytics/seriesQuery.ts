@@ -4,6 +4,7 @@ import { selectionConditions } from '../events/query/filterSql.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { startColumn } from './intervals.ts'
 import {
   rolledFigures,
   rolledSettings,
@@ -30,8 +31,7 @@ export function seriesQuery(
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
-  const startAt = (millis: string) =>
-    `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
+  const startAt = (millis: string) => startColumn(startOf, millis, laterMs, bind)
   if (rolled) {
     const by = {
       dimensions: [wholeDay],

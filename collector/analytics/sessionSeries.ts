@@ -3,6 +3,7 @@ import { millisOf } from '../events/query/sessionSplit.ts'
 import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { startColumn } from './intervals.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import {
@@ -30,8 +31,7 @@ export function sessionSeriesQuery(
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
-  const startAt = (millis: string) =>
-    `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
+  const startAt = (millis: string) => startColumn(startOf, millis, laterMs, bind)
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
   const rows = `arrayConcat([(${millisOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${millisOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
