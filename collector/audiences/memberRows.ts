@@ -33,7 +33,7 @@ export async function readMembers(
   )
 }
 
-/** How many members of a build may be shown: the number that a caller who pays for all of them is told. */
+/** The number of members of a build who may be shown. */
 export async function countMembers(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Postgres },
   build: Pick<MembersRange, 'organizationId' | 'buildId'>,

@@ -19,7 +19,7 @@ interface Kind<Stored, Compiled> {
 }
 
 /**
- * Opens settings as openMemoryTable describes. Without a copy on disk they start empty: to store events that a project
+ * Opens settings as openMemoryTable describes. Without a copy on disk they start empty. To store events that a project
  * does not want is better than to refuse those of all visitors.
  */
 export async function openProjectSettings<Stored extends { project_id: string }, Compiled>(
