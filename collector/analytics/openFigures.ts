@@ -5,6 +5,8 @@ import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { type TimeZone, timeZoneOrUtc, utc } from '../platform/timeZone.ts'
 import type { AnalyticsPlan, AskedFigures } from './figuresRequest.ts'
 import { requireShared } from './sharePolicy.ts'
 
@@ -30,16 +32,28 @@ interface OpenedFigures {
 export async function openFigures(
   deps: ReadDeps,
   principal: Principal,
-  { asked, plan }: AskedFigures,
+  { asked, selected, zone: askedZone, windowIn }: AskedFigures,
   reply: FastifyReply,
 ): Promise<OpenedFigures> {
-  requireShared(principal, plan)
+  requireShared(principal, selected)
   const scope = await deps.scopeOf(principal, asked)
+  const zone = askedZone ?? (await zoneOf(deps.postgres, scope.projectId))
+  const plan = { ...selected, scope, zone, window: windowIn(zone) }
   const signal = untilClosed(reply)
   const queryExecutor = deps.openQueryExecutor(principal, {
     effort: 'scan',
     signal,
     window: plan.window,
   })
-  return { queryExecutor, plan: await nameProjects(queryExecutor, { ...plan, scope }) }
+  return { queryExecutor, plan: await nameProjects(queryExecutor, plan) }
+}
+
+/** The time zone of a project; UTC without one. */
+async function zoneOf(postgres: Postgres, projectId: string | null): Promise<TimeZone> {
+  if (projectId === null) return utc
+  const { rows } = await postgres.query<{ time_zone: string }>(
+    'SELECT time_zone FROM projects WHERE project_id = $1',
+    [projectId],
+  )
+  return rows[0] ? timeZoneOrUtc(rows[0].time_zone) : utc
 }

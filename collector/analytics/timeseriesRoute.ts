@@ -4,23 +4,17 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
+import { dayMs, daysEarlier } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import {
   type AnalyticsPlan,
   before,
   Compare,
+  daysBack,
   readFiguresRequest,
   selectionQuery,
-  stepBackMs,
 } from './figuresRequest.ts'
-import {
-  type Interval,
-  intervalFor,
-  intervals,
-  pointsMax,
-  startSql,
-  startsOf,
-} from './intervals.ts'
+import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
@@ -46,7 +40,7 @@ const describe = {
     interval: Type.Optional(
       Choice(intervals, {
         description:
-          'Length of the intervals, in UTC. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
+          'Length of the intervals, in local time. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
       }),
     ),
     compare: Type.Optional(Compare),
@@ -76,16 +70,14 @@ export const timeseriesRoute =
       { schema: describe, config: { access: mayRead } },
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
-        const { interval = intervalFor(asked.plan.window), compare } = request.query
-        const starts = startsOf(interval, asked.plan.window)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const { interval = intervalFor(plan.window), compare } = request.query
+        const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts)
           throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
-        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const [timeseries, previous] = await Promise.all([
-          readSeries(queryExecutor, plan, interval, starts, 0),
-          compare
-            ? readSeries(queryExecutor, before(plan), interval, starts, stepBackMs(plan.window))
-            : null,
+          readSeries(queryExecutor, plan, interval, starts),
+          compare ? readPrevious(queryExecutor, plan, interval, starts) : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
       },
@@ -97,14 +89,33 @@ async function readSeries(
   plan: AnalyticsPlan,
   interval: Interval,
   starts: readonly number[],
-  laterMs: number,
 ): Promise<Point[]> {
-  const rolled = interval === 'hour' ? null : (await readRollup(queryExecutor, plan)).events
-  const rows = await queryExecutor.rows<SeriesRow>(
-    seriesQuery(plan, startSql[interval], laterMs, rolled),
-  )
+  const areDays = interval !== 'hour' && starts.every((start) => start % dayMs === 0)
+  const rolled = areDays ? (await readRollup(queryExecutor, plan)).events : null
+  const rows = await queryExecutor.rows<SeriesRow>(seriesQuery(plan, starts, rolled))
   const found = new Map(rows.map((row) => [row.start_ms, row]))
   return starts.map(
     (start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 },
   )
+}
+
+/**
+ * The previous period with the starts of this one. An hour that clocks show twice has no previous one at its second
+ * start; an hour that they skip belongs to the hour before it.
+ */
+async function readPrevious(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+  interval: Interval,
+  starts: readonly number[],
+): Promise<Point[]> {
+  const days = daysBack(plan)
+  const earlier = starts.map((start) => daysEarlier(start, days, plan.zone))
+  const points = await readSeries(queryExecutor, before(plan), interval, [...new Set(earlier)])
+  const found = new Map(points.map((point) => [point.start_ms, point]))
+  return starts.map((start_ms, index) => {
+    const isFirst = earlier[index] !== earlier[index - 1]
+    const point = isFirst ? found.get(earlier[index]!) : undefined
+    return { ...(point ?? { events: 0, visitors: 0, page_views: 0 }), start_ms }
+  })
 }

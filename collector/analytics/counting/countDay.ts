@@ -5,7 +5,8 @@ import type { Bots } from '../../events/query/selection.ts'
 import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
 import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
+import { utc } from '../../platform/timeZone.ts'
+import { dimensionColumns, fieldDimension, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { rolledFields, rolledSessionFields, wholeDay } from '../rollup/eventFigures.ts'
 import type { CountedThing } from '../rollup/runs.ts'
@@ -56,6 +57,7 @@ export const planOf = (
   filters: [],
   window,
   bots,
+  zone: utc,
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
 
@@ -76,6 +78,8 @@ function runSql(hour: string, day: number, counted: readonly Counting[], bind: B
   return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', day * 24 - 1)}]`
 }
 
+const rolledDimensions = rolledFields.map(fieldDimension)
+
 async function countEvents(
   clickhouse: ClickHouse,
   project: Project,
@@ -91,10 +95,10 @@ async function countEvents(
   await clickhouse.command({
     sql: `INSERT INTO analytics_days (project_id, date, run_id, is_bot, dimension, value, events, page_views, visitors)
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, day, counted, bind)} AS run, is_bot,
-  ${dimensionColumns(rolledFields).join(', ')},
+  ${dimensionColumns(rolledDimensions).join(', ')},
   count(), countIf(event_type = 'page_view'), groupBitmapState(number)
 FROM events ${joinNumbers('cookie_id', projectId, `SELECT cookie_id FROM events WHERE ${where}`)}
-WHERE ${where}${groupingSets(rolledFields, { by: ['run', 'is_bot'], hasWhole: true })}
+WHERE ${where}${groupingSets(rolledDimensions, { by: ['run', 'is_bot'], hasWhole: true })}
 ${settings}, force_grouping_standard_compatibility = 1`,
     params,
   })

@@ -44,7 +44,7 @@ const daysByHour = 1
  */
 export async function readRollup(
   reader: Pick<QueryExecutor, 'rows'>,
-  { scope, window, filters, sessionFilters = [], bots }: AnalyticsPlan,
+  { scope, window, filters, sessionFilters = [], bots }: Omit<AnalyticsPlan, 'zone'>,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope
   const { startMs, endMs } = window

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { conversionsQuery, isRolledGoal } from '../../../collector/analytics/conversionsQuery.ts'
 import { countDays, deleteOldCounts } from '../../../collector/analytics/counting/countDays.ts'
 import { analyticsQueues } from '../../../collector/analytics/counting/countingJobs.ts'
-import { readFreeFilters } from '../../../collector/analytics/figuresRequest.ts'
+import { conditionsOf } from '../../../collector/analytics/goals.ts'
 import { readRollup } from '../../../collector/analytics/rollup/rolledDays.ts'
 import { eventsWorthCounting, readStaleProjects } from '../../../collector/analytics/rollup/runs.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
+import { utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
@@ -107,7 +108,7 @@ const goals = [
   'page_path:in:/pricing|/docs',
   'event_type:in:click|video',
   'page_path:eq:/nowhere',
-].map((filter) => readFreeFilters('filter', filter))
+].map((filter) => conditionsOf({ name: filter, filter }))
 
 /** The same of goals, in what was counted and in the events. */
 async function expectSameConversions(projectId: string): Promise<void> {
@@ -116,7 +117,7 @@ async function expectSameConversions(projectId: string): Promise<void> {
   const window = { startMs: firstDay + dayMs, endMs: lastDay + 23.4 * 60 * minuteMs }
   expect(goals.every(isRolledGoal)).toBe(true)
   for (const bots of ['included', 'excluded'] as const) {
-    const plan = { source: 'pixel' as const, filters: [], bots, scope, window }
+    const plan = { source: 'pixel' as const, filters: [], bots, scope, window, zone: utc }
     const { events: rolled } = await readRollup(live, plan)
     expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
       await live.rows(conversionsQuery(plan, goals)),
