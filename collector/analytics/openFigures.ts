@@ -5,9 +5,8 @@ import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import type { Postgres } from '../platform/postgres/pool.ts'
-import { type TimeZone, timeZoneOrUtc, utc } from '../platform/timeZone.ts'
 import type { AnalyticsPlan, AskedFigures } from './figuresRequest.ts'
+import { readProjectZone } from './projectZone.ts'
 import { requireShared } from './sharePolicy.ts'
 
 /** Who may read figures: keys, and members signed in to the dashboard. */
@@ -37,7 +36,7 @@ export async function openFigures(
 ): Promise<OpenedFigures> {
   requireShared(principal, selected)
   const scope = await deps.scopeOf(principal, asked)
-  const zone = askedZone ?? (await zoneOf(deps.postgres, scope.projectId))
+  const zone = askedZone ?? (await readProjectZone(deps.postgres, scope.projectId))
   const plan = { ...selected, scope, zone, window: windowIn(zone) }
   const signal = untilClosed(reply)
   const queryExecutor = deps.openQueryExecutor(principal, {
@@ -46,14 +45,4 @@ export async function openFigures(
     window: plan.window,
   })
   return { queryExecutor, plan: await nameProjects(queryExecutor, plan) }
-}
-
-/** The time zone of a project; UTC without one. */
-async function zoneOf(postgres: Postgres, projectId: string | null): Promise<TimeZone> {
-  if (projectId === null) return utc
-  const { rows } = await postgres.query<{ time_zone: string }>(
-    'SELECT time_zone FROM projects WHERE project_id = $1',
-    [projectId],
-  )
-  return rows[0] ? timeZoneOrUtc(rows[0].time_zone) : utc
 }

@@ -1,10 +1,9 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
-import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
-import { startSql } from './intervals.ts'
+import { dayStartSql, startSql } from './intervals.ts'
 import {
   rolledFigures,
   rolledSettings,
@@ -34,7 +33,7 @@ export function seriesQuery(
   if (rolled) {
     const by = {
       dimensions: [wholeDay],
-      rolled: [startAt(`(toInt64(date) * ${dayMs})`)],
+      rolled: [`${dayStartSql('date', starts, plan.zone, bind)} AS start_ms`],
       scanned: [startAt('ts_millis')],
       groupBy: '\nGROUP BY start_ms',
     }

@@ -4,7 +4,7 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { dayMs, daysEarlier } from '../events/query/window.ts'
+import { daysEarlier } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import {
   type AnalyticsPlan,
@@ -90,8 +90,7 @@ async function readSeries(
   interval: Interval,
   starts: readonly number[],
 ): Promise<Point[]> {
-  const areDays = interval !== 'hour' && starts.every((start) => start % dayMs === 0)
-  const rolled = areDays ? (await readRollup(queryExecutor, plan)).events : null
+  const rolled = interval === 'hour' ? null : (await readRollup(queryExecutor, plan)).events
   const rows = await queryExecutor.rows<SeriesRow>(seriesQuery(plan, starts, rolled))
   const found = new Map(rows.map((row) => [row.start_ms, row]))
   return starts.map(
