@@ -112,7 +112,7 @@ export const goalsRoutes =
           readFreeFilters(`goals/${index}/filter`, filter)
           if (value && !pathIntoEventData(value.property))
             throw invalidParameter(
-              `goals/${index}/value/property`,
+              `goals.${index}.value.property`,
               'must be a path into event_data, such as event_data.properties.total',
             )
         }

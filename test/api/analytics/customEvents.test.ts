@@ -91,7 +91,7 @@ test('a value of a breakdown finds its events as a filter', async () => {
 })
 
 test('a name may hold any character that a filter takes', async () => {
-  expect(await breakdown("event_data.it's\\n{p1:String}")).toMatchObject([{ value: null }])
+  expect(await breakdown("event_data.it's\\n{p1}")).toMatchObject([{ value: null }])
 })
 
 test.each(['event_data', 'event_data.', 'event_data.a..b', 'event_date.a', 'page_path.a'])(
@@ -140,10 +140,10 @@ test('a goal with a value has revenue, to the cent, in total and by source', asy
 })
 
 test.each([
-  [{ property: 'total', currency: 'EUR' }, 'goals/0/value/property'],
-  [{ property: 'event_data', currency: 'EUR' }, 'goals/0/value/property'],
-  [{ property: 'event_data.total', currency: 'euro' }, 'goals/0/value/currency'],
-  [{ property: 'event_data.total' }, 'goals/0/value/currency'],
+  [{ property: 'total', currency: 'EUR' }, 'goals.0.value.property'],
+  [{ property: 'event_data', currency: 'EUR' }, 'goals.0.value.property'],
+  [{ property: 'event_data.total', currency: 'euro' }, 'goals.0.value.currency'],
+  [{ property: 'event_data.total' }, 'goals.0.value.currency'],
 ])('the value %j is refused and named', async (value, parameter) => {
   const answer = await put([{ ...purchase, value }])
   expect(answer.statusCode).toBe(400)
