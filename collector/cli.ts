@@ -1,6 +1,6 @@
 /**
- * `npx footfall …`: commands for operators, run beside the service in the same data directory. What a command needs is
- * loaded when it is called, so that help comes at once.
+ * `npx footfall …`: commands for operators, run in the data directory of the service. A command loads its
+ * modules when it is called, so that help appears at once.
  */
 import { Command, CommanderError } from 'commander'
 import type { Addresses } from './accounts/setup.ts'
@@ -106,7 +106,7 @@ function addAccounts(program: Command): void {
   }
 }
 
-/** The stores as a whole: what is looked after beside the service, or without it. */
+/** Maintenance of the stores, with or without a running service. */
 function addMaintenance(program: Command): void {
   program
     .command('migrate')
@@ -255,7 +255,7 @@ function addTable(
   }
 }
 
-/** Files that are loaded or made; whoever does it reads the options. */
+/** Loading and generating files. The commands read their own options. */
 async function addLoading(program: Command): Promise<void> {
   const { generateUsage, loadUsage } = await import('./identity/load/usage.ts')
   const { loadUsage: loadIntentUsage } = await import('./audiences/signals/load/usage.ts')

@@ -21,7 +21,7 @@ export interface Config {
   dataDir: string
   /** CLICKHOUSE_URL; or CLICKHOUSE_SHARDS and CLICKHOUSE_CLUSTER; default none: run a local server in the data directory. */
   clickhouse: ClickHouseAddress | null
-  /** CLICKHOUSE_DATABASE, default footfall; sample data stands beside it in <name>_test. */
+  /** CLICKHOUSE_DATABASE, default footfall. Sample data is in <name>_test. */
   clickhouseDatabase: string
   /** DATABASE_URL, default none: run a local PostgreSQL in the data directory. */
   databaseUrl: string | null
@@ -87,7 +87,7 @@ export interface Config {
   logLevel: string
 }
 
-/** What a service of each role does. */
+/** Duties of a service by role. */
 export const duties = {
   all: { takesBeacons: true, answersReads: true },
   ingest: { takesBeacons: true, answersReads: false },

@@ -26,7 +26,7 @@ import { openRequestLog, type RequestLog } from './billing/requests/requestLog.t
 import { type Config, duties } from './config.ts'
 import type { Ingest } from './ingest/openIngest.ts'
 import { collectorIdOf } from './ingest/spool/collectors.ts'
-import type { Spools } from './ingest/spool/spools.ts'
+import type { EventLogs } from './ingest/spool/spools.ts'
 import type { DemoPixel } from './ops/demo/rowsQuery.ts'
 import { type Log, openLog } from './platform/log.ts'
 import { openMail, type SendMail } from './platform/mail.ts'
@@ -124,8 +124,8 @@ export interface ServiceOptions {
   billing?: Billing
   /** Signs cursors; default: the key that all processes share, from PostgreSQL. */
   cursorKey?: Uint8Array
-  /** The spools of this process, which then takes beacons; default: none. */
-  spools?: Spools | null
+  /** The event logs of this process, which then takes beacons; default: none. */
+  logs?: EventLogs | null
   /** Whether this process writes the machine's copies of what PostgreSQL has; default: no. */
   keepsCopies?: boolean
   /** Default: no demo shop. */
@@ -194,7 +194,7 @@ export async function createServices(
     ingest,
     demoPixel: options.demoPixel ?? null,
     metrics: options.metrics ?? (() => registry.metrics()),
-    notReady: () => notReady() ?? ingest?.spools.events.trouble ?? null,
+    notReady: () => notReady() ?? ingest?.logs.events.trouble ?? null,
     idleConnectionMs: options.idleConnectionMs ?? 60_000,
     publicUrl: config.publicUrl,
     collectorUrl: config.collectorUrl,
@@ -230,10 +230,10 @@ async function openIngest(
   config: Config,
   { postgres }: Pick<StoreConnections, 'postgres'>,
   guard: GuardDeps,
-  { spools = null, keepsCopies = false }: ServiceOptions,
+  { logs = null, keepsCopies = false }: ServiceOptions,
 ): Promise<Ingest | null> {
-  if (!spools) return null
+  if (!logs) return null
   // Loaded only by processes that take beacons.
   const { openIngest } = await import('./ingest/openIngest.ts')
-  return openIngest({ config, postgres, guard, spools, keepsCopies })
+  return openIngest({ config, postgres, guard, logs, keepsCopies })
 }

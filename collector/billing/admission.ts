@@ -16,7 +16,7 @@ export interface Caller {
   readonly callerId: string
   /** Test keys are never charged. */
   readonly mode: 'live' | 'test'
-  /** An Idempotency-Key together with all that decides which records it is about; null: a repeat is charged anew. */
+  /** An Idempotency-Key with everything that determines its records. Null: a repeat is charged again. */
   readonly repeatOf: readonly unknown[] | null
 }
 
@@ -26,9 +26,9 @@ export interface Window {
   readonly endMs: number
 }
 
-/** What was charged for the same request with the same Idempotency-Key before. */
+/** The earlier charge for the same request with the same Idempotency-Key. */
 export interface Repeated {
-  /** What was read; the repeat is to read the same. Null where a read has no window. */
+  /** Window of the earlier read, which the repeat must also use. Null for reads without a window. */
   readonly window: Window | null
 }
 
@@ -77,8 +77,8 @@ export async function admitRecords(
 }
 
 /**
- * What makes a caller a repeat of another, who read the same project: PostgreSQL's hex form of a sha256. Null where
- * nothing does.
+ * Identifies repeats of a request by a caller that read the same project: PostgreSQL's hex form of a sha256.
+ * Null without one.
  */
 export function idempotencyOf(
   { repeatOf }: Pick<Caller, 'repeatOf'>,
@@ -89,7 +89,7 @@ export function idempotencyOf(
   return `\\x${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** What was charged for the same request with the same Idempotency-Key in the last 24 hours; null when nothing. */
+/** Returns the charge for the same request with the same Idempotency-Key in the last 24 hours, or null. */
 export async function readRepeated(
   postgres: Postgres,
   { organizationId }: Asked,

@@ -20,22 +20,23 @@ export interface Usage {
   /** The project whose data is read, where the request names one. */
   projectId: string | null
   /**
-   * Most records that the answer may have, which is known without reading: `limit`, `page_size` or the items. What is
-   * left of budgets and limits must cover them all. A refusal after the read would reveal for free how many there are.
+   * Maximum number of records, known before the read: `limit`, `page_size` or the items. Budgets and limits
+   * must cover all of them. A refusal after the read would reveal their number for free.
    */
   recordsMax: number
   /** Of which build of an audience the records are; absent for all others. */
   build?: BuildPart
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal
 }
 
 /**
- * Charges records before they leave: those of an HTTP answer (chargedRequest.ts), or those of a job. The ledger has the
- * exact number of records before the first byte is sent. Errors, empty answers and test keys are free. A caller who
- * breaks off stays charged; if the service breaks off, it refunds the records that it did not hand over. If the
- * connection breaks before any answer, the same request with the same Idempotency-Key is free for 24 hours, for the
- * records and the meter of the first charge.
+ * Charges records before they are sent: those of an HTTP response (chargedRequest.ts), or those of a job. The
+ * ledger stores the exact number of records before the first byte is sent. Errors, empty responses and test
+ * keys are free. A client that disconnects stays charged. If the service breaks off, it refunds the records
+ * that it did not send. If the connection breaks before any response, the client can repeat the request with
+ * the same Idempotency-Key. The repeat is free for 24 hours, for the records and the meter of the first
+ * charge.
  */
 export interface Billing {
   /**
@@ -64,8 +65,8 @@ export interface BillingOptions {
   /** How long to try when PostgreSQL does not answer; default ten seconds. */
   patienceMs?: number
   /**
-   * How long a piece of an answer may wait for its reader before the reader is the one who broke off; less than
-   * ClickHouse waits for us. Default ten seconds.
+   * Time for which a piece may wait for its reader until the reader counts as disconnected. It is less than
+   * the patience of ClickHouse. Default ten seconds.
    */
   readerPatienceMs?: number
 }

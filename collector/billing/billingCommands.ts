@@ -5,7 +5,7 @@ import { type Meter, meters } from './meters.ts'
 import { readUnsentReports } from './reports.ts'
 
 interface Command {
-  /** What it takes, as the usage shows it. */
+  /** The arguments, as the usage shows them. */
   takes: string
   does: string
   run(postgres: Postgres, args: readonly string[]): Promise<void>

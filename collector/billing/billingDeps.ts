@@ -1,6 +1,6 @@
 import type { Postgres } from '../platform/postgres/pool.ts'
 
-/** What the billing routes are built from. */
+/** Dependencies of the billing routes. */
 export interface BillingDeps {
   postgres: Postgres
   /** Milliseconds since 1970; says which day it is. */

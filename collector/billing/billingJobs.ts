@@ -7,13 +7,13 @@ import type { TellStripe } from './stripe.ts'
 
 export interface BillingJobsDeps {
   postgres: Postgres
-  /** Null: nothing is told to Stripe. */
+  /** Null: nothing is reported to Stripe. */
   tell: TellStripe | null
   now: () => number
   log: WarnLog
 }
 
-/** Deletes requests whose repeats are not free any more, and what was charged of builds on days that are over. */
+/** Deletes requests whose repeats are no longer free, and charges of builds on past days. */
 async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise<void> {
   // Never waiting for a row: a charge that renews one may wait for another of these.
   await postgres.query(
@@ -22,7 +22,7 @@ async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise
        WHERE charged_at <= $1::timestamptz - interval '24 hours' FOR UPDATE SKIP LOCKED)`,
     [new Date(nowMs)],
   )
-  // Of builds a day longer: a page of just before midnight may break off after it.
+  // Charges of builds stay a day longer: a page from before midnight may end after it.
   await postgres.query(
     `DELETE FROM build_reads WHERE request_id IN (
        SELECT request_id FROM build_reads
@@ -43,7 +43,9 @@ async function deleteExpiredRequests(postgres: Postgres, nowMs: number): Promise
   )
 }
 
-/** The background work of billing: forget expired requests, tell of budgets that are used up, and Stripe what was used. */
+/**
+ * The background work of billing: delete expired requests, report used budgets, and report usage to Stripe.
+ */
 export const billingQueues = ({ postgres, tell, now, log }: BillingJobsDeps): Queue[] => [
   {
     name: 'billing.delete-expired',

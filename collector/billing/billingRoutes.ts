@@ -5,7 +5,7 @@ import { limitsRoutes } from './limitsRoutes.ts'
 import { pricesRoute } from './pricesRoute.ts'
 import { usageRoutes } from './usageRoutes.ts'
 
-/** /api/v1/billing/*: what was used, how much may be, and what it costs. */
+/** /api/v1/billing/*: usage, limits and prices. */
 export const billingRoutes =
   (deps: BillingDeps): FastifyPluginAsync =>
   async (app) => {

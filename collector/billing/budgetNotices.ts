@@ -40,7 +40,7 @@ const told = `
     spent_micros::float8 AS spent_micros
   FROM noted JOIN reached USING (organization_id, project_id, threshold) ORDER BY threshold`
 
-/** Tells of all thresholds that budgets have reached, each once a month. */
+/** Sends a notice for each threshold that a budget has reached, once a month. */
 export async function noteReachedBudgets(postgres: Postgres, nowMs: number): Promise<void> {
   await inTransaction(postgres, async (client) => {
     const { rows } = await client.query<Notice>(

@@ -7,19 +7,19 @@ export interface KeySpan {
 }
 
 /**
- * Some of the records of an audience's build. Each person is charged once on a UTC day, whichever build of the audience
- * gives them how often, and all of a build once for good when the whole is (spec: Metering 8).
+ * Some of the records of an audience's build. Each person is charged once on a UTC day, for all builds and
+ * reads of the audience. A build that was read completely is charged only once (spec: Metering 8).
  */
 export interface BuildPart {
   readonly buildId: string
   /**
-   * The range of keys that is read, `after` exclusive; absent where the records lie scattered. `settle` is told the
-   * keys of the records as their hashes; without any it is told that the whole build is given.
+   * The range of keys of the read, `after` exclusive. Absent if the records are scattered: `settle` then
+   * receives their keys as hashes. Without any, it receives the complete build.
    */
   readonly keys?: KeySpan
   /**
-   * The range that was asked for, where it may reach past the last key and the number of members is sold. A read that
-   * the budget does not cover is admitted only where all of this range is free; by default, all of `keys`.
+   * The requested range, if it may extend beyond the last key and the number of members is billed. A read
+   * that the budget does not cover is admitted only if this entire range is free. By default, `keys`.
    */
   readonly askedKeys?: KeySpan
   /** Finds the keys in this build of the people who have these keys in another build of the audience. */
@@ -29,10 +29,10 @@ export interface BuildPart {
   ) => Promise<readonly KeySpan[]>
 }
 
-/** What a build does not know yet of other builds' charges: by their ids, int8multiranges of their keys. */
+/** Charges of other builds that a build does not include yet: by build id, int8multiranges of their keys. */
 export type Uncarried = Readonly<Record<string, string>>
 
-/** Whether all that a part of a build may hold was charged already: nothing more is to be had then. */
+/** Whether all records of a part of a build were already charged, so that it costs nothing. */
 export async function isFree(
   postgres: Postgres,
   organizationId: string,

@@ -6,24 +6,28 @@ import type { Meter } from './meters.ts'
 import { defaultPrices } from './prices.ts'
 import { type Refusal, refusalError } from './refusals.ts'
 
-/** What an answer has, besides the number of its records. */
+/** Content of a response, in addition to the number of its records. */
 export interface Answered {
-  /** Where only the rows tell it; default: what `admit` was asked for. */
+  /** The meter, if only the rows determine it. Default: the meter of `admit`. */
   meter?: Meter
   window?: Window
   /**
-   * Of a request with Idempotency-Key: what tells each record from all others, in the order of the answer, 64 bits as
-   * a decimal number with its sign. Without it a repeat is charged anew. What was charged is kept for 24 hours, with 8
-   * bytes a record: 80 KB for 10,000 events or items of a batch, 400 KB for 50,000 visitors, the most there are.
+   * For a request with Idempotency-Key: a hash that identifies each record, in the order of the response, 64
+   * bits as a signed decimal number. Without it a repeat is charged again. Hashes are stored for 24 hours,
+   * with 8 bytes a record. This is 80 KB for 10,000 events or items of a batch, and at most 400 KB for 50,000
+   * visitors.
    */
   hashes?: readonly string[]
 }
 
-/** What a request will cost, from before its work until its answer has gone. */
+/** The charge of a request, from before its work until its response was sent. */
 export interface Charge {
-  /** Whether it came with an Idempotency-Key, or is of a build: `settle` is to be told the hashes of the records. */
+  /**
+   * Whether the request has an Idempotency-Key or belongs to a build: `settle` then needs the hashes of the
+   * records.
+   */
   readonly isRepeatable: boolean
-  /** What it repeats; null when nothing. */
+  /** The repeated request, or null. */
   readonly repeats: Repeated | null
   /**
    * Charges what is about to be delivered, and returns how many records that were: fewer for a repeat, none with a
@@ -32,9 +36,9 @@ export interface Charge {
    */
   settle(records: number, answered?: Answered): Promise<number>
   /**
-   * Passes the rows of the answer on. They are to be asked for one piece after the other, each when the one before has
-   * gone to the socket: when they end in an error that is not the caller's doing, the records that never got there are
-   * refunded. A caller who let a piece wait is one who broke off.
+   * Passes the rows of the response on. Request one piece after the other, each when the previous one is in
+   * the socket. If they end in an error that the client did not cause, unsent records are refunded. A client
+   * that lets a piece wait too long counts as disconnected.
    */
   deliver(rows: AsyncIterable<Delivery>): AsyncIterable<Buffer>
   /** Refunds what was charged, less the records that were handed over, unless a repeat has had it meanwhile. Never rejects. */
@@ -58,7 +62,7 @@ export interface Admitted {
   signal: AbortSignal | undefined
 }
 
-/** What a charge is written with. */
+/** Dependencies of a charge. */
 export interface ChargeDeps {
   ledger: Ledger
   /** Charges a response, at once or when what other builds of its audience were charged for is known. */

@@ -15,7 +15,7 @@ import type { Meter } from './meters.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What this request was charged; an answer with an error refunds it first. */
+    /** The charge of this request. An error response refunds it first. */
     charge?: Charge
   }
   interface FastifyContextConfig {

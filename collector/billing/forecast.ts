@@ -2,7 +2,9 @@ import type { Postgres } from '../platform/postgres/pool.ts'
 import { readDailyUsage } from './usageQuery.ts'
 
 const dayMs = 86_400_000
-/** Whole days before today that tell how it goes on: a week, so that each day of the week counts once. */
+/**
+ * Complete days before today that determine the average: a week, so that each day of the week counts once.
+ */
 const daysLooked = 7
 
 interface Forecast {
@@ -14,8 +16,8 @@ interface Forecast {
 }
 
 /**
- * What a month will have cost when it ends, if each day that is left costs what those of the last week did on average:
- * spent before today + max(today so far, average) + average × days after today. In micros, rounded.
+ * Forecasts the cost of a month, if each remaining day costs the average of the last week. Formula: spent
+ * before today + max(today so far, average) + average × days after today. In micros, rounded.
  */
 export function forecastOf(
   days: readonly { date: string; amount_micros: number }[],

@@ -9,7 +9,7 @@ import { currency } from './prices.ts'
 import type { UsageWindow } from './usageQuery.ts'
 import { readUsageWindow, usageAccess, usageOf } from './usageWindow.ts'
 
-/** GET /api/v1/billing/usage/forecast: what the month will have cost, beside its budget. */
+/** GET /api/v1/billing/usage/forecast: the forecast cost of the month, with its budget. */
 export const forecastRoute =
   (deps: BillingDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -11,7 +11,7 @@ import type { Refusal } from './refusals.ts'
 export interface LedgerCharge {
   request_id: string
   organization_id: string
-  /** Whose usage it is; null: the organization's alone. */
+  /** Owner of the usage. Null: only the organization. */
   project_id: string | null
   is_project_key: boolean
   caller_id: string
@@ -71,7 +71,7 @@ const batchMax = 500
 const retryMs = 100
 const busySeconds = 2
 
-/** Opens the ledger: what is to be charged while a write is under way goes along with the next, in one transaction. */
+/** Opens the ledger. Charges that arrive during a write share the next transaction. */
 export function openLedger(postgres: Postgres, log: ErrorLog, patienceMs: number): Ledger {
   let waiting: Waiting[] = []
   let isWriting = false

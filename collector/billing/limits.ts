@@ -140,7 +140,7 @@ export async function replaceLimits(
   })
 }
 
-/** What is set, in an order of its own, so that two states can be compared. */
+/** The stored limits in a fixed order, so that two states can be compared. */
 async function readSet(client: Queryable, organizationId: string): Promise<AllLimits> {
   const { rows } = await client.query<AllLimits>(
     `SELECT

@@ -8,13 +8,13 @@ export interface Look {
   /** Null: on none. */
   meter: Meter | null
   records: number
-  /** Whose they are; null: the organization's. */
+  /** Owner of the events. Null: the organization. */
   projectId: string | null
 }
 
 /**
- * Records in the audit log that a member looks at who people are; what programs read with a key is in the log of
- * requests. Whose events they are tells nobody apart, so reads of these alone leave no entry.
+ * Writes to the audit log that a member reads identities. Reads of programs with a key are in the log of
+ * requests. The owner of events does not identify people, so reads of only this field leave no entry.
  */
 export async function recordLook(
   postgres: Postgres,

@@ -4,7 +4,10 @@ import type { Meter } from './meters.ts'
 export const currency = 'usd' as const
 
 export interface Price {
-  /** Of 1,000 records. A multiple of 1,000, so a record costs whole micros and nothing is ever rounded. */
+  /**
+   * Price of 1,000 records. A multiple of 1,000, so that the price of a record is an integer without
+   * rounding.
+   */
   microsPerThousand: number
   /** Records of a calendar month (UTC) that cost nothing. */
   freeRecordsPerMonth: number

@@ -33,7 +33,7 @@ function budgetExceeded(
   { of, monthly_micros, spent_micros }: Extract<Refusal, { kind: 'budget' }>,
   { isProjectKey, atMs }: Refused,
 ): ApiError {
-  // What the organization spends is not for a project's key to know (spec: Project key).
+  // A project key must not learn the cost of the organization (spec: Project key).
   const figures =
     isProjectKey && of === 'organization' ? {} : { monthly_micros, spent_micros, currency }
   return new ApiError(

@@ -9,7 +9,7 @@ import { wholeOrganization } from './usageQuery.ts'
 const oldestDays = 34
 /** Stripe knows an identifier for a day: what may have arrived is not sent again after that. */
 const sureHours = 23
-/** Longer than a try can take: after this, whoever took a report on has died. */
+/** Longer than a try can take. After this time the process that claimed a report has died. */
 const claimSeconds = 60
 const firstRetrySeconds = 5
 const longestRetrySeconds = 3_600
@@ -17,9 +17,9 @@ const longestRetrySeconds = 3_600
 const reportsLock = 7_306_005
 
 /**
- * Records what is to be reported to Stripe: for each organization that has a customer there, meter and month, the records
- * beyond the free allowance, less those that were recorded before. What is refunded after it was recorded is taken off
- * what comes next.
+ * Records the usage to report to Stripe, for each organization with a customer there, each meter and month.
+ * It is the number of records beyond the free allowance, minus those recorded earlier. A later refund reduces
+ * the next report.
  */
 export async function noteReports(postgres: Postgres, nowMs: number): Promise<void> {
   await inTransaction(postgres, async (client) => {

@@ -1,7 +1,7 @@
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Meter } from './meters.ts'
 
-/** Whose usage of which days, both inclusive, YYYY-MM-DD in UTC. */
+/** Owner and days of the usage, both inclusive, YYYY-MM-DD in UTC. */
 export interface UsageWindow {
   /** Null is nobody: a test key, which is never billed. */
   organizationId: string | null

@@ -27,7 +27,7 @@ const CallerUsage = Type.Object({
 
 const window = { project_id: Nullable(Id), start_date: Day, end_date: Day, currency: Currency }
 
-/** GET /api/v1/billing/usage*: what was charged, for the organization or one project. */
+/** GET /api/v1/billing/usage*: charges of the organization or one project. */
 export const usageRoutes =
   (deps: BillingDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

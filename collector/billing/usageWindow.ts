@@ -15,7 +15,7 @@ export const usageAccess = {
   members: true,
 } as const
 
-/** Whose usage is told, as each route's description says. */
+/** The usage that a route returns, for the descriptions of the routes. */
 export const usageOf =
   'Returns the usage of the organization or of one project. A project’s usage is that of its own keys and that of ' +
   'other keys on its data. A project key and a member without the admin role get their own projects only. Test ' +
@@ -37,7 +37,10 @@ export const UsageParameters = strictObject({
 const daysMax = 366
 const dayMs = 86_400_000
 
-/** Whose usage of which days a request may see, this month's by default. Throws 400, 403 and 404. */
+/**
+ * Returns the owner and days of the usage that a request may see, by default this month. Throws 400, 403 and
+ * 404.
+ */
 export async function readUsageWindow(
   { postgres, now }: BillingDeps,
   principal: Principal,
@@ -57,7 +60,7 @@ export async function readUsageWindow(
   }
 }
 
-/** The project whose usage is asked for; null for the whole organization. */
+/** The requested project. Null for the organization. */
 async function readProject(
   postgres: BillingDeps['postgres'],
   principal: Principal,

@@ -54,7 +54,7 @@ const Meta = Type.Object(
 const tableTypes =
   'The types are those of the schema routes: Utf8, Int64, Float64 (double), Boolean, Timestamp (milliseconds, UTC).'
 
-/** What a page of rows is in each format. */
+/** The schema of a page of rows in each format. */
 export const pageIn = (description: string, page: TSchema, row: TSchema) => ({
   description,
   content: {

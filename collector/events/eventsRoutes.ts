@@ -21,15 +21,16 @@ import { sendRows } from './query/sendRows.ts'
 const countsTier: Tier = 'web_event'
 
 /**
- * Events, version 3: pages of events, their counts, and the fields they have. The steps of a page:
+ * Events, version 3: pages of events, their counts, and their fields. The steps of a page:
  *
- *   guard.ts                                has authenticated the caller; `request.principal`
- *   parseEventsRequest                      the parameters as a plan without a scope; 400
- *   scopeOf, completeUntil, readableWindow  which events the caller may read, and up to when they are complete
- *   admit                                   may the caller be charged for `limit` records? 402, 429
- *   readPage                                the query; bytes of rows that are not read yet, and their number
- *   settle                                  charges that number; releases the rows
- *   sendRows                                sends them; `after` and `headers` give the metadata of JSON and other formats
+ * - guard.ts has authenticated the caller: `request.principal`.
+ * - parseEventsRequest turns the parameters into a plan without a scope, or throws 400.
+ * - scopeOf, completeUntil and readableWindow decide which events the caller may read, and until when they
+ * are complete.
+ * - admit checks whether the caller can be charged for `limit` records: 402, 429.
+ * - readPage runs the query. It returns bytes of rows that are not read yet, and their number.
+ * - settle charges that number and releases the rows.
+ * - sendRows sends them. `after` and `headers` give the metadata of JSON and other formats.
  */
 export const eventsRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>

@@ -14,8 +14,8 @@ import type { EventsPlan } from './query/selection.ts'
 import { instantMsMax } from './query/window.ts'
 
 /**
- * What a trace tells of a stored event. It is free, so it is what free counts tell of one event too (countsPlan.ts):
- * groups that they have, and `resolved`; nothing of its payload.
+ * Fields of a stored event in a trace. It is free, so it has only fields that free counts also reveal
+ * (countsPlan.ts): their groups, and `resolved`; nothing of its payload.
  */
 const tracedFields = [
   'project_id',

@@ -11,11 +11,11 @@ import { openDailySalt } from './beacon/visitor.ts'
 import type { IngestDeps } from './ingestRoutes.ts'
 import { openLocate } from './normalize/location.ts'
 import { openPinnedScripts } from './script/pinnedScripts.ts'
-import type { Spools } from './spool/spools.ts'
+import type { EventLogs } from './spool/spools.ts'
 
 /** What taking beacons needs, and the end of it. */
 export interface Ingest extends IngestDeps {
-  /** Stops following PostgreSQL. Whoever opened the spools closes them. */
+  /** Stops following PostgreSQL. Whoever opened the logs closes them. */
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface IngestSettings {
   readonly postgres: { readonly url: string; readonly pool: Postgres }
   readonly guard: GuardDeps
   /** This process's own. */
-  readonly spools: Spools
+  readonly logs: EventLogs
   /** Whether this process writes the machine's copies of what PostgreSQL has (platform/diskCache.ts). */
   readonly keepsCopies: boolean
 }
@@ -34,7 +34,7 @@ export async function openIngest({
   config,
   postgres: { pool, url },
   guard,
-  spools,
+  logs,
   keepsCopies,
 }: IngestSettings): Promise<Ingest> {
   const locate = openLocate(config.ipDatabase)
@@ -48,12 +48,12 @@ export async function openIngest({
     optOuts,
     ignoredTraffic,
     salt,
-    spools,
+    logs,
     locate,
     pinned: openPinnedScripts(pool),
     limits: createIngestLimits(config),
     identifyLimit: createIdentifyLimit(config),
-    recordRefusal: createRecordRefusal(spools.rejected_events),
+    recordRefusal: createRecordRefusal(logs.rejected_events),
     verifiesBackend: createVerifiesBackend(guard),
     async close() {
       salt.close()

@@ -6,8 +6,8 @@ import { openServers, type Servers } from '../platform/stores/openStores.ts'
 import { readStoreNotes, storeNotesPath } from '../platform/stores/storeNotes.ts'
 
 /**
- * Does `run` with both stores: those of a service that runs in the data directory; where none does, those that the
- * settings name, or local ones, which are started for as long as it takes.
+ * Runs `run` with both stores: those of a running service in the data directory, otherwise those of the
+ * settings. Without settings it starts local ones for the duration.
  */
 export async function withServers<T>(
   config: Config,

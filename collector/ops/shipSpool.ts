@@ -11,12 +11,13 @@ import { StartError } from '../platform/startError.ts'
 import { withServers } from './servers.ts'
 
 const pollMs = 100
-/** How often the same trouble is told. */
+/** Interval of repeated messages about the same failure. */
 const tellMs = 5_000
 
 /**
- * `footfall spool ship DIR`: brings to ClickHouse what a collector that is gone for good had not shipped, from its data
- * directory or what is left of it. Each event once, as after any crash; it may be broken off and run again.
+ * `footfall spool ship DIR`: ships the remaining events of a lost collector to ClickHouse, from its data
+ * directory or the rest of it. Each event is stored once, as after any crash. The command may be interrupted
+ * and repeated.
  */
 export async function shipSpool(config: Config, given: string): Promise<void> {
   const directory = resolve(given)

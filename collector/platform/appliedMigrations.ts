@@ -14,9 +14,10 @@ export interface Migrations {
 const lastCommitBefore = 'bb76fd97'
 
 /**
- * The migrations of this version that a store with these `recorded` names has had. A store that has had all replaced
- * migrations has the schema of the base. Throws StartError where this version cannot upgrade the store: an older version
- * must not write to a newer schema, and a schema from before the base must first get the rest of the replaced migrations.
+ * The migrations of this version that a store with these `recorded` names has had. A store that has had all
+ * replaced migrations has the schema of the base. Throws StartError if this version cannot upgrade the store.
+ * An older version must not write to a newer schema. A schema from before the base must first get the rest of
+ * the replaced migrations.
  */
 export function appliedMigrations(
   { store, names, base }: Migrations,

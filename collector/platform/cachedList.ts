@@ -11,7 +11,7 @@ const spareLines = 1_000
 /** How long after a write that the disk refused the next is tried. */
 const retryMs = 30_000
 
-/** What a list in memory consists of. */
+/** Source of a list in memory. */
 export interface ListSource<T> {
   keyOf(item: T): string
   get(key: string): T | undefined
@@ -97,7 +97,7 @@ export function openCachedList<T>(
       while (needsSnapshot || dirty.size > 0)
         await (needsSnapshot ? writeSnapshot() : appendChanges())
     } catch {
-      // The disk is full: what is on it stays.
+      // The disk is full: files on it stay unchanged.
       retry = setTimeout(() => {
         retry = undefined
         wake()

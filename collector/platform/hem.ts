@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { normalizedEmail } from './normalizedEmail.ts'
 
-/** SHA-256, hex, of the trimmed, lower-cased address: what a hem is. */
+/** Returns the hem of an address: SHA-256, in hex, of the trimmed, lower-cased address. */
 export const hemOf = (email: string): string =>
   createHash('sha256').update(normalizedEmail(email)).digest('hex')
 

@@ -2,15 +2,18 @@ import { type Logger, pino } from 'pino'
 
 export type Log = Logger
 
-/** What a log line says besides its message, by names to search for; of an error its message alone, for the rest may quote rows. */
+/**
+ * Fields of a log line in addition to its message, for searches. For an error only its message, because the
+ * rest may quote rows.
+ */
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** The part of a log that tells of what was lost. */
+/** The part of a log for lost data. */
 export interface ErrorLog {
   error(fields: LogFields, message: string): void
 }
 
-/** The part of a log that tells of what went wrong and is tried again. */
+/** The part of a log for failures that are retried. */
 export interface WarnLog {
   warn(fields: LogFields, message: string): void
 }

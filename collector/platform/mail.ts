@@ -28,8 +28,7 @@ export function openMail(smtpUrl: string, from: string): SendMail {
 }
 
 /**
- * Whether a mail that failed was certainly not sent, and may be sent again: there was no server, it let nobody in, or it
- * said that it cannot take it now (4xx). Of one that broke off nobody knows.
+ * Whether a failed mail was certainly not sent, and may be sent again. There was no server, it refused the login, or it cannot accept it now (4xx). After an interruption this is unknown.
  */
 export function wasNotSent(error: unknown): boolean {
   const { code, syscall, responseCode, timeoutType } = error as MailError
@@ -45,7 +44,7 @@ export function wasNotSent(error: unknown): boolean {
 interface MailError {
   code?: string
   syscall?: string
-  /** What the server answered. */
+  /** The status of the server's response. */
   responseCode?: number
   timeoutType?: string
 }

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** What a process counts. Each has its own; `/metrics` adds those of all processes of the machine. */
+/** Metrics of a process. Each process has its own; `/metrics` adds those of all processes of the machine. */
 export const registry = new Registry()
 const registers = [registry]
 

@@ -1,6 +1,6 @@
 /**
- * Runs a chore now and again `everyMs` after each time it ended, until it is stopped. What it throws is told to
- * `failed` and changes nothing.
+ * Runs a task again `everyMs` after each end, until it is stopped. Its errors go to `failed` and have no
+ * other effect.
  */
 export function runEvery(
   everyMs: number,

@@ -1,2 +1,2 @@
-/** The service cannot start, for a reason whoever started it can mend. The message is one line that says how. */
+/** The service cannot start, for a reason that the user can fix. The message is one line that says how. */
 export class StartError extends Error {}

@@ -1,4 +1,7 @@
-/** ClickHouse got the statement and refused it. Everything else that goes wrong is thrown as it came: no connection, no answer. */
+/**
+ * ClickHouse received the statement and refused it. All other errors are thrown unchanged: no connection, no
+ * response.
+ */
 export class ClickHouseRefused extends Error {
   /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
   readonly code: number

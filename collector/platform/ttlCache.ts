@@ -1,4 +1,4 @@
-/** How long an answer of PostgreSQL serves: what is revoked or taken away ends everywhere within this time. */
+/** Lifetime of a cached answer of PostgreSQL: a revoked right ends everywhere within this time. */
 const rememberMs = 1_000
 const rememberedMax = 10_000
 

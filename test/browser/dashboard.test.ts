@@ -82,7 +82,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     expect(snippet).toContain(`${dashboard.service.url}/p/`)
     const visitor = await open()
     await visitor.goto(siteUrl)
-    await page.getByText('Working: events are coming in').waitFor()
+    await page.getByText('Working: events arrive').waitFor()
     await page.getByText('1 event in the last 24 hours').waitFor()
     await visitor.context().close()
   })
@@ -115,7 +115,7 @@ describe('from the first sign-in to a key that reads its first event', () => {
     await expect.poll(() => page.locator('.activity.refused').count()).toBe(1)
     expect(await violations(page)).toEqual([])
     expect((await send(siteUrl)).status).toBe(200)
-    await page.getByText('Working: events are coming in').waitFor()
+    await page.getByText('Working: events arrive').waitFor()
   })
 
   test('a key of the project is shown once with its secret, and reads that event', async () => {

@@ -65,7 +65,7 @@ test('rows are sorted and searched, and the address says so', async () => {
   expect(new URL(page.url()).searchParams.get('sort')).toBe('event_type')
   await button(page, 'Columns').click()
   await page.getByRole('checkbox', { name: 'browser', exact: true }).check()
-  await button(page, 'Show these').click()
+  await button(page, 'Show columns').click()
   expect(new URL(page.url()).searchParams.get('columns')).toContain('browser')
   await button(page, 'Read 3 events').click()
   await page.getByRole('columnheader', { name: 'browser' }).waitFor()
@@ -79,7 +79,7 @@ test('a stored event tells what happened to it, its payload, and how to ask for 
     return duplicates.length === 1
   })
   await find(stored.event_id)
-  await dialog().getByText('It came again').waitFor()
+  await dialog().getByText('Duplicates arrived').waitFor()
   expect(await steps()).toEqual([
     'Received',
     'Accepted',
@@ -89,7 +89,7 @@ test('a stored event tells what happened to it, its payload, and how to ask for 
     'Stored',
     'Identified',
   ])
-  await button(page, 'Read the whole event').click()
+  await button(page, 'Read the complete event').click()
   await dialog().getByText('seats').waitFor()
   await dialog().getByRole('tab', { name: 'Python' }).click()
   await dialog().getByRole('button', { name: 'Copy the call in Python' }).click()
@@ -104,7 +104,7 @@ test('a rejected event tells where and why, and one that nobody knows what may b
   await find(wrong.event_id)
   expect(await steps()).toEqual(['Received', 'Rejected'])
   await dialog().getByText('event_data').first().waitFor()
-  await dialog().getByRole('heading', { name: 'As it was sent' }).waitFor()
+  await dialog().getByRole('heading', { name: 'As sent' }).waitFor()
   await keepScreenshots(page, 'event-rejected')
   await close()
   await find(randomUUID())

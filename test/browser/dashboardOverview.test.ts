@@ -372,7 +372,7 @@ test('journeys begin at a page that is clicked; period and filters go along from
     .getByRole('button', { name: '/catalogue', exact: true })
     .first()
     .click()
-  await button(page, 'Begin at any page, not at /catalogue').waitFor()
+  await button(page, 'Start at any page, not at /catalogue').waitFor()
   await eventually(() => page.locator('.sankey text').first().textContent()).toMatch(/^\/catalogue/)
   await page
     .getByRole('navigation', { name: 'Project' })
@@ -475,11 +475,11 @@ test('a share link shows the overview to whoever has it, until it is revoked; no
   await page.goto(pageOf('sharing'))
   await button(page, 'Revoke For the agency').click()
   await page.locator('dialog').getByRole('button', { name: 'Revoke' }).click()
-  await page.getByRole('heading', { name: 'Show the overview to somebody' }).waitFor()
+  await page.getByRole('heading', { name: 'Share the overview' }).waitFor()
   await eventually(async () => {
     await guest.reload()
     return guest.getByRole('heading', { level: 1 }).textContent()
-  }).toBe('This link shows nothing any more')
+  }).toBe('This link no longer works')
   expect(await violations(guest)).toEqual([])
   await guest.context().close()
 })

@@ -51,7 +51,7 @@ const pages = (): [path: string, heading: string][] => {
     [`/${organization_id}/settings/organization`, 'Organization'],
     [`/${organization_id}/settings/audit`, 'Audit log'],
     [`/${organization_id}/settings/account`, 'Your account'],
-    [`/${organization_id}/nothing`, 'Nothing here'],
+    [`/${organization_id}/nothing`, 'Page not found'],
   ]
 }
 
@@ -69,10 +69,12 @@ test('every page, light on a wide screen and dark on a phone: axe-core finds not
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await expectAccessible(page, 'sign-in')
   await page.goto(at('/invitation/no-such-token'))
-  await page.getByRole('heading', { name: 'This invitation is no longer good' }).waitFor()
+  await page
+    .getByRole('heading', { name: 'This invitation is invalid, expired or was used' })
+    .waitFor()
   await expectAccessible(page, 'invitation')
   await page.goto(at('/unsubscribe/no-such-token'))
-  await page.getByRole('heading', { name: 'Get no more summaries?' }).waitFor()
+  await page.getByRole('heading', { name: 'Unsubscribe from summaries?' }).waitFor()
   await expectAccessible(page, 'unsubscribe')
   await signIn(page)
   for (const [path, heading] of pages()) {

@@ -18,13 +18,13 @@ test('two at once: what somebody else changed meanwhile is shown, and overwritte
   await button(theirs, 'Save settings').click()
   await theirs.getByText('Settings saved').waitFor()
 
-  await mine.getByLabel('Drop what bots send').check()
+  await mine.getByLabel('Drop events of bots').check()
   await button(mine, 'Save settings').click()
   const notice = mine.getByRole('alert')
-  expect(await notice.textContent()).toContain('Changed by someone else meanwhile.')
+  expect(await notice.textContent()).toContain('Someone else changed this at the same time.')
   await mine.locator('.meanwhile').first().waitFor()
   expect(await mine.locator('.meanwhile').allTextContents()).toEqual([
-    'Changed meanwhile by someone else to “Hold until granted: nothing leaves the page”',
+    'Someone else changed this to “Hold: events wait in the page”',
   ])
   expect(await violations(mine)).toEqual([])
   const stored = async () => {
@@ -32,14 +32,14 @@ test('two at once: what somebody else changed meanwhile is shown, and overwritte
     await heading(theirs, 'Privacy').waitFor()
     return {
       consent: await theirs.getByLabel('Consent').inputValue(),
-      dropsBots: await theirs.getByLabel('Drop what bots send').isChecked(),
+      dropsBots: await theirs.getByLabel('Drop events of bots').isChecked(),
     }
   }
   expect(await stored()).toEqual({ consent: 'hold', dropsBots: false })
 
-  await button(mine, 'Use theirs').click()
+  await button(mine, 'Use the other changes').click()
   expect(await mine.getByLabel('Consent').inputValue()).toBe('hold')
-  await mine.getByLabel('Drop what bots send').check()
+  await mine.getByLabel('Drop events of bots').check()
   await button(mine, 'Save settings').click()
   await mine.getByText('Settings saved').waitFor()
   expect(await stored()).toEqual({ consent: 'hold', dropsBots: true })
@@ -49,7 +49,7 @@ test('two at once: what somebody else changed meanwhile is shown, and overwritte
   await theirs.getByText('Settings saved').waitFor()
   await mine.getByLabel('Consent').selectOption('granted')
   await button(mine, 'Save settings').click()
-  await button(mine, 'Save mine anyway').click()
+  await button(mine, 'Save my changes anyway').click()
   await mine.getByText('Settings saved').waitFor()
   expect(await stored()).toEqual({ consent: 'granted', dropsBots: true })
   await mine.context().close()
@@ -66,7 +66,7 @@ test('an invited member chooses a password and sees only their project, without 
   const email = `${randomUUID()}@example.com`
   await owner.getByLabel('E-mail', { exact: true }).fill(email)
   await owner.getByLabel('Demo shop').selectOption('member')
-  await button(owner, 'Make the invitation').click()
+  await button(owner, 'Create invitation').click()
   await button(owner, 'Copy the invitation link').click()
   const lostLink = await copied(owner)
   expect(await sticksOut(owner)).toEqual([])
@@ -77,7 +77,7 @@ test('an invited member chooses a password and sees only their project, without 
   await button(owner, 'Done').click()
 
   await guest.goto(lostLink)
-  await heading(guest, 'This invitation is no longer good').waitFor()
+  await heading(guest, 'This invitation is invalid, expired or was used').waitFor()
   await guest.goto(link)
   await heading(guest, 'Join Demo organization').waitFor()
   expect(await sticksOut(guest)).toEqual([])
@@ -98,7 +98,7 @@ test('an invited member chooses a password and sees only their project, without 
   await expect.poll(() => guest.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
 
   await guest.goto(link)
-  await heading(guest, 'This invitation is no longer good').waitFor()
+  await heading(guest, 'This invitation is invalid, expired or was used').waitFor()
 
   const { organization_id, project_id, pixel_id } = dashboard.service.demo
   for (const [path, title] of [

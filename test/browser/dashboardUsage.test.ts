@@ -45,8 +45,8 @@ const rowsOf = (caption: string): Promise<string[][]> =>
 
 test('before anything is charged the page says what is free', async () => {
   await show()
-  await page.getByText('Nothing was charged in these days').waitFor()
-  await page.getByText('No budget: a month may cost any amount.').waitFor()
+  await page.getByText('No charges in this period').waitFor()
+  await page.getByText('No budget. The cost of a month is not limited.').waitFor()
 })
 
 test('what was charged stands in the tables and is drawn in the chart', async () => {
@@ -69,7 +69,7 @@ test('what was charged stands in the tables and is drawn in the chart', async ()
     [expect.stringMatching(/^Demo key ff_live_/), 'Resolution: HEM', '5', '$0.01'],
     [expect.stringMatching(/^Demo key ff_live_/), 'Events', '7', '$0.00'],
   ])
-  await page.locator('dt', { hasText: 'Spent so far' }).waitFor()
+  await page.locator('dt', { hasText: 'Cost so far' }).waitFor()
   expect(await page.locator('.totals dd').first().textContent()).toBe('$0.01')
   await page.getByText('By day', { exact: true }).click()
   const today = new Date().toISOString().slice(0, 10)
@@ -125,7 +125,7 @@ test('each charge leads to the requests that it is made of', async () => {
 
 test('days before anything was charged show nothing, and a project its own', async () => {
   await page.getByLabel('Period').selectOption('Last month')
-  await page.getByText('Nothing was charged in these days').waitFor()
+  await page.getByText('No charges in this period').waitFor()
   await page.getByLabel('Period').selectOption('Last 30 days')
   await page.getByLabel('Project').selectOption('Demo shop')
   await expect.poll(() => page.locator('.loading').count()).toBe(0)
@@ -145,7 +145,7 @@ test('a budget is set, shown with what is spent of it, holds, and is taken away 
   expect(await page.getByLabel('Dollars a month').inputValue()).toBe('0.01')
   await page.getByLabel('Dollars a month').fill('')
   await button(page, 'Save').click()
-  await page.getByText('No budget: a month may cost any amount.').waitFor()
+  await page.getByText('No budget. The cost of a month is not limited.').waitFor()
   await expect.poll(async () => (await read('resolution_hem', 1)).status).toBe(200)
 })
 

@@ -288,7 +288,7 @@ describe('an unknown address of the dashboard', () => {
       await page.getByRole('button', { name: 'Sign in', exact: true }).click()
       await page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
       await page.goto(`${service.url}/nothing`)
-      await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     })
   })
 })

@@ -24,7 +24,7 @@ import { openMemoryLog } from './logs.ts'
 import { openMailServer } from './mailServer.ts'
 
 /** What an app of its own has that the shared one has not. */
-export interface AppSettings extends Omit<ServiceOptions, 'spools' | 'log'> {
+export interface AppSettings extends Omit<ServiceOptions, 'logs' | 'log'> {
   /** Settings of the service. */
   env?: Record<string, string>
   /** Whether the app itself sends mail; jobs always do. */
@@ -157,7 +157,7 @@ export async function startBackend() {
       ...options,
       log: memory.log,
       cursorKey,
-      spools: own,
+      logs: own,
       metrics,
       keepsCopies: index === 0,
     })

@@ -85,7 +85,7 @@ test('usage that is the sum of the ledger reaches Stripe after a restart, and no
     .flatMap((text) => text.split('\n'))
     .filter((line) => /^(\{|\d{4}-)/.test(line))
   expect(logged.join('\n')).toMatch(
-    /"meter":"events","reason":"401 \w+","msg":"Stripe did not accept a report"/,
+    /"meter":"events","reason":"401 \w+","msg":"Stripe rejected a report"/,
   )
   for (const secret of [stripeKey, demo.api_secret, demo.api_key, idempotencyKey]) {
     expect(logged.filter((line) => line.includes(secret))).toEqual([])

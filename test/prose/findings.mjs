@@ -12,7 +12,7 @@ export function findingsOf(text) {
   const plain = text
     .replace(/`[^`]*`/g, 'X')
     .replace(/https?:\/\/\S+/g, 'X')
-    .split(/\n {2,}|\n\s*\n/)
+    .split(/\n {2,}|\n\s*\n|\n(?=\s*[-*|] )/)
     .map((paragraph) => paragraph.replace(/\s+/g, ' '))
     .join('\n\n')
   const found = patterns.flatMap(({ words, allow, use }) =>

@@ -52,7 +52,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   const { app, services, config, ...opened } = await openApp(
     { clickhouse: stores, postgres: connections.postgres },
     // What a request changes is compared.
-    { spools, guard: { noteKeyUse: () => {} } },
+    { logs: spools, guard: { noteKeyUse: () => {} } },
   )
   const { tokens, uploads } = services
   await app.ready()

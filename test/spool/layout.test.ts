@@ -51,7 +51,7 @@ const spoolOf = (...parts: string[]): string => {
 const areShipped = () =>
   waitFor('the shippers', () => Object.values(shippers).every(({ backlog }) => backlog === 0))
 
-test('a spool is read whichever version laid it out, and what no version puts there is told', async () => {
+test('a spool of any version is read, and unknown contents are reported', async () => {
   const [first, second, open, rejected] = [ids(10), ids(10), ids(10), ids(3)]
   writeSegment(
     spoolOf('events'),

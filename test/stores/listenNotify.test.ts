@@ -5,7 +5,7 @@ import { newPostgresDatabase } from '../harness/databases.ts'
 import { startPostgresProxy } from '../harness/postgresProxy.ts'
 import { waitFor } from '../harness/service.ts'
 
-test('a connection that goes silent is noticed: what was announced meanwhile is read, and what comes is heard', async () => {
+test('a silent connection is detected: what was announced meanwhile is read, and what comes is heard', async () => {
   const url = await newPostgresDatabase()
   const postgres = openPostgres(url, () => {})
   const proxy = await startPostgresProxy(url, 'nothing is lost')

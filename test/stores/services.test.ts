@@ -54,7 +54,13 @@ async function openOne(name: string) {
   const now = () => Date.UTC(2026, 0, 15)
   const sendMail = async () => {}
   const outbound = {} as Outbound
-  const opened = await openApp(stores, { spools, now, sendMail, outbound, notReady: () => name })
+  const opened = await openApp(stores, {
+    logs: spools,
+    now,
+    sendMail,
+    outbound,
+    notReady: () => name,
+  })
   expect(opened.services).toMatchObject({ now, sendMail, outbound })
   return {
     ...opened,

@@ -2,9 +2,9 @@ import { sha256 } from '../../api/access/authenticate.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /**
- * Ends all access to an account except the kept session: other sessions, legacy tokens, links for a new
- * password, a pending change of the e-mail address, an unconfirmed second factor. Returns the number of ended
- * sessions. Call it in a transaction.
+ * Ends all access to an account except the kept session. This includes other sessions, legacy tokens, links
+ * for a new password, a pending change of the e-mail address and an unconfirmed second factor. Returns the
+ * number of ended sessions. Call it in a transaction.
  */
 export async function endAccess(
   client: Queryable,

@@ -57,8 +57,8 @@ const arrivingMs = 10 * 60_000
 
 /**
  * Runs all requested deletions at once, because a mutation of a large table costs the same for one pixel as
- * for many. A deletion ends when three conditions hold: no rows are left, the request is ten minutes old, and
- * every collector has shipped the events it accepted by then. Returns true if rows were left.
+ * for many. A deletion ends when no rows are left and the request is ten minutes old. Every collector must
+ * also have shipped the events it had accepted by then. Returns true if rows were left.
  */
 export async function deleteRequestedEvents({
   postgres,

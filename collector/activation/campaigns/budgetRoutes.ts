@@ -18,7 +18,7 @@ import { readDelivered, sumOf } from './performance.ts'
 
 const path = '/api/v1/campaigns'
 
-/** What is left of campaigns' budgets, by what the DSP's events say was spent. */
+/** Remaining budgets of campaigns, from the cost in the DSP's events. */
 export const budgetRoutes =
   (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -13,7 +13,7 @@ import { requireDaysInOrder } from './daysInOrder.ts'
 
 export type Campaign = Static<typeof CampaignSchema>
 
-/** Which campaigns of a scope are meant. */
+/** Selects campaigns of a scope. */
 export interface Choice {
   scope: RecordScope
   status?: string | undefined
@@ -25,7 +25,7 @@ const columns = `campaign_id, campaigns.project_id, campaigns.name, status, budg
   start_date::text AS start_date, end_date::text AS end_date, audience_id, campaigns.version,
   campaigns.created_at, campaigns.updated_at`
 
-/** What a choice means in SQL: the parameters $1 to $5. */
+/** SQL of a choice: the parameters $1 to $5. */
 const chosen = `FROM campaigns JOIN projects USING (project_id)
   WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
     AND ($3::text IS NULL OR status = $3) AND ($4::uuid IS NULL OR campaign_id = $4)
@@ -72,7 +72,7 @@ export async function listCampaigns(
   return { campaigns: rows.map(campaignOf), ...next }
 }
 
-/** What a summary needs of every campaign of a choice. */
+/** Data for a summary of all campaigns of a choice. */
 export async function readEvery(
   postgres: Postgres,
   choice: Choice,

@@ -2,17 +2,17 @@ import type { RecordScopeOf } from '../../api/access/policy.ts'
 import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
+import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { Locate } from '../../ingest/normalize/location.ts'
-import type { Spool } from '../../ingest/spool/spool.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the campaigns' records and figures are built from. */
+/** Dependencies of the campaigns' records and figures. */
 export interface CampaignsDeps {
   postgres: Postgres
   openQueryExecutor: OpenQueryExecutor
   /** Signs where pages go on. */
   cursors: Cursors
-  /** Whose campaigns a request is about. Throws 403 and 404. */
+  /** The owners of the campaigns that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
   /** Milliseconds since 1970. */
   now(): number
@@ -22,8 +22,8 @@ export interface CampaignsDeps {
 export interface DeliveryDeps {
   postgres: Postgres
   /** Of the table `events`. */
-  spool: Spool
-  /** Whose events are not to be kept. */
+  log: EventLog
+  /** People whose events are not stored. */
   optOuts: OptOuts
   locate: Locate
 }

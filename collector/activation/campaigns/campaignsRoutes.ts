@@ -4,7 +4,7 @@ import { recordRoutes } from './campaignRoutes.ts'
 import type { CampaignsDeps } from './campaignsDeps.ts'
 import { performanceRoutes } from './performanceRoutes.ts'
 
-/** /api/v1/campaigns: the campaigns themselves, and what they did for what. */
+/** /api/v1/campaigns: campaigns, and their performance and cost. */
 export const campaignsRoutes =
   (deps: CampaignsDeps): FastifyPluginAsync =>
   async (app) => {

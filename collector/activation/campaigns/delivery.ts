@@ -39,7 +39,7 @@ export interface ValidDelivery extends Delivery {
 
 export const deliveryFaultCodes = ['invalid_event', 'campaign_not_found'] as const
 
-/** What is wrong with a delivery: a JSON pointer into it, a code and words. */
+/** A fault of a delivery: a JSON pointer into it, a code and a message. */
 export interface DeliveryFault {
   path: string
   code: (typeof deliveryFaultCodes)[number]

@@ -6,7 +6,7 @@ import type { Principal } from '../../api/access/principal.ts'
 import { Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { itemErrorMembers } from '../../api/http/itemErrors.ts'
 import { validatorCompiler } from '../../api/http/validation.ts'
-import { toServiceUnavailable } from '../../ingest/spool/toServiceUnavailable.ts'
+import { toServiceUnavailable } from '../../ingest/log/toServiceUnavailable.ts'
 import { acceptedEvents } from '../../platform/metrics.ts'
 import { isSimulated } from '../../platform/postgres/simulation.ts'
 import { ProjectQuery, tags } from './campaignSchemas.ts'
@@ -28,7 +28,10 @@ const rowsAtOnce = 1_000
 
 const bounds = { minItems: 1, maxItems: deliveryEventsMax }
 const Body = strictObject({ events: Type.Array(Delivery, bounds) })
-/** What is checked of a whole body: its events are checked one by one, so that a bad one costs only itself. */
+/**
+ * Schema of the complete body. Events are checked one by one, so that an invalid one does not affect the
+ * others.
+ */
 const Envelope = strictObject({ events: Type.Array(Type.Unknown(), bounds) })
 
 const Receipt = Type.Object(
@@ -77,7 +80,7 @@ export const deliveryRoutes =
   }
 
 async function deliver(
-  { postgres, spool, optOuts, locate }: DeliveryDeps,
+  { postgres, log, optOuts, locate }: DeliveryDeps,
   of: Pick<Principal, 'organizationId' | 'projectId'>,
   events: readonly unknown[],
 ): Promise<Static<typeof Receipt>> {
@@ -95,10 +98,10 @@ async function deliver(
   })
   for (let from = 0; from < valid.length && !isSimulated(); from += rowsAtOnce) {
     const some = valid.slice(from, from + rowsAtOnce)
-    const receivedMillis = spool.receive()
+    const receivedMillis = log.receive()
     const context = { organizationId: of.organizationId, receivedMillis, locate }
     await toServiceUnavailable(
-      spool.append(
+      log.append(
         some.map((one) => deliveryRow(one, context)),
         receivedMillis,
       ),

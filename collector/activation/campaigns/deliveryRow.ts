@@ -26,7 +26,7 @@ export function deliveryRow(
   { organizationId, receivedMillis, locate }: DeliveryContext,
 ): string {
   const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
-  // An empty text tells as little as none.
+  // An empty text is the same as no text.
   const device = user_agent ? knownDevice(user_agent).members : unknownDevice
   const event_id = delivery.event_id.toLowerCase()
   const campaign_id = delivery.campaign_id.toLowerCase()

@@ -5,7 +5,7 @@ import type { Daily, Metrics as MetricsSchema } from './campaignSchemas.ts'
 
 export type Metrics = Static<typeof MetricsSchema>
 
-/** What was delivered: spend in millionths, so that sums are exact. */
+/** Delivered events and cost: spend in millionths, so that sums are exact. */
 export interface Delivered {
   impressions: number
   clicks: number
@@ -36,7 +36,7 @@ export const readDelivered = (
   of: PerformanceOf,
 ): Promise<Map<string, Delivered>> => read(queryExecutor, of, 'campaign_id')
 
-/** What the campaigns delivered on each day that had anything, by date. */
+/** Returns the deliveries of the campaigns on each day with any, by date. */
 export const readDaily = (
   queryExecutor: QueryExecutor,
   of: PerformanceOf,

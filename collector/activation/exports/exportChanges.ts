@@ -12,8 +12,8 @@ import { readExportRequest } from './readExportRequest.ts'
 import { requireFields, requirePossible } from './validateExport.ts'
 
 /**
- * Makes an export. Throws 400 for what its destination does not take, 403 and 404 for
- * its project and its parts, and 409 where a CRM refuses to list its fields.
+ * Creates an export. Throws 400 for settings that its destination does not support, and 403 and 404 for its
+ * project and its parts. Throws 409 if a CRM refuses to list its fields.
  */
 export async function addExport(
   deps: ExportsDeps,

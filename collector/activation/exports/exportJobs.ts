@@ -10,7 +10,7 @@ import { requestDueRuns } from './schedule.ts'
 const oneRun = 'exports.run'
 /** How long one job goes on with a run before others have their turn. */
 const turnMs = 10_000
-/** A run that waits no longer than this is gone on with at once; others are found by the schedule. */
+/** A run that waits at most this long continues directly; the schedule finds others. */
 const soonSeconds = 60
 
 /** The background work of exports: ask for runs that are due, send, and remove who opted out. */

@@ -20,7 +20,7 @@ const chosen = `FROM exports JOIN integrations USING (integration_id) JOIN proje
 const columns = `export_id, exports.project_id, exports.name, audience_id, list_id, integration_id, type,
   output_format, mapping, schedule, exports.version, exports.created_at, exports.updated_at`
 
-/** Which exports of a scope are meant. */
+/** Selects exports of a scope. */
 interface Choice {
   export_id?: string | undefined
   audience_id?: string | undefined

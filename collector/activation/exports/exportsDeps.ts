@@ -4,7 +4,7 @@ import type { EventStores } from '../../events/query/eventStores.ts'
 import type { WarnLog } from '../../platform/log.ts'
 import type { IntegrationsDeps, OpenDeps } from '../integrations/integrationsDeps.ts'
 
-/** What the exports' routes are built from. */
+/** Dependencies of the exports' routes. */
 export type ExportsDeps = IntegrationsDeps
 
 /** What sending is built from. */

@@ -17,8 +17,9 @@ type Parts = Pick<
 }
 
 /**
- * What an export of a project would send where. Throws 400 where it names not one of an audience and a list, and 400
- * for an audience, list or integration that is not of the project: a body cannot be "not found".
+ * Reads the source and destination of an export of a project. Throws 400 unless it names exactly one of an
+ * audience and a list. Throws 400 for an audience, list or integration of another project, because a body
+ * cannot be "not found".
  */
 export async function readExportRequest(
   client: Queryable,

@@ -29,8 +29,8 @@ export interface Wanted {
 const dspFormats: readonly OutputFormat[] = ['ip_address', 'company_domain']
 
 /**
- * Throws 400 for a format that the destination does not take or whose settings the integration lacks, and for a mapping
- * of fields that we do not have.
+ * Throws 400 for a format that the destination does not support or whose settings the integration lacks, and
+ * for a mapping of unknown fields.
  */
 export function requirePossible(wanted: Wanted): void {
   const { integration, integrationType, outputFormat, mapping, entity } = wanted
@@ -86,7 +86,9 @@ export function requirePossible(wanted: Wanted): void {
     throw invalidParameter('mapping', `${type} needs the field "${missing}"`)
 }
 
-/** What is wrong with a mapping for the fields that the destination has now; null when nothing is. Throws DestinationError. */
+/**
+ * Returns the fault of a mapping for the current fields of the destination, or null. Throws DestinationError.
+ */
 export async function findUnknownFields(
   deps: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,

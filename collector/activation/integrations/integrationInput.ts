@@ -78,8 +78,8 @@ export async function requireReachable(
 }
 
 /**
- * Throws 400 when an address changes and the secrets are not given again: who may change an integration, and does not
- * know its secrets, must not have them sent to a place of their own.
+ * Throws 400 if an address changes without new secrets. A user who may change an integration, but does not
+ * know its secrets, must not redirect them to another address.
  */
 export function requireSecretsForNewAddress(
   before: Record<string, unknown>,

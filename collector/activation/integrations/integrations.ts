@@ -36,7 +36,7 @@ const chosen = `FROM integrations JOIN projects USING (project_id)
 const columns = `integration_id, project_id, type, integrations.name, settings, sealed_secrets, integrations.version,
   integrations.created_at, integrations.updated_at`
 
-/** Which integrations of a scope are meant. */
+/** Selects integrations of a scope. */
 interface Choice {
   integration_id?: string | undefined
   type?: IntegrationType | undefined
@@ -93,7 +93,10 @@ export async function listIntegrations(
   return { integrations: rows.map(integrationOf), ...next }
 }
 
-/** Under what the secrets of an integration are sealed: they can be opened as nothing else's. */
+/**
+ * The purpose under which the secrets of an integration are encrypted. They cannot be opened for another
+ * purpose.
+ */
 export const purposeOf = (integrationId: string): string => `integration:${integrationId}`
 
 interface Given {

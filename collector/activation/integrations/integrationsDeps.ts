@@ -15,9 +15,9 @@ export interface OpenDeps {
   now(): number
 }
 
-/** What the integrations' routes are built from. */
+/** Dependencies of the integrations' routes. */
 export interface IntegrationsDeps extends OpenDeps {
   readonly cursors: Cursors
-  /** Whose integrations a request is about. Throws 403 and 404. */
+  /** The owners of the integrations that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
 }

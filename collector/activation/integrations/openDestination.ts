@@ -15,7 +15,10 @@ const waitSecondsMax = 5
 
 /** Who wants to know what leaves for a destination. */
 export interface SendingLog {
-  /** Before anything may leave: whoever dies after it may have sent, and who died before it has not. */
+  /**
+   * Called before data may be sent. A process that dies later may have sent data; one that died earlier has
+   * not.
+   */
   begun(): Promise<void>
   /** After `begun`, where it is certain that nothing has left. */
   unsent(): Promise<void>

@@ -22,7 +22,9 @@ export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unk
 export const sampleIntegrationOf = ({ type }: { type?: unknown }): string =>
   sampleIntegrationId(type as IntegrationType)
 
-/** What a test key is answered for a check: nothing is asked, and the fields are those of the usual mapping. */
+/**
+ * The answer to a check with a test key. It sends no request, and the fields are those of the usual mapping.
+ */
 export function sampleCheck({ type, settings }: Integration, nowMs: number): Static<typeof Check> {
   const mapping = destinationTypes[type].defaultMapping?.(settings)
   return {

@@ -12,7 +12,7 @@ export interface ClaimedDelivery {
   attempts_of_round: number
   url: string
   sealed_secret: string
-  /** Null once it is good no longer. */
+  /** Null after its expiry. */
   former_sealed_secret: string | null
 }
 
@@ -21,8 +21,8 @@ const leaseSeconds = 30
 /** Tries at once of a webhook that works, and of one that does not: a slow one must not hold others up. */
 const concurrency = { working: 16, failing: 1 }
 /**
- * And of an organization, beyond the first ones of each of its webhooks: however many receivers of one hang, others'
- * tries come between, and those of its own that do not hang.
+ * Limit of an organization, beyond the first ones of each of its webhooks. Tries of other organizations run
+ * in between, even if many receivers of one hang. So do those of its own receivers that work.
  */
 const organization = { concurrency: 64, first: 2 }
 
@@ -99,7 +99,7 @@ export async function claimDeliveries(
   return rows
 }
 
-/** In how many seconds the next delivery becomes due, or the lease of a process that may be gone ends; null: none. */
+/** Seconds until the next delivery is due, or until the lease of a possibly dead process ends. Null: none. */
 export async function secondsUntilDue(postgres: Postgres): Promise<number | null> {
   const { rows } = await postgres.query<{ seconds: number | null }>(
     `SELECT extract(epoch FROM least(

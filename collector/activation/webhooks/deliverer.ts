@@ -67,7 +67,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
         if (seconds !== null && seconds < remindedSecondsMax) remind(seconds)
         return begin()
       })
-      // What was not written down is tried again when its lease ends.
+      // An unrecorded delivery is tried again when its lease ends.
       .catch((error: Error) =>
         deps.log.warn(
           { delivery_id: delivery.delivery_id, error: error.message },

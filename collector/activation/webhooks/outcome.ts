@@ -5,7 +5,7 @@ import { waitAfter } from './backOff.ts'
 import type { ClaimedDelivery } from './claim.ts'
 import { testType } from './deliveries.ts'
 
-/** What a try came to. */
+/** Result of a try. */
 export interface Outcome {
   /** Null without an answer. */
   status: number | null

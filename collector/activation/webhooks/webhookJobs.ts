@@ -17,7 +17,7 @@ export const webhookQueues = (postgres: Postgres, deliverer: Deliverer): Queue[]
       await deliverer.begin()
       if (hasMore) return { againInSeconds: 0 }
       const seconds = await secondsUntilDue(postgres)
-      // What is due and has no room begins when something ends.
+      // A due delivery without a free place starts when another one ends.
       return seconds !== null && seconds < 60 ? { againInSeconds: Math.ceil(seconds) } : undefined
     },
   },

@@ -24,10 +24,10 @@ const columns = `webhook_id AS id, project_id, description, url, event_types, is
   disabled_at, failing_since, CASE WHEN former_secret_until > now() THEN former_secret_until END AS former_secret_until,
   version, created_at, updated_at`
 
-/** What a scope means in SQL: the parameters $1 and $2. Those of the whole organization are of no project. */
+/** SQL of a scope: the parameters $1 and $2. Webhooks of the organization belong to no project. */
 const inScope = 'organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))'
 
-/** What a secret of a webhook is sealed for. */
+/** The purpose under which a webhook's secret is encrypted. */
 export const secretPurpose = (webhookId: string): string => `webhook:${webhookId}`
 
 /** Throws 404 "webhook not found", also for one outside the scope. */

@@ -4,12 +4,12 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the routes of webhooks are built from. */
+/** Dependencies of the routes of webhooks. */
 export interface WebhooksDeps {
   postgres: Postgres
   /** Signs where pages go on. */
   cursors: Cursors
-  /** Whose webhooks a request is about. Throws 403 and 404. */
+  /** The owners of the webhooks that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
   /** Checks addresses. */
   outbound: Outbound

@@ -28,9 +28,9 @@ export interface GuardDeps {
 /**
  * Adds hooks to every route that is registered afterwards, by its `config.access`. Their order for a request:
  *
- * - onRequest: authorize: authenticate ▶ key role and project ▶ rate limit ▶ `request.principal`
- * - preValidation: sandboxTenant.enterBody, and readProjectHeader for routes with `project_id`
- * - handler: a charged route calls billing's `admit`, which is a separate decision
+ * - onRequest runs authorize: authenticate ▶ key role and project ▶ rate limit ▶ `request.principal`.
+ * - preValidation runs sandboxTenant.enterBody, and readProjectHeader for routes with `project_id`.
+ * - The handler of a charged route calls billing's `admit`, which is a separate decision.
  *
  * Call it before any route is registered. The instance refuses to become ready with a route that has no
  * `config.access`.

@@ -37,8 +37,8 @@ export const highestKeyRole = ({ caller }: Principal, projectId: string | null):
 }
 
 /**
- * The most that a key may do which a member answers for, of a project or of the organization (null): what they may
- * there, which of a member of a project without more is to write. Null: none at all.
+ * The highest role of a key of this member, for a project or for the organization (null): the member's own
+ * role there. For a plain member of a project it is write. Null: no key.
  */
 export function highestKeyRoleOf(
   role: Role,
@@ -75,8 +75,8 @@ export function requireOwner({ projectId, caller }: Principal): void {
 }
 
 /**
- * Throws 403 "forbidden" where the caller's role is no longer the one the request was let in with, which is remembered
- * for a second: what they make (a key, an invitation) would outlive it. Locks the caller until the transaction ends.
+ * Throws 403 "forbidden" if the caller lost the role that admitted the request, which is cached for a second.
+ * A key or an invitation would otherwise outlive the role. Locks the caller until the transaction ends.
  */
 export async function requireCurrentRole(client: Queryable, { caller }: Principal): Promise<void> {
   if (caller.kind === 'share') throw mayNothing()

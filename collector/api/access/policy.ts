@@ -1,14 +1,14 @@
 /**
- * The access policy: what of its organization a caller may see and change. Every route asks here, after authenticate.ts
- * has found out who the caller is, and guard.ts that the route takes such callers.
+ * The access policy: the data of its organization that a caller may see and change. Every route calls it,
+ * after authenticate.ts has identified the caller and guard.ts has admitted this kind of caller.
  *
- * | Caller                  | Projects    | read                     | identity           | write                 |
+ * | Caller | Projects | read | identity | write |
  * |-------------------------|-------------|--------------------------|--------------------|-----------------------|
- * | owner, admin            | all         | yes                      | yes                | yes                   |
- * | member                  | their own   | yes                      | as a project admin | as a project admin    |
- * | key of the organization | all         | yes                      | yes                | guard.ts checks roles |
- * | key of a project        | its own     | yes                      | yes                | guard.ts checks roles |
- * | share link              | its own     | events, without identity | no                 | no                    |
+ * | owner, admin | all | yes | yes | yes |
+ * | member | their own | yes | as a project admin | as a project admin |
+ * | key of the organization | all | yes | yes | guard.ts checks roles |
+ * | key of a project | its own | yes | yes | guard.ts checks roles |
+ * | share link | its own | events, without identity | no | no |
  */
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { ttlCache } from '../../platform/ttlCache.ts'
@@ -33,7 +33,9 @@ import {
 } from './scopeLookups.ts'
 import { plainMemberId } from './visibility.ts'
 
-/** What a request needs of a project: to see it, to see who its people are, or to change what is in it. */
+/**
+ * Access that a request needs to a project: to see it, to see the identities of its people, or to change it.
+ */
 export type Action = 'read' | 'identity' | 'write'
 
 /** How each kind of resource refuses a project key that names another project (spec: Project key). */
@@ -48,7 +50,7 @@ const refusalOfOtherProject = {
 }
 export type Resource = keyof typeof refusalOfOtherProject
 
-/** What a caller may do in one project. */
+/** Access of a caller to one project. */
 export interface ProjectGrant {
   readonly projectId: string
   readonly role: ProjectRole
@@ -78,9 +80,9 @@ export function requireFiltersAllowed(
 }
 
 /**
- * The project that a request acts on, which is the key's own when it names none. Throws 400 when there is none, what
- * requireOwnProject throws, 404 "project not found" for one that is not the caller's to see, and 403 "forbidden" when
- * a member of the project who is not its admin wants more than to read.
+ * Returns the project that a request acts on, by default the project of the key. Throws 400 without a
+ * project, the errors of requireOwnProject, and 404 "project not found" for an inaccessible one. Throws 403
+ * "forbidden" if a member who is not project admin wants more than to read.
  */
 export async function projectFor(
   postgres: Postgres,
@@ -111,7 +113,7 @@ function requireAction(role: ProjectRole, action: Action): void {
 
 const identityIsForAdmins = () => forbidden('Identity data requires the project admin role.')
 
-/** Whose lists, exports, integrations and campaigns a request is about. */
+/** The owners of the lists, exports, integrations and campaigns that a request may read. */
 export interface RecordScope {
   readonly organizationId: string
   /** Null: of every project. */
@@ -124,9 +126,9 @@ export type RecordScopeOf = (
 ) => Promise<RecordScope>
 
 /**
- * Makes the decision whose records a request may read (spec: Project key on lists, on campaigns): those of the project
- * it names, else of the key's, else of all projects that the caller may see. It throws 403 "project_id does not match
- * API key scope" and 404 "project not found".
+ * Creates the decision which records a request may read (spec: Project key on lists, on campaigns). These are
+ * the records of the requested project, otherwise of the key's project, otherwise of all accessible projects.
+ * It throws 403 "project_id does not match API key scope" and 404 "project not found".
  */
 export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
   return async (principal, asked) => {
@@ -142,7 +144,7 @@ export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
   }
 }
 
-/** Whose audiences a request is about. Every statement of the repository is bound to it. */
+/** The owners of the audiences that a request may read. Every statement of the repository is bound to it. */
 export interface AudienceScope {
   readonly organizationId: string
   /** Null: of every project of the organization. */
@@ -150,10 +152,10 @@ export interface AudienceScope {
 }
 
 /**
- * The project whose audiences a request is about, by X-Project-Id, ?project_id= or the body's project_id. Throws 400
- * when two of them differ or it is missing, 403 "access denied" when it is another than the key's, 404 "project not
- * found" for one that the caller may not see, and 403 "forbidden" for who may not change what is in it, or see who its
- * people are.
+ * Returns the project of the audiences of a request, from X-Project-Id, ?project_id= or the body's
+ * project_id. Throws 400 if two of them differ or all are missing. Throws 403 "access denied" if it is not
+ * the key's project, and 404 "project not found" for an inaccessible one. Throws 403 "forbidden" without the
+ * right to change it or to see identities.
  */
 export async function audienceProjectOf(
   postgres: Postgres,
@@ -171,8 +173,9 @@ export async function audienceProjectOf(
 }
 
 /**
- * Among which audiences one is looked for by its id. A key of one project has to name it (spec: Project key), and so
- * has a plain member; anybody else who names none looks among all audiences of the organization.
+ * Returns the scope in which an audience is looked up by id. A key of one project must name the project
+ * (spec: Project key), and so must a plain member. Other callers may search all audiences of the
+ * organization.
  */
 export async function audienceScopeOf(
   postgres: Postgres,
@@ -211,10 +214,10 @@ export type ScopeOf = (
 ) => Promise<Scope>
 
 /**
- * Makes the decision which of the principal's events a request may see (spec: Project key). It throws 404
- * "organization not found", "project not found", "pixel not found" or "campaign not found" for what is not the
- * principal's, and 403 "pixel inactive". A plain member reads one project that they belong to, and of its visitors who
- * they are only as its admin: 400 and 403. A share link reads its own project or pixel, and nobody's identity.
+ * Creates the decision which events a principal may see (spec: Project key). It throws 404 "organization not
+ * found", "project not found", "pixel not found" or "campaign not found" for objects of others, and 403
+ * "pixel inactive". A plain member reads one of their projects, and identities only as its admin: 400 and
+ * 403. A share link reads its own project or pixel, without identities.
  */
 export function createScopeOf(postgres: Postgres): ScopeOf {
   const projectIs = ttlCache((key) => isProject(postgres, key))

@@ -1,10 +1,11 @@
 export type Role = 'owner' | 'admin' | 'member'
-/** What a member may do in a project that they belong to. */
+/** Role of a member in a project. */
 export type ProjectRole = 'admin' | 'member'
 
 /**
- * What a key may do, from least to most; each may what those before it may. `write` changes records such as campaigns
- * and administers nothing; `admin` and `owner` are what the members of these names may, in the key's scope.
+ * Roles of keys, lowest first; each includes the previous ones. `write` changes records such as campaigns,
+ * but administers nothing. `admin` and `owner` have the rights of members with these roles, in the key's
+ * scope.
  */
 export const keyRoles = ['read', 'write', 'admin', 'owner'] as const
 export type KeyRole = (typeof keyRoles)[number]
@@ -18,9 +19,15 @@ export interface Principal {
   readonly mode: 'live' | 'test'
   readonly caller:
     | { readonly kind: 'key'; readonly keyId: string; readonly role: KeyRole }
-    | { readonly kind: 'member'; readonly memberId: string; readonly role: Role }
     | {
-        /** Whoever has a share link: has no role, and reads what shareLinks.ts lists. */
+        readonly kind: 'member'
+        readonly memberId: string
+        readonly role: Role
+        /** Whether the organization's provider speaks for the member, and for this organization alone. */
+        readonly byProvider?: boolean
+      }
+    | {
+        /** A caller with a share link: it has no role, and reads the routes that shareLinks.ts lists. */
         readonly kind: 'share'
         readonly shareId: string
         /** The only pixel that it reads; null: all of its project's. */

@@ -12,14 +12,14 @@ import { busy, ClientDisconnected, queryTooHeavy } from '../http/errors.ts'
 import { ConcurrencyLimiter, type ConcurrencyLimits } from './concurrencyLimiter.ts'
 
 /**
- * What one request of a caller reads ClickHouse through. Its queries wait until it is their organization's turn, have
- * limits of time and memory, and end when the caller goes. They throw 503 "busy", 400 "query_too_heavy", and ClientDisconnected
- * when the caller has gone.
+ * Runs the ClickHouse queries of one request. Queries wait for a place of their organization, have limits of
+ * time and memory, and end when the client disconnects. They throw 503 "busy", 400 "query_too_heavy", and
+ * ClientDisconnected.
  */
 export interface QueryExecutor {
   /** Serves reads whose result other callers share, so it does not end with this caller. */
   readonly clickhouse: ClickHouse
-  /** Aborted when the caller has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
   /** Runs a query and parses its rows. For small answers. */
   rows<Row>(query: Query): Promise<Row[]>
@@ -35,7 +35,7 @@ export type Effort = 'page' | 'scan'
 export interface ReadBy {
   readonly effort: Effort
   readonly signal: AbortSignal
-  /** What is read, where it has a window: a query that is too heavy names it. */
+  /** The window of the read, if it has one, for the error of a query that is too heavy. */
   readonly window?: { readonly startMs: number; readonly endMs: number } | undefined
 }
 
@@ -48,7 +48,10 @@ export interface ReadLimits {
   readonly scanThreads: number
 }
 
-/** Of one organization, in one process. Who waits longer than `waitMs` is told to come again. */
+/**
+ * Limits of one organization in one process. A query that waits longer than `waitMs` is refused with a retry
+ * time.
+ */
 const concurrencyLimits: Record<Effort, ConcurrencyLimits> = {
   page: { atOnce: 8, waitingMax: 64, waitMs: 10_000 },
   scan: { atOnce: 2, waitingMax: 32, waitMs: 10_000 },
@@ -72,11 +75,11 @@ export const readLimitsOf = ({
   scanThreads,
 })
 
-/** Whose request it is, and which data it is about. */
+/** The caller of the request, and the data it reads. */
 export interface ReadFor {
   readonly organizationId: string
   readonly mode: 'live' | 'test'
-  /** Whoever has a share link waits for others who have one; the organization's keys do not wait for them. */
+  /** Callers with share links wait only for each other, never the organization's keys for them. */
   readonly caller?: { readonly kind: string }
 }
 

@@ -24,7 +24,7 @@ const buckets = {
   intent: { rate: 10, burst: 10, per: 'organization' },
   intent_preview: { rate: 5, burst: 5, per: 'organization' },
   audience_sample: { rate: 5, burst: 5, per: 'organization' },
-  /** A refusal by a budget or limit that its owner has just changed tells something, so it is not changed often. */
+  /** A refusal by a budget or limit that its owner changed reveals data. So changes are rare. */
   usage_limits: { rate: 20 / 3600, burst: 20, per: 'organization' },
   organization: { rate: 25, burst: 50, per: 'organization' },
 } as const satisfies Record<string, Bucket>
@@ -38,7 +38,7 @@ export const rateLimits = {
   events: ['events'],
   data: ['caller', 'organization'],
   analytics: ['analytics', 'organization'],
-  /** None of the organization's: whoever has a link must not use up what its keys need. */
+  /** No bucket of the organization, because viewers of a link must not use up the limit of its keys. */
   share: ['share'],
   batch_lookup: ['caller', 'batch_lookup', 'organization'],
   intent: ['caller', 'intent', 'organization'],
@@ -49,10 +49,10 @@ export const rateLimits = {
 export type RateLimitName = keyof typeof rateLimits
 
 /**
- * Whether X-RateLimit-* headers tell a route's limit: wherever the organization's bucket counts, so not in the events
- * API (spec: Errors and limits), and not of limits by the hour. They tell of the tightest bucket, the one that will refuse first, so that a client
- * that goes by them is not refused: the organization's 25 a second, bursts of 50, once several keys share it, else the
- * key's own.
+ * Whether X-RateLimit-* headers report the limit of a route: where the organization's bucket counts. So not
+ * in the events API (spec: Errors and limits), and not for limits per hour. They report the tightest bucket,
+ * so that a client that follows them is not refused. This is the organization's 25 a second with bursts of 50
+ * if several keys share it, otherwise the key's own.
  */
 const isTold = (limit: RateLimitName): boolean => limit !== 'events' && limit !== 'usage_limits'
 
@@ -63,8 +63,8 @@ export type TakeTokens = (
 ) => Promise<Record<string, string>>
 
 /**
- * The rate limits of the data API, by the generic cell rate algorithm: exact, and shared by every process through
- * PostgreSQL, whose clock is the only one that counts (015_tightest_bucket.sql).
+ * Creates the rate limits of the data API, by the generic cell rate algorithm. They are exact and shared by
+ * all processes through PostgreSQL, whose clock is the only one used (015_tightest_bucket.sql).
  */
 export function createTakeTokens(postgres: Postgres): TakeTokens {
   return async (principal, limit) => {

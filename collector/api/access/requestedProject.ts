@@ -31,9 +31,9 @@ export const projectHeader = {
 }
 
 /**
- * A preValidation hook that makes the header X-Project-Id the route's `project_id`, so that routes read one parameter.
- * The header stands for the first of path, query and body that takes a project: the body of a clone may name another
- * one as its destination. Throws 400 for a header that is no UUID or that disagrees.
+ * A preValidation hook that copies the header X-Project-Id to the route's `project_id`, so that routes read
+ * one parameter. The header replaces the first of path, query and body that accepts a project. The body of a
+ * clone may name another one as destination. Throws 400 for a header that is no UUID or that differs.
  */
 export async function readProjectHeader(request: FastifyRequest): Promise<void> {
   const header = request.headers['x-project-id']?.toString().toLowerCase()

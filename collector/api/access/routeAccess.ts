@@ -16,16 +16,16 @@ export type Access =
   | {
       to: 'key'
       /**
-       * What a key of one project gets (spec: Project key): only what is of its project, the same as
-       * a key of the organization, or 403.
+       * Access of a key of one project (spec: Project key): only its project, the same as a key of the
+       * organization, or 403.
        */
       projectKeys: 'own project' | 'as organization' | 'refused'
       /** The least that a key must be allowed: to read data, to write records, or to administer. */
       keyRole: Exclude<KeyRole, 'owner'>
       limit: RateLimitName
       /**
-       * Members too, signed in to the dashboard: those who may act for the whole organization, or whatever their role,
-       * where the route itself says what each may do.
+       * Also for members with a dashboard session: admins of the organization, or all roles if the route
+       * checks permissions itself.
        */
       members?: true | 'admins'
       /** `Authorization: Bearer <API key>` too (spec: lists and campaigns). */
@@ -34,7 +34,7 @@ export type Access =
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Every route, with what it declares. */
+    /** All routes with their declared access. */
     guardedRoutes: readonly RouteOptions[]
   }
   interface FastifyContextConfig {

@@ -4,14 +4,14 @@ import { ApiError } from '../http/errors.ts'
 const safeMethods = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Throws 403 "cross_origin" for a request that changes something, or is charged, and does not come from a page of this
- * service: browsers send the session's cookie along with forms of other sites of the same domain, and with links from
- * anywhere. What this service's pages are is what FOOTFALL_PUBLIC_URL says, never a header that names a host.
+ * Throws 403 "cross_origin" for a request that writes or is charged, and does not come from a page of this
+ * service. Browsers also send the session cookie with forms of other sites of the same domain, and with links
+ * from anywhere. FOOTFALL_PUBLIC_URL defines the pages of this service, never a header that names a host.
  */
 export function requireSameOrigin(request: FastifyRequest, publicUrl: string): void {
   const { method, headers, routeOptions } = request
   const isSafe = safeMethods.includes(method)
-  // No link and no form can send this header; browsers tell of no origin when a page asks its own.
+  // No link and no form can send this header. Browsers send no origin if a page requests its own origin.
   if (isSafe && (!routeOptions.config.charged || headers['x-organization-id'] !== undefined)) return
   const { origin, 'sec-fetch-site': site } = headers
   const isSame = origin === undefined ? site === 'same-origin' : isOriginOf(origin, publicUrl)

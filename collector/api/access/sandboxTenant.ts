@@ -8,8 +8,8 @@ import { piecesOf, streamOf } from '../http/streamOf.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * Whose the sample rows are: the one organization, project and pixel that test keys see. The other ids are of records
- * that stand for what a test key creates.
+ * Owner of the sample rows: the one organization, project and pixel that test keys see. The other ids belong
+ * to records that represent those a test key creates.
  */
 export const sampleIdentity = {
   organizationId: '5a3b1e00-0000-4000-8000-000000000001',
@@ -31,7 +31,7 @@ export const sampleIdentity = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a test key's request: which of its own ids it is shown in the place of the sample's. */
+    /** For a test key's request: the caller's ids that replace the sample's in the answer. */
     sampleNames: SampleNames | null
   }
 }
@@ -49,7 +49,7 @@ const kinds = {
 
 /** How a test key sees the service. */
 export interface SandboxTenant {
-  /** Makes a test key's request one of the sample organization; returns as whom it goes on. */
+  /** Turns a test key's request into one of the sample organization, and returns its principal. */
   enter(request: FastifyRequest, principal: Principal): Promise<Principal>
   /** The same for the ids in its body, which is read later. */
   enterBody(request: FastifyRequest): Promise<void>
@@ -167,7 +167,7 @@ async function isOwn(
   return rowCount !== 0
 }
 
-/** An onSend hook: what is sent to a test key names the ids that it asked for. */
+/** An onSend hook: replaces the sample's ids in the answer by the ids that the test key requested. */
 export async function showOwnNames(
   request: FastifyRequest,
   _reply: unknown,
@@ -185,7 +185,7 @@ export async function showOwnNames(
 const rename = (text: string, names: SampleNames): string =>
   [...names].reduce((renamed, [from, to]) => renamed.replaceAll(from, to), text)
 
-/** Less than an id: what a chunk may end with of one that goes on in the next. */
+/** Length of the longest incomplete id at the end of a chunk. */
 const heldBytes = sampleIdentity.projectId.length - 1
 
 /** Byte for byte the same but for the ids, which are ASCII and of one length. */

@@ -1,9 +1,12 @@
-/** What the access policy (policy.ts) reads of PostgreSQL. Its caches hand each look-up over as a text: JSON of `Lookup`. */
+/**
+ * Lookups in PostgreSQL for the access policy (policy.ts). Its caches pass each lookup as a text: JSON of
+ * `Lookup`.
+ */
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { ProjectRole } from './principal.ts'
 
-/** What is looked for, and by whom; also what the answer is remembered by. */
+/** The lookup and its caller, which is also the key of the cached answer. */
 interface Lookup {
   organizationId: string
   /** The only project that the caller may see; null for all of the organization's. */
@@ -76,8 +79,8 @@ export async function projectsOfMember(postgres: Postgres, memberId: string): Pr
 }
 
 /**
- * What somebody may do in a project of their organization: a plain member (`memberId`) what their membership says,
- * anybody else (null) all that its admin may. Null for a project that is not theirs to see.
+ * Returns the role in a project of the caller's organization: for a plain member (`memberId`) that of the
+ * membership, for others (null) admin. Null for inaccessible projects.
  */
 export async function readRoleInProject(
   postgres: Postgres,

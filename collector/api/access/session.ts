@@ -2,8 +2,8 @@ import { parse } from 'cookie'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * The cookie of a member who is signed in to the dashboard. Over https its name begins with `__Host-`: browsers take
- * such a cookie from this very host only, over https, so no other host of the domain can plant a session.
+ * The name of the session cookie of the dashboard. Over https it begins with `__Host-`. Browsers accept such
+ * a cookie only from the host itself over https, so no other host of the domain can set a session.
  */
 export const sessionCookie = (publicUrl: string): string =>
   publicUrl.startsWith('https:') ? '__Host-footfall_session' : 'footfall_session'

@@ -3,7 +3,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { forbidden, unauthorized } from '../http/errors.ts'
 import type { Principal } from './principal.ts'
 
-/** What the secret of every share link begins with. */
+/** Prefix of the secret of every share link. */
 export const shareSecretPrefix = 'ffs_'
 
 /** All that a share link opens: figures without identity. Every other route that is not for anyone refuses it. */
@@ -21,7 +21,7 @@ export function requireSharedRoute({ method, routeOptions }: FastifyRequest): vo
     throw forbidden('Share links can only read the shared figures.')
 }
 
-/** A share link that is remembered; when it ends is looked at anew with every request. */
+/** A cached share link. Every request checks its end. */
 interface ShareLink {
   share_id: string
   organization_id: string
@@ -48,7 +48,10 @@ export async function readShareLink(
   return rows[0]
 }
 
-/** Whoever has the link. Throws 401 "invalid_share_link" for one that was never made, was revoked or has expired. */
+/**
+ * Returns the principal of a share link. Throws 401 "invalid_share_link" for an unknown, revoked or expired
+ * one.
+ */
 export function principalOfShare(link: ShareLink | undefined): Principal {
   if (!link || link.expires_at.getTime() <= Date.now()) throw unauthorized.share()
   return {

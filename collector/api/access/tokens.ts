@@ -5,7 +5,7 @@ import { serviceSecret } from './serviceSecret.ts'
 export interface Tokens {
   /** A token that says who the member is; good for `tokenSeconds`. */
   sign(memberId: string): Promise<string>
-  /** What a token says; null for one that is forged, expired or not ours. */
+  /** Returns the claims of a token, or null for a forged, expired or foreign one. */
   verify(token: string): Promise<TokenClaims | null>
 }
 

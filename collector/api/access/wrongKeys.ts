@@ -26,9 +26,9 @@ export function credentialsOf({ headers }: FastifyRequest): string | null {
 }
 
 /**
- * Makes the limit of one process. It counts by network, so a stranger elsewhere cannot lock out a key. A key with the
- * secret that was accepted before always passes, so a stranger in the same network cannot either; the same key with
- * another secret is counted.
+ * Creates the limit of one process. It counts by network, so a stranger elsewhere cannot lock out a key. A
+ * key with the last accepted secret always passes, so a stranger in the same network cannot either. The same
+ * key with another secret counts.
  */
 export function createWrongKeyLimit(): WrongKeyLimit {
   const wrong = new RateLimiterMemory({ points: perMinute, duration: 60 })

@@ -30,7 +30,10 @@ export class ApiError extends Error implements Declared {
   }
 }
 
-/** The error that an answer is; what is not of the service's own making (a proxy's page) has the code "unknown". */
+/**
+ * Returns the error of a response. A response that is not from the service, such as a proxy's page, has the
+ * code "unknown".
+ */
 export async function errorOf(answer: Response): Promise<ApiError> {
   const body: unknown = await answer.json().catch(() => null)
   const { error, message, ...details } = (body ?? {}) as Record<string, unknown>

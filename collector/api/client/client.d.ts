@@ -9,9 +9,9 @@ export interface ClientOptions {
   /** An API key, with its secret. */
   key?: string
   secret?: string
-  /** Instead of a key: what is sent as `Authorization: Bearer`. */
+  /** Token to send as `Authorization: Bearer`, instead of a key. */
   token?: string
-  /** Further headers of every request; a function is asked anew for each. */
+  /** Further headers of every request. A function is called for each request. */
   headers?: Record<string, string> | (() => Record<string, string>)
   /** Most times that one call is tried; default 5. */
   maxTries?: number
@@ -32,7 +32,7 @@ export interface CallOptions {
   idempotencyKey?: string
 }
 
-/** What a call throws, unless its signal was aborted. */
+/** The error that a call throws, unless its signal was aborted. */
 export interface ApiError extends Error {
   readonly name: 'ApiError'
   /** The HTTP status; 0 when there was no whole answer. */
@@ -75,7 +75,7 @@ export interface Method<P, A> {
 
 /** A call of a list that comes in pages. */
 export interface PagedMethod<P, A> extends Method<P, A> {
-  /** All pages from the one that is asked for on, each when it is wanted. */
+  /** All pages, starting with the requested one. Each is loaded on demand. */
   pages(...args: Args<P>): AsyncGenerator<A, void, undefined>
   /** All items of all pages. */
   all(...args: Args<P>): AsyncGenerator<ItemOf<A>, void, undefined>
@@ -90,7 +90,10 @@ export type Client = {
 /** A client of the service: one method for each of its operations. */
 export declare function createClient(options?: ClientOptions): Client
 
-/** What a call sends: for code samples, and for clients in other languages. Throws TypeError where the path lacks a parameter. */
+/**
+ * Returns the request of a call, for code samples and clients in other languages. Throws TypeError if the
+ * path lacks a parameter.
+ */
 export declare function requestFor(
   operation: OperationId,
   params: Readonly<Record<string, unknown>>,

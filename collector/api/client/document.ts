@@ -44,8 +44,8 @@ export interface Schema {
 export type Schemas = Readonly<Record<string, Schema>>
 
 /**
- * Every operation by its `operationId`: "METHOD path", of others than GET with what belongs into the query, though not
- * what the body may say as well; and "charged" where records are.
+ * Returns every operation by its `operationId`: "METHOD path". Methods other than GET also list query
+ * parameters that the body does not have. Charged operations have "charged".
  */
 export function operationsOf({
   paths,

@@ -9,8 +9,9 @@ import {
 } from './document.ts'
 
 /**
- * The module `operations.py` of the Python client (examples/clients/python): a TypedDict for each shared schema, for the
- * parameters and for the answer of each operation, and a method for each operation that takes an API key.
+ * The module `operations.py` of the Python client (examples/clients/python). It has a TypedDict for each
+ * shared schema, and for the parameters and the answer of each operation. Each operation that accepts an API
+ * key has a method.
  */
 export function pythonModule(document: Document): string {
   const schemas = document.components?.schemas ?? {}

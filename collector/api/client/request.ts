@@ -1,8 +1,9 @@
 import type { Request } from './send.ts'
 
 /**
- * Puts the parameters where the operation has them ("PATCH /api/v1/audiences/{audience_id}?project_id"): what its path
- * names into the path; what it names behind that, and all else of a GET, into the query; the rest into the body.
+ * Puts the parameters in the places of the operation ("PATCH /api/v1/audiences/{audience_id}?project_id").
+ * Names of its path go into the path. Names after the path, and all others of a GET, go into the query, the
+ * rest into the body.
  */
 export function requestOf(
   operation: string,

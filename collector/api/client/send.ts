@@ -71,8 +71,8 @@ export function createSend({
 }
 
 /**
- * How long to wait before the next try, null for none. Where the service names a time it has done nothing, and any
- * request may be repeated; where that is not known, only what reads, and what is not charged twice.
+ * Returns the wait before the next try, or null for none. If the service names a time, it did not process the
+ * request, and any request may be repeated. Otherwise only reads that are not charged twice may.
  */
 function waitMsBefore(
   { status, code, retryAfterSeconds }: ApiError,

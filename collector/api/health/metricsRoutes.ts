@@ -7,9 +7,9 @@ import { ApiError, forbidden } from '../http/errors.ts'
 const bearer = 'Bearer realm="Footfall metrics"'
 
 /**
- * GET /metrics, for Prometheus. With FOOTFALL_METRICS_TOKEN it asks for that token. With FOOTFALL_METRICS_PORT it is
- * on that port (worker.ts) and nowhere else. With neither it answers this machine alone, and only directly: what a
- * proxy on this machine brings is from outside.
+ * GET /metrics, for Prometheus. With FOOTFALL_METRICS_TOKEN it requires this token. With
+ * FOOTFALL_METRICS_PORT it is only on that port (worker.ts). With neither it answers only direct requests of
+ * this machine, because requests through a local proxy come from outside.
  */
 export const metricsRoutes =
   (

@@ -6,7 +6,7 @@ import { runEvery } from '../../platform/runEvery.ts'
 const watchMs = 2_000
 const answerMsMax = 5_000
 
-/** Asks both stores now and again whether they are there, and tells when that changes: what is away, or null. */
+/** Checks both stores regularly, and reports changes: the unavailable store, or null. */
 export function watchStores(
   { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
   changed: (away: string | null) => void,

@@ -17,7 +17,7 @@ import { mayTakeLong } from './longUploads.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What was answered, where it was an error: its `error`. */
+    /** The `error` of an error response. */
     errorCode: string | null
   }
 }
@@ -29,7 +29,7 @@ const expected = ['busy', 'not_ready']
 /** What 401 asks for (RFC 9110): a key, by X-Api-Key and X-Api-Secret, or a token. No browser has a prompt for either. */
 const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
 
-/** Turns whatever was thrown into an answer, which is never billed; what is internal stays in the log. */
+/** Turns any thrown value into a response, which is never billed. Internal details are only in the log. */
 export async function answerError(
   error: FastifyError | ApiError | ClientDisconnected,
   request: FastifyRequest,
@@ -50,7 +50,7 @@ export async function answerError(
       .code(known.status)
       // A stream that broke before its first byte may have set it.
       .removeHeader('content-encoding')
-      // What was charged is refunded above.
+      // The charge is refunded above.
       .removeHeader('x-footfall-charged')
       .headers({
         'content-type': 'application/json; charset=utf-8',
@@ -63,8 +63,8 @@ export async function answerError(
 }
 
 /**
- * Answers what is no request that a route could see: one that took too long to arrive, whose head is too large, or
- * that is not HTTP. The connection closes after it.
+ * Answers requests that no route sees: too slow, with a too large head, or not HTTP. Then closes the
+ * connection.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -85,7 +85,8 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       body,
     ].join('\r\n'),
   )
-  // Closed at once, it could lose the answer; left to a client that goes on sending, it would stay for ever.
+  // An immediate close could lose the answer. Without a timeout, a client that keeps sending would hold the
+  // socket for ever.
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 

@@ -12,9 +12,9 @@ const compressible =
   /^(?:text\/|image\/svg\+xml|application\/(?:json|x-ndjson|javascript|vnd\.apache\.arrow\.stream))/
 
 /**
- * The levels that cost less time than they save on the way, measured on pages of events: Zstandard is smaller than
- * gzip at a third of its time, Brotli between them for browsers without Zstandard. What is written is flushed, so
- * that a piece has left when it was handed over.
+ * Levels that cost less time than they save during the transfer, measured on pages of events. Zstandard is
+ * smaller than gzip in a third of the time. Brotli is between them, for browsers without Zstandard. Every
+ * write is flushed, so that a piece is sent at once.
  */
 const encoders = {
   zstd: {
@@ -45,8 +45,8 @@ const offered = (Object.keys(encoders) as Encoding[]).filter(
 )
 
 /**
- * An onSend hook: compresses what a client asks for in Accept-Encoding, answers of known length when they have
- * 1 KiB or more, and streams piece by piece. Comes after all hooks that look into an answer.
+ * An onSend hook: compresses according to Accept-Encoding. Responses of known length need 1 KiB or more;
+ * streams are compressed piece by piece. Runs after all hooks that read the response.
  */
 export async function compressAnswer(
   request: FastifyRequest,
@@ -83,7 +83,7 @@ function isCompressible(
   )
 }
 
-/** One piece for each: all that it became is there before the next is asked for. */
+/** Compresses each piece completely before it requests the next one. */
 async function* compressPieces(
   pieces: AsyncIterable<Buffer | string>,
   encoding: Encoding,

@@ -1,9 +1,9 @@
 import { type ConflictCode, type ErrorCode, type ErrorWord, errorCodes } from './errorCodes.ts'
 
 /**
- * The errors of the API: what callers may be told. `error` is for programs and never changes; the spec's own words
- * are used to the letter. `message` is for people. One handler (answerErrors.ts) turns these into
- * `{ error, code, message, request_id }` and hides everything else behind `internal_error`.
+ * The errors of the API. `error` is for programs and never changes, with the exact words of the spec.
+ * `message` is for people. One handler (answerErrors.ts) turns these into `{ error, code, message, request_id
+ * }` and hides everything else behind `internal_error`.
  */
 export class ApiError extends Error {
   constructor(
@@ -67,6 +67,14 @@ export const unauthorized = {
     ),
 }
 
+/** 403: the password was right, but all organizations of the user require their own provider. */
+export const singleSignOnRequired = () =>
+  new ApiError(
+    403,
+    'single_sign_on_required',
+    'Your organization requires single sign-on. Choose “Use single sign-on” on the sign-in page.',
+  )
+
 /** 415: the route takes bodies of these media types only. */
 export const unsupportedMediaType = (types: readonly string[]) =>
   new ApiError(
@@ -118,6 +126,12 @@ export const notFound = {
       'You are not a member of an organization with this id.',
     ),
   project: () => new ApiError(404, 'project not found', 'You have no project with this id.'),
+  singleSignOn: () =>
+    new ApiError(
+      404,
+      'single sign-on not found',
+      'No organization has single sign-on with this name. Ask an owner of your organization for it.',
+    ),
   session: () => new ApiError(404, 'session not found', 'You have no session with this id.'),
   emailChange: () =>
     new ApiError(
@@ -186,8 +200,8 @@ export const busy = (message: string, retryAfterSeconds: number) =>
   new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 
 /**
- * 400: no answer within the limits that one request has. It names the window that was asked for, where there is one:
- * a shorter one may do.
+ * 400: no answer within the limits of one request. It names the window, if there is one, because a shorter
+ * one may succeed.
  */
 export function queryTooHeavy(
   reason: string,

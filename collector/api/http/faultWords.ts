@@ -13,8 +13,8 @@ const isSecret = /pass|secret|token|code|signature|key|credential|authorization/
 const unknownNamesMax = 3
 
 /**
- * Says what is allowed at the place of the first fault, and what was given: `must be a whole number from 1 to 5000
- * (got 0)`. Never repeats a secret, nor more than 60 characters of a value.
+ * Describes the allowed values at the place of the first fault, and the given value: `must be a whole number
+ * from 1 to 5000 (got 0)`. Never repeats a secret, nor more than 60 characters of a value.
  */
 export function describeFault(
   faults: readonly Fault[],
@@ -33,7 +33,7 @@ export const pathOf = ({ instancePath }: Pick<Fault, 'instancePath'>): string[] 
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** What is allowed, in words. A value with several allowed forms has one fault for each. */
+/** Describes the allowed values. A value with several allowed forms has one fault for each. */
 function allowedBy(faults: readonly Fault[]): string {
   const [first] = faults
   const here = faults.filter(({ instancePath }) => instancePath === first!.instancePath)

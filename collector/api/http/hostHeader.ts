@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fast
 import { malformed } from './errors.ts'
 
 /**
- * Whether a request, given as its names and values in turn, names its host more than once: Node goes by the first, and
- * a proxy in front of us perhaps by another.
+ * Whether a request, given as names and values in turn, has more than one Host header. Node uses the first
+ * one, but a proxy may use another.
  */
 export function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0

@@ -6,9 +6,9 @@ const depthMax = 100
 const valuesMax = 250_000
 
 /**
- * Has JSON bodies parsed as Fastify parses them, but for those that no route takes: nested very deep, or of very many
- * values. A megabyte of brackets keeps JSON.parse and the garbage collector busy for half a second, whoever sends it;
- * and what walks a body may call itself. Call it before any route is registered.
+ * Parses JSON bodies like Fastify, but refuses bodies that no route accepts: too deep, or with too many
+ * values. A megabyte of brackets would occupy JSON.parse and the garbage collector for half a second, and
+ * recursive functions read the result. Call it before any route is registered.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -32,7 +32,7 @@ const hasDefault = (schema: unknown): boolean =>
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [bracket, brace, bracketEnd, braceEnd] = [0x5b, 0x7b, 0x5d, 0x7d]
 
-/** What a text has too much of, up to where JSON.parse would find a fault in it; null for nothing. */
+/** Returns the limit that a text exceeds, up to the first fault for JSON.parse. Null without one. */
 function excessOf(text: string): string | null {
   let [depth, values, isInText] = [0, 1, false]
   for (let at = 0; at < text.length; at++) {

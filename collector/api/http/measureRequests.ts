@@ -13,8 +13,8 @@ interface Measures {
 }
 
 /**
- * Counts every answer by method, route (its pattern, never the path that was asked) and status: how many, how long they
- * took to their last byte, and the records that were charged for them, refunds not taken off.
+ * Counts every response by method, route pattern and status. Measures the time to the last byte, and the
+ * charged records without refunds.
  */
 export function measureRequests(app: FastifyInstance): void {
   // Looking labels up each time costs more than counting.

@@ -1,6 +1,6 @@
 /**
- * Chooses the encoding of an answer from Accept-Encoding: of those `offered`, in the order of our preference, the one
- * of the best quality; `q=0` rules one out, `*` stands for those that are not named. `identity` when none is left.
+ * Chooses the encoding of a response from Accept-Encoding: the `offered` one with the best quality, in our
+ * order of preference. `q=0` excludes one, `*` means all others. `identity` if none is left.
  */
 export function chooseEncoding<Encoding extends string>(
   accepted: string | string[] | undefined,

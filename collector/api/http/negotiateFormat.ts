@@ -1,6 +1,6 @@
 import { notAcceptable } from './errors.ts'
 
-/** The forms rows can leave in; the first is used when nothing else is asked for. */
+/** The formats of rows. The first is the default. */
 export const formats = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',

@@ -2,8 +2,8 @@
 export type PageSources = Readonly<Record<`${string}-src`, string>>
 
 /**
- * The headers of an HTML page of ours: nothing but what it needs, no frame of another site around it, no guess at
- * what a file is. `publicUrl` is no part of it: `'self'` is where the page was loaded from.
+ * The headers of our HTML pages: only required sources, no frame of another site, no content sniffing.
+ * `publicUrl` is not needed, because `'self'` is the origin of the page.
  */
 export const pageHeaders = (sources: PageSources): Record<string, string> => ({
   'content-security-policy': [

@@ -27,11 +27,11 @@ interface PageQuery {
   cursor?: string | undefined
 }
 
-/** What a page is read from. */
+/** Input for one page of a list. */
 export interface ListPage {
-  /** What the list is called; see Cursors. */
+  /** Name of the list; see Cursors. */
   list: string
-  /** Whose it is; see ListCursors. */
+  /** Owner of the list; see ListCursors. */
   owner: string
   /** Selects all rows of the list. */
   sql: string
@@ -41,7 +41,10 @@ export interface ListPage {
   order?: 'asc' | 'desc'
 }
 
-/** One page of a list, by keyset: what is added while somebody pages moves nothing. Throws 400 for a wrong cursor. */
+/**
+ * Reads one page of a list by keyset, so that rows added during paging do not move others. Throws 400 for a
+ * wrong cursor.
+ */
 export async function readPage<Row>(
   { postgres, cursors }: { postgres: Queryable; cursors: Cursors },
   { limit = defaultLimit, cursor }: PageQuery,

@@ -21,16 +21,16 @@ export const wholeRow = (title: string, fields: readonly Field[]) =>
   Type.Object(Object.fromEntries(fields.map(memberOf)), { title })
 
 interface Rows {
-  /** What a whole row is named; a selected one is `Selected…`. */
+  /** Title of a row with all fields. A selected row is `Selected…`. */
   title: string
   /** All that can be selected. */
   fields: readonly Field[]
-  /** What a row has without `select`, always; the other fields are in some rows. */
+  /** Fields that every row has without `select`; others are only in some rows. */
   always: readonly Field[]
   description: string
 }
 
-/** A row as routes with a `select` answer it: whole, or with what was named there. */
+/** A row of routes with `select`: all fields, or the selected ones. */
 export function selectableRow({ title, fields, always, description }: Rows) {
   const members = fields.map(memberOf).map(([name, value]) => [name, Type.Optional(value)] as const)
   const selected = Type.Object(Object.fromEntries(members), {
@@ -42,7 +42,7 @@ export function selectableRow({ title, fields, always, description }: Rows) {
   return Type.Union([Type.Intersect([selected], whole), selected])
 }
 
-/** What a field is, as schema routes and the catalog tell it (publicField). */
+/** The description of a field in schema routes and the catalog (publicField). */
 export const FieldDescription = Type.Object(
   {
     name: Type.String(),

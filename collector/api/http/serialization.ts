@@ -2,15 +2,15 @@ import createSerializers, { type SerializerFactory } from '@fastify/fast-json-st
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 
 /**
- * For routes whose answers are rows: these are bytes, or objects with nothing to leave out, and a serializer compiled
- * for hundreds of fields would cost every start.
+ * For routes that return rows. Rows are bytes or objects without fields to omit, and a serializer compiled
+ * for hundreds of fields would slow down every start.
  */
 export const plainSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
   JSON.stringify(data)
 
 /**
- * Compiles the serializer of a route's answer when it first answers: all of them at once were nearly half of what a
- * process takes to start, and most processes answer few of the routes.
+ * Compiles the serializer of a route at its first response. Compiling all of them took nearly half of the
+ * start of a process, and most processes serve few routes.
  */
 export const buildSerializer: SerializerFactory = (sharedSchemas, options) => {
   const compile = createSerializers()(sharedSchemas, options)

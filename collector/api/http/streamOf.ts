@@ -2,14 +2,14 @@ import { Readable } from 'node:stream'
 
 type Pieces = AsyncIterable<Buffer | string>
 
-/** Of who does not pipe: no more than a piece is read ahead. What comes meanwhile waits on the connection to ClickHouse. */
+/** Reads at most one piece ahead without a pipe. Further rows wait in the connection to ClickHouse. */
 const streaming = { objectMode: false, highWaterMark: 1 }
 
 const sources = new WeakMap<Readable, Pieces>()
 
 /**
- * An answer's body that is sent piece by piece, none asked for before the one before has gone to the socket: so a
- * piece may lie in memory that its source takes back then.
+ * A response body that is sent piece by piece. It requests a piece only after the previous one is in the
+ * socket, so that the source can reuse its memory.
  */
 export function streamOf(pieces: Pieces): Readable {
   const iterator = pieces[Symbol.asyncIterator]()
@@ -34,7 +34,7 @@ async function send(
       const { value, done } = await iterator.next()
       if (done) break
       const failure = await new Promise<unknown>((resolve) => destination.write(value, resolve))
-      // Nobody is there any more: whoever has opened the stream hears of that, and closes it.
+      // The client has disconnected; the owner of the stream is notified and closes it.
       if (failure) return
     }
     stream.resume()
@@ -44,7 +44,7 @@ async function send(
 }
 
 /**
- * What a stream that nobody has read from is made of: whoever sends it in another form asks for its pieces
- * themselves, one when it is done with the one before.
+ * The pieces of a stream that nobody has read. A sender with another format requests them itself, one after
+ * the other.
  */
 export const piecesOf = (stream: Readable): Pieces => sources.get(stream) ?? stream

@@ -8,7 +8,7 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** What was read to begin with, and all that comes after it. */
+/** The pieces that were already read, then all others. */
 export async function* startingWith<Piece>(
   first: Piece,
   others: AsyncIterator<Piece>,
@@ -17,7 +17,7 @@ export async function* startingWith<Piece>(
   yield* { [Symbol.asyncIterator]: () => others }
 }
 
-/** The same pieces, of which the first is asked for at once. Whoever reads them is told its error. */
+/** The same pieces, but requests the first one at once. The reader receives its error. */
 export function underWay<Piece>(pieces: AsyncIterable<Piece>): AsyncIterable<Piece> {
   const iterator = pieces[Symbol.asyncIterator]()
   const first = iterator.next()

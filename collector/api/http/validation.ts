@@ -35,9 +35,9 @@ const membersMax = 1_000
 const lookedAtMax = 10_000
 
 /**
- * What is wrong with a value that a schema does not take, the first first. Where it begins is looked at first: to look
- * for errors through a megabyte of them would take seconds, and so it would in an object with very many members, of
- * which it is that. Values are nested no deeper than jsonBody.ts lets them.
+ * The faults of a value that does not match a schema, first one first. It checks the first members only. A
+ * search through a megabyte of them, or through an object with very many members, would take seconds.
+ * jsonBody.ts limits the depth of values.
  */
 export function errorsOf(validator: Validator, value: unknown): readonly Fault[] {
   for (const part of [beginningOf(value, { left: lookedAtMax }), value]) {
@@ -173,14 +173,14 @@ interface Declared {
   type?: string
   minimum?: number
   maximum?: number
-  /** What is said where a value is not as declared. */
+  /** Message for a value that does not match. */
   errorMessage?: string
 }
 
 const propertiesOf = (schema: TSchema) =>
   (schema as { properties?: Record<string, Declared> }).properties ?? {}
 
-/** What a whole parameter must be, where its schema says more than the keyword that failed. */
+/** Description of a complete parameter, if its schema says more than the failed keyword. */
 function wordsFor({ keyword }: Fault, declared: Declared | undefined): string | undefined {
   if (declared?.errorMessage !== undefined) return declared.errorMessage
   if (declared?.type !== 'integer' || keyword === 'boolean') return undefined

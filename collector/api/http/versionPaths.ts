@@ -2,9 +2,9 @@
 const version = /^\/v[123](?=\/)/
 
 /**
- * What a request asks for, as a path, with the /api that it was written without. It is put there before anything
- * looks at the request, so both spellings are one route: access rules, rate limits, metering and Idempotency-Key
- * cannot tell them apart. `*` is no path (the router would take it for /), and no route of ours.
+ * The path of a request, with the /api that callers may omit. It is added before anything reads the request,
+ * so both spellings are one route for access rules, rate limits, metering and Idempotency-Key. `*` is not a
+ * path (the router would read it as /), and has no route.
  */
 export function pathOf(url: string): string {
   if (url.startsWith('*')) return `/${url}`

@@ -9,7 +9,7 @@ import { describeConflicts } from './conflicts.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the route refuses besides what follows from its access and its charges: by status, in words. */
+    /** Refusals of the route in addition to those of its access and charges: descriptions by status. */
     refusals?: Readonly<Record<number, string>>
   }
 }

@@ -1,4 +1,4 @@
-/** What is read here of an OpenAPI 3.1 document. */
+/** The parts of an OpenAPI 3.1 document that this module reads. */
 export interface Document {
   info: { title: string; version: string; description?: string }
   tags?: { name: string; description?: string }[]
@@ -48,7 +48,7 @@ export interface Schema {
   allOf?: Schema[]
 }
 
-/** Operations of our own pages: described for who works on them, and no part of what is promised to others. */
+/** Tag of operations for our own pages, which are not part of the public contract. */
 export const internalTag = 'Dashboard'
 
 /** Operation by "GET /path", in the order of the document, without those of our own pages. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../../platform/paths.ts'
 import { type Document, publicOperations, type Schema } from './document.ts'
 
-/** A request, and what was answered to it. */
+/** A request with its response. */
 export interface Example {
   params?: Record<string, string>
   query?: Record<string, string>
@@ -24,7 +24,7 @@ export function addExamples(document: Document, examples: Record<string, Example
     const example = examples[name]
     if (!example) continue
     for (const parameter of parameters) {
-      // An address has examples of what else may be asked; the one below goes with the answer.
+      // A parameter has examples of other values; the one below belongs to the response.
       const { example: _, ...others } = parameter
       const text = { ...example.params, ...example.query }[parameter.name]
       Object.assign(parameter, others, { example: valueFor(text, parameter.schema) })
@@ -36,6 +36,6 @@ export function addExamples(document: Document, examples: Record<string, Example
   }
 }
 
-/** What a text in an address stands for. */
+/** The value of a text in a URL. */
 const valueFor = (text: string | undefined, schema: Schema | undefined): unknown =>
   text !== undefined && schema?.type === 'integer' ? Number(text) : text

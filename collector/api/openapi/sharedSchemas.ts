@@ -7,9 +7,8 @@ const namePattern = /^[A-Z][A-Za-z0-9]*$/
 const valueKeys = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
 /**
- * The document with every schema whose title is a name (`Event`) written once, under components.schemas, and referred
- * to where it stood; what only our validator reads (errorMessage) is left out. Throws for two different schemas of one
- * name.
+ * Moves every schema whose title is a name (`Event`) to components.schemas, and refers to it. Omits members
+ * that only our validator reads (errorMessage). Throws for two different schemas with one name.
  */
 export function shareSchemas(document: Document): Document {
   const schemas = new Map<string, { text: string; schema: unknown }>()

@@ -161,7 +161,10 @@ function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): r
       : readProfileFilters(given, companyFields, 'company')
   const identifying = filters.find(({ field }) => field && isMasked(field.name))
   if (identifying?.field) {
-    throw invalidParameter('filter', `must not use ${identifying.field.name}, which previews mask`)
+    throw invalidParameter(
+      'filter',
+      `must not use ${identifying.field.name}, which is masked in previews`,
+    )
   }
   return filters
 }

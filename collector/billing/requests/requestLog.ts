@@ -80,7 +80,7 @@ export function openRequestLog(
   }
 }
 
-/** Logs every request to the API whose caller is known, when its answer has gone. */
+/** Logs every API request of a known caller, after its response was sent. */
 export function logRequests(app: FastifyInstance, requestLog: RequestLog): void {
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
     const { askedBy, routeOptions } = request

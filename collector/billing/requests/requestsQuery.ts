@@ -3,7 +3,7 @@ import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Meter } from '../meters.ts'
 
-/** Which requests are asked for; null: any. */
+/** Filters of the requests. Null: any. */
 export interface RequestFilters {
   scope: RecordScope
   callerId: string | null
@@ -20,7 +20,7 @@ export interface RequestFilters {
 /** The place of a row in a list: newest first. */
 export type Place = readonly [atMs: number, requestId: string]
 
-/** Who asks: a key, a member, or whoever has a share link. */
+/** Kind of caller: a key, a member, or a viewer with a share link. */
 export type CallerKind = 'key' | 'member' | 'share'
 
 /** A request as the log keeps it. */
@@ -80,7 +80,7 @@ export const loggedQuery = (
   },
 })
 
-/** What the log has of these requests, whenever they were. */
+/** Selects the log entries of these requests, at any time. */
 export const loggedNamedQuery = (
   { scope }: RequestFilters,
   requestIds: readonly string[],
@@ -95,7 +95,7 @@ export const loggedNamedQuery = (
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** What a request was charged. */
+/** The charge of a request. */
 export interface RequestCharge {
   request_id: string
   at_ms: number
@@ -117,7 +117,7 @@ const charges = `
     FROM ledger AS refund WHERE refund.request_id = charge.request_id AND refund.kind = 'refund') AS refunds ON true
   WHERE charge.kind = 'charge' AND charge.organization_id = $1`
 
-/** A page of what was charged, and a row more where there are more. */
+/** Returns a page of charges, and one more row if there are more. */
 export async function readCharges(
   postgres: Postgres,
   { scope, callerId, requestId, startMs, endMs }: RequestFilters,

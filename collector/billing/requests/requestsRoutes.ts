@@ -26,7 +26,7 @@ import {
 
 const limitDefault = 50
 const dayMs = 86_400_000
-/** A request is charged before its answer has gone: so far apart its two times may be. */
+/** A request is charged before its response was sent. This is the largest difference of the two times. */
 const apartMs = 3_600_000
 
 interface RequestsDeps extends BillingDeps {
@@ -35,7 +35,7 @@ interface RequestsDeps extends BillingDeps {
   cursors: Cursors
 }
 
-/** GET /api/v1/requests: who asked what, how it ended, and what it was charged. */
+/** GET /api/v1/requests: requests with their callers, results and charges. */
 export const requestsRoutes =
   ({
     postgres,
@@ -106,7 +106,7 @@ export const requestsRoutes =
     )
   }
 
-/** What is asked for, besides whose it is. Throws 400. */
+/** Reads the filters, without the owner. Throws 400. */
 function readFilters(
   { caller_id, caller_kind, request_id, route, status, start_date, end_date }: RequestsQuery,
   nowMs: number,

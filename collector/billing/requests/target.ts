@@ -32,8 +32,9 @@ const shown = new Set([
 const targetCharsMax = 500
 
 /**
- * What a request asked for, as the log may keep it: the route's path with the ids it was given, and its query with the
- * values of harmless parameters. Of all others (filters, e-mail addresses, hashes, cursors) only the names are there.
+ * Returns the target of a request as the log may store it. It is the route's path with its ids, and its query
+ * with the values of harmless parameters. For all others (filters, e-mail addresses, hashes, cursors) it has
+ * only the names.
  */
 export function targetOf(
   route: string,

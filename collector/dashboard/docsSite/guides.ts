@@ -24,10 +24,10 @@ export const readers = [
   },
   {
     title: 'Operators',
-    about: 'Run Footfall, watch it, and bill its use.',
-    guides: ['operations', 'several-machines', 'billing'],
+    about: 'Run, monitor and bill Footfall.',
+    guides: ['operations', 'several-machines', 'billing', 'single-sign-on'],
   },
-  { title: 'Everybody', about: 'The terms of all guides.', guides: ['glossary'] },
+  { title: 'Everybody', about: 'Terms that all guides use.', guides: ['glossary'] },
 ] as const
 
 /** Where a file of the repository is, and the addresses that its examples name. */

@@ -23,6 +23,7 @@ export type {
   ProjectActivity,
   ProjectMember,
   Session,
+  SingleSignOn,
   UsageLimits as Limits,
 } from '../../api/client/index.ts'
 export { ApiError }

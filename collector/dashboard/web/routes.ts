@@ -83,6 +83,14 @@ const organizationPlaces: readonly Place[] = [
     ),
   },
   {
+    path: 'settings/single-sign-on',
+    name: 'Single sign-on',
+    isForAdmins: true,
+    page: lazyPage(() =>
+      import('./pages/singleSignOn.tsx').then(({ SingleSignOnPage }) => SingleSignOnPage),
+    ),
+  },
+  {
     path: 'privacy',
     name: 'Privacy',
     isForAdmins: true,

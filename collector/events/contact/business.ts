@@ -15,9 +15,9 @@ const company = "lower(ifNull(company_domain, ''))"
 const domain = domainOf('email')
 
 /**
- * SQL: whether a person has a business e-mail, which is what a contact query charges for (spec: Metering 4): an address
- * in business_email; where that is empty, the one in email, when it is at company_domain or below it. An address at a
- * public mail provider is neither.
+ * SQL: whether a person has a business e-mail, for which a contact query charges (spec: Metering 4). It is
+ * the address in business_email. If that is empty, it is the one in email, if its domain is company_domain or
+ * below it. Addresses at public mail providers do not count.
  */
 export const hasBusinessEmail = `if(ifNull(business_email, '') != '', ${isAtCompany(domainOf('business_email'))},
   ${company} != '' AND (${domain} = ${company} OR endsWith(${domain}, concat('.', ${company}))) AND ${isAtCompany(domain)})`

@@ -7,15 +7,16 @@ import type { ContactPlan } from './contactRequest.ts'
 
 /** A row of contactQuery: a person, and the profile that stands for them. */
 export interface ContactRow {
-  /** What people are told apart and ordered by. */
+  /** Identifies and orders people. */
   person_key: string
   hem_text: string
 }
 
 /**
- * The people who meet the filters, have a business e-mail and have not opted out of the organization, by their key, and
- * one more than the limit, by which the caller knows that there are more. Of several profiles of a person that meet the
- * filters the one loaded last is taken. People without a business e-mail are not charged, so nothing is told of them.
+ * Selects people who match the filters, have a business e-mail and have not opted out of the organization,
+ * sorted by key. Returns one more than the limit, which shows that there are more. If several profiles of a
+ * person match, the one loaded last is used. People without a business e-mail are not charged, so they must
+ * not appear.
  */
 export function contactQuery(
   { filters, limit, after }: ContactPlan,

@@ -8,7 +8,7 @@ import { type ContactRow, contactQuery } from './contactQuery.ts'
 import { type ContactPlan, readContactBody } from './contactRequest.ts'
 import { describeContact } from './contactSchemas.ts'
 
-/** POST /api/v1/contact/query: people with a business e-mail by what is known of them. */
+/** POST /api/v1/contact/query: people with a business e-mail, by profile fields. */
 export const contactRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -161,8 +161,8 @@ export const legacyRoutes =
   }
 
 /**
- * Rows of a page, and one more when there are more, each the text of a JSON object with all columns of the plan: nothing
- * here needs their values but the meter.
+ * Returns the rows of a page, and one more if there are more. Each is the text of a JSON object with all
+ * columns of the plan, because only the meter needs their values.
  */
 async function readRows(queryExecutor: QueryExecutor, plan: EventsPlan): Promise<string[]> {
   const encoding: RowEncoding = {

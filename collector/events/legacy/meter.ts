@@ -7,8 +7,9 @@ export const meterOf = (fields: readonly Field[]): Meter =>
   meterOfTier[tiers.findLast((tier) => fields.some((field) => field.tier === tier)) ?? 'web_event']
 
 /**
- * The meter of rows, each a JSON object with these fields: what has a value in any of them counts like `named`. Rows are
- * looked into until one has a field of the dearest; those of nobody have none that counts.
+ * Returns the meter of rows, each a JSON object with these fields. Fields with a value in any row count like
+ * `named` ones. It stops at the first row with a field of the highest price. Rows of anonymous visitors have
+ * no such field.
  */
 export function meterOfRows(
   rows: readonly string[],

@@ -53,7 +53,7 @@ async function partsAsked({ clickhouse }: QueryExecutor, { pixelId }: Query) {
   return pixelId === undefined ? parts : [parts[await shardOfPixel(clickhouse.shards, pixelId)]!]
 }
 
-/** What is read of each table. */
+/** Returns the scan of each table. */
 async function scansOf(queryExecutor: QueryExecutor, query: Query): Promise<ScanEstimate[]> {
   const [scans, readings] = await Promise.all([
     queryExecutor.rows<Scan>({ ...query, sql: `EXPLAIN ESTIMATE ${query.sql}` }),
@@ -84,7 +84,7 @@ interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** Which columns of each table a query reads: all at once, as long as nothing is optimized. */
+/** Returns the columns of each table that a query reads. All of them are listed only without optimization. */
 async function readingsOf(
   queryExecutor: QueryExecutor,
   { sql, params }: Query,

@@ -9,7 +9,10 @@ import { describeCookie, type Link } from './cookieSchemas.ts'
 
 const everybody = '00000000-0000-0000-0000-000000000000'
 
-/** GET /api/v1/lookup/cookie: whose a browser is, and which of its links says so. Charged as one lookup; a miss is free. */
+/**
+ * GET /api/v1/lookup/cookie: the person of a browser, and the links that show it. Charged as one lookup; a
+ * miss is free.
+ */
 export const cookieLookupRoute =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -1,7 +1,7 @@
 import { fieldNamed, fieldSql } from '../../../schemas/fields.ts'
 import type { Source } from './source.ts'
 
-/** A column and what it is computed from. */
+/** A column and its expression. */
 export interface Column {
   name: string
   sql: string

@@ -37,8 +37,8 @@ export function readableWindow(
 const firstId = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Where the page after this one begins; null after the last page. `next` is the key of the first row that is not on this
- * page, `asked` the window of the request, of which a feed reads only the part that is complete.
+ * Returns the start of the next page, or null after the last page. `next` is the key of the first row after
+ * this page. `asked` is the window of the request; a feed reads only the complete part of it.
  */
 export function cursorAfter(plan: EventsPlan, asked: Window, next: RowKey | null): Cursor | null {
   const { order, window } = plan

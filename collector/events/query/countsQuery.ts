@@ -11,7 +11,7 @@ export const totalColumn = '_total'
 /** ClickHouse would take uniqExact(tuple(a)) for uniqExact(a), which passes over nulls. */
 const keepTuples = '\nSETTINGS optimize_injective_functions_inside_uniq = 0'
 
-/** Groups by time stand in the order of time, all others by their size. */
+/** Groups by time are sorted by time, all others by size. */
 function orderOf({ groups }: CountsPlan): readonly string[] {
   const names = groups.map(({ name }) => name)
   const isTime = (name: string) => name === 'hour' || name === 'day'
@@ -19,8 +19,9 @@ function orderOf({ groups }: CountsPlan): readonly string[] {
 }
 
 /**
- * Counts per group, in the order of time or the largest first, and one group more than the limit, by which the caller knows that there are more.
- * `distinct` counts what the tier route would return with the same `distinct`, so a null counts as a value.
+ * Counts per group, sorted by time or largest first. Returns one group more than the limit, which shows that
+ * there are more. `distinct` counts the rows of the tier route with the same `distinct`, so a null counts as
+ * a value.
  */
 export function countsQuery(plan: CountsPlan): Query {
   const { bind, params } = bindings()

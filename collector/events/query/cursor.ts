@@ -4,7 +4,7 @@ import type { Window } from './window.ts'
 
 /** The place of a row in the order of a page. */
 export interface RowKey {
-  /** ts_millis, or of what is in the order of arrival received_at. */
+  /** ts_millis, or received_at for the order of arrival. */
   readonly millis: number
   readonly eventId: string
   /** In a cursor: the page begins after this row. */

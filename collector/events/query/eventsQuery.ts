@@ -1,17 +1,19 @@
 /**
  * The SQL of a page of events. The call order, and the nesting of the SQL that results:
  *
- *   eventsQuery
- *   ├ isSingleSelect: pageWithProfiles       one SELECT that also reads the profiles of its rows
- *   └ otherwise: pageInsideProfiles          SELECT fields, profiles, the next page's key FROM ( page )
- *       both call page(columns) ▶ pageSql:
- *         ├ session columns are only shown   withSessionsOf (sessions.ts) joins sessions to ( pageSql without them )
- *         ├ no distinct                      SELECT … FROM eventsSource WHERE … ORDER BY … LIMIT limit + 1
- *         └ distinct                         SELECT … FROM ( newest event of each kind ) WHERE cursor … LIMIT limit + 1
+ * - eventsQuery, if isSingleSelect: pageWithProfiles is one SELECT that also reads the profiles of its rows.
+ * - eventsQuery, otherwise: pageInsideProfiles is SELECT fields, profiles, the next page's key FROM ( page ).
  *
- * The closure `page` lets the outer SELECT choose the columns of the inner one: the key columns, and `_hem_number` if
- * profiles are read. WHERE consists of the selection (filterSql.ts), the cursor, `until`, and redundantBounds, which
- * change no result but let ClickHouse stop early.
+ * Both call page(columns) ▶ pageSql:
+ *
+ * - If session columns are only shown, withSessionsOf (sessions.ts) joins sessions to ( pageSql without them
+ * ).
+ * - Without distinct: SELECT … FROM eventsSource WHERE … ORDER BY … LIMIT limit + 1.
+ * - With distinct: SELECT … FROM ( newest event of each kind ) WHERE cursor … LIMIT limit + 1.
+ *
+ * The closure `page` lets the outer SELECT choose the columns of the inner one. These are the key columns,
+ * and `_hem_number` if profiles are read. WHERE consists of the selection (filterSql.ts), the cursor,
+ * `until`, and redundantBounds. These change no result but let ClickHouse stop early.
  */
 import { type Field, hemNumber, isProfileField } from '../../../schemas/fields.ts'
 import { isTable } from '../../api/http/negotiateFormat.ts'
@@ -77,9 +79,10 @@ export function eventsQuery(plan: EventsPlan, encoding: RowEncoding = plainEncod
 }
 
 /**
- * Whether one SELECT can both find the rows and read their profiles: ClickHouse then plans one query instead of two, and
- * computes the fields only for the rows of the page. Impossible if a column is computed over all rows (the next page's
- * key), or if rows are removed or joined after they were found. With several shards ClickHouse 26.7 crashes on it.
+ * Whether one SELECT can both find the rows and read their profiles. ClickHouse then plans one query instead
+ * of two, and computes the fields only for the rows of the page. Impossible if a column is computed over all
+ * rows (the next page's key), or if rows are removed or joined after they were found. With several shards
+ * ClickHouse 26.7 crashes on it.
  */
 function isSingleSelect(
   { columns, filters, distinct }: EventsPlan,
@@ -230,8 +233,8 @@ ${orderBy(plan.order)}
 ${limit}`
   }
 
-  // The newest event of each kind is chosen over the whole window, before the cursor cuts it. Otherwise a kind that an
-  // earlier page has shown would appear again, with its second newest event.
+  // The query chooses the newest event of each kind over the entire window, before it applies the cursor.
+  // Otherwise a kind from an earlier page would appear again, with its second newest event.
   const kinds = plan.distinct.map(({ name }) => name).join(', ')
   const keys = keyColumns(plan.order).filter((key) => columns.every(({ name }) => name !== key))
   return `SELECT ${columns.map(({ name }) => name).join(', ')}
@@ -269,8 +272,9 @@ const isBounded = ({ order, cursor, until, window }: EventsPlan): boolean =>
   window.endMs - (cursor?.from.millis ?? window.startMs) > boundedFromMs
 
 /**
- * Bounds a page in the order of arrival by the `received_at` of its last row. To find this row ClickHouse sorts by one
- * column, for which the index of each granule's minimum suffices, so the cost does not grow with the rest of the feed.
+ * Bounds a page in the order of arrival by the `received_at` of its last row. To find this row ClickHouse
+ * sorts by one column, for which the index of each granule's minimum suffices. So the cost does not grow with
+ * the rest of the feed.
  */
 function receivedBound(
   plan: EventsPlan,

@@ -6,9 +6,9 @@ import type { CountsPlan, Selection } from './selection.ts'
 import { eventsWithSessions, isAboutSessions } from './sessions.ts'
 
 /**
- * Returns the FROM of a selection: the table of events, for most reads alone. If sessions or profiles decide which rows
- * there are, it is joined with them over the whole window. `names` are further fields that decide, such as groups.
- * `declared` is the WITH before SELECT.
+ * Returns the FROM of a selection: for most reads only the table of events. If sessions or profiles determine
+ * the rows, it joins them over the entire window. `names` are further fields that determine rows, such as
+ * groups. `declared` is the WITH before SELECT.
  */
 export function eventsSource(
   plan: Pick<Selection, 'scope' | 'window' | 'filters' | 'sessionFilters' | 'bots'> & {

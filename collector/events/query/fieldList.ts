@@ -15,7 +15,7 @@ export const Distinct = FieldList(
   'Comma-separated fields. Of events with the same values in these fields, only the newest is returned.',
 )
 
-/** The fields of a list. Throws 400 for what is no field, above the tier, or named twice. */
+/** Reads a list of fields. Throws 400 for unknown fields, fields above the tier, and duplicates. */
 export function readFields(parameter: string, list: string, tier: Tier): readonly Field[] {
   return readNames(parameter, list).map((name) => readField(parameter, name, tier))
 }

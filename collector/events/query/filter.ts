@@ -15,7 +15,7 @@ import { isoToMs } from './window.ts'
 export const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'in'] as const
 export type Operator = (typeof operators)[number]
 
-/** What is compared: a readable field, or a path into the JSON of event_data. */
+/** The compared value: a readable field, or a path into the JSON of event_data. */
 export type Operand =
   | { readonly field: Field; readonly path?: never }
   | { readonly path: readonly string[]; readonly field?: never }
@@ -89,9 +89,10 @@ const filterPattern = new RegExp(`^(?<operand>${operandPattern}):(?<op>\\w+):(?<
 export type FieldOf = (name: string) => Field | undefined
 
 /**
- * Reads the `filter` parameter of a request at `tier`. Throws 400, quoting the filter, for text that is not
- * field:op:value, a field that does not exist or lies above the tier, an operator that does not exist or does not
- * suit the field, and a value that is not of the field's type (spec: Events, version 3). `fieldOf` names other fields.
+ * Reads the `filter` parameter of a request at `tier`. Throws 400 that quotes the filter, for text that is
+ * not field:op:value, and for an unknown field or one above the tier. Also throws for an operator that is
+ * unknown or does not suit the field, and for a value of another type (spec: Events, version 3).
+ * `fieldOf` names other fields.
  */
 export function readFilters(
   text: string,
@@ -169,7 +170,10 @@ function filterOf(
 /** Operators that ask for the value as a whole. */
 const isExact = (op: Operator): boolean => op === 'eq' || op === 'ne' || op === 'in'
 
-/** A payload has no declared types: what is ordered is a number, all else is text. A string says what is wrong. */
+/**
+ * A payload has no declared types: operators with an order compare numbers, all others text. Returns a string
+ * for an error.
+ */
 function payloadValue(op: Operator, text: string): Value | string {
   if (isExact(op) || op === 'like') return { as: 'text', value: text }
   return numberValue(text)

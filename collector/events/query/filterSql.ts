@@ -170,7 +170,7 @@ function rightSide(filter: Filter, bind: Bind): string {
 /** The values of `in` are bound as one: ClickHouse takes a thousand parameters at most. */
 function rightSides(filter: Filter, bind: Bind): string {
   const given: readonly Value[] = [filter, ...(filter.others ?? [])]
-  // In a list only texts stand in quotation marks.
+  // In a list only texts have quotation marks.
   const listed = given.map(({ as, value }) => (as === 'integer' ? BigInt(value) : value))
   const values = bind(`Array(${typeOf(filter)})`, listed)
   const operand = asOperand(filter, 'value')
@@ -188,10 +188,13 @@ const boundTypes = {
 
 const typeOf = ({ as }: Value) => boundTypes[as]
 
-/** SQL of a bound value, in the type of what it is compared with. */
+/** SQL of a bound value, in the type of the compared column. */
 const asOperand = ({ as, field }: Filter, bound: string): string =>
   as === 'time' && field?.name !== 'timestamp' ? `fromUnixTimestamp64Milli(${bound}, 'UTC')` : bound
 
-/** A pattern of LIKE: a backslash escapes %, _ and itself; any other stands for itself, which ClickHouse would refuse at the end. */
+/**
+ * A pattern of LIKE. A backslash escapes %, _ and itself. Any other backslash is literal, which ClickHouse
+ * would refuse at the end.
+ */
 export const likePattern = (pattern: string): string =>
   pattern.replace(/\\[%_\\]|\\/g, (part) => (part === '\\' ? '\\\\' : part))

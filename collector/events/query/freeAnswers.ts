@@ -10,18 +10,19 @@ import { invalidParameter } from '../../api/http/errors.ts'
 import type { Filter } from './filter.ts'
 
 /**
- * The rule of all answers that cost nothing: what they say must not change with the identity, the profile or the
- * interests of people whom the caller chose. A caller chooses people by events that it can forge, by lists that it
- * uploads, and by names that it gives. A count over chosen people reveals one of them, however it is rounded: the caller
- * adds people of whom it knows everything until the last one decides. So such figures are left out (null), or are an
- * upper bound that depends on nothing that is sold. Charged reads return them.
+ * The rule of all free answers: they must not depend on the identity, the profile or the interests of people
+ * whom the caller chose. A caller chooses people by events that it can forge, by lists that it uploads, and
+ * by names that it gives. A count over chosen people reveals one of them, even if it is rounded. The caller
+ * adds people with known data until the last one decides. So such figures are omitted (null), or are an upper
+ * bound that does not depend on billed data. Charged reads return them.
  *
- * A group that is defined by profiles or by the operator's intent signals alone was not chosen: its figures are exact.
+ * The caller did not choose a group that only profiles or the operator's intent signals define. Its figures
+ * are exact.
  */
 
 type Entity = 'people' | 'companies'
 
-/** What the rule must know of an audience's definition. */
+/** Facts about an audience's definition that the rule needs. */
 interface Definition {
   readonly entity: Entity
   readonly leaves: readonly {
@@ -32,7 +33,10 @@ interface Definition {
 
 /** A free sample is drawn from at least so many members. */
 export const sampleMembersMin = 1_000
-/** A free row is shown only of somebody who is like so many others in all that was asked for, themselves among them. */
+/**
+ * A free row appears only if this many people, including its person, have the same values in all requested
+ * fields.
+ */
 export const alikeMin = 25
 
 /** Leaves by which a caller chooses people one by one: an audience may be of a list or of events. */
@@ -125,9 +129,9 @@ export const chargedFilters = (filters: readonly Filter[]): readonly Filter[] =>
   )
 
 /**
- * Refuses to count distinct values of identity fields. Whoever links browsers of their own to addresses that they know
- * and counts them together with a visitor's browser learns whether the visitor has one of these. A rounded number
- * reveals the same at the edge of its band. Throws 400 that names the field.
+ * Refuses to count distinct values of identity fields. A caller can link its own browsers to known addresses,
+ * and count them together with a visitor's browser. The number shows whether the visitor has one of these
+ * addresses. A rounded number reveals the same at the edge of its band. Throws 400 that names the field.
  */
 export function requireFreeDistinct({ distinct }: { readonly distinct: readonly Field[] }): void {
   const counted = distinct.find(isIdentityField)

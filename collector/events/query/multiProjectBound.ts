@@ -7,8 +7,8 @@ import { isAboutSessions } from './sessions.ts'
 const projectsMax = 32
 
 /**
- * Whether the time of a page's last row is asked for before the page: of several projects the whole window would be
- * sorted otherwise.
+ * Whether a query for the time of a page's last row precedes the page. Otherwise ClickHouse would sort the
+ * entire window of several projects.
  */
 export function timeOfLastIsAsked({
   scope,
@@ -26,9 +26,10 @@ export function timeOfLastIsAsked({
 }
 
 /**
- * The time of the last row of a page of several projects: a condition that says nothing new. The primary key is in the
- * order of one project's time, so each is asked, from its end, for the times of as many rows as the page may have; all
- * columns are then read for what lies before the last of these. Where the plan has a span, its end is taken instead.
+ * The time of the last row of a page of several projects, as a redundant condition. The primary key is sorted
+ * by the time of one project. So each project returns, from its end, the times of as many rows as the page
+ * may have. The query then reads all columns only up to the last of these times. If the plan has a span, its
+ * end is used instead.
  */
 export function multiProjectBound(
   plan: EventsPlan,

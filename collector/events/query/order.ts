@@ -1,8 +1,8 @@
 import { Choice } from '../../api/http/commonSchemas.ts'
 
 /**
- * In which order a page has its events: by time, newest first or oldest first, or as they were received; of the same
- * millisecond by id. Of what was received the window means received_at, of all others ts_millis.
+ * The order of a page: by time, newest or oldest first, or by arrival; within one millisecond by id. For the
+ * order of arrival the window applies to received_at, for all others to ts_millis.
  */
 export const orders = ['desc', 'asc', 'received'] as const
 export type Order = (typeof orders)[number]

@@ -4,25 +4,26 @@ import type { RowKey } from './cursor.ts'
 import { pageBegin, timeOfLastIsAsked } from './multiProjectBound.ts'
 import type { EventsPlan } from './selection.ts'
 
-/** What is remembered of one store: how many milliseconds a row took, by what is read. */
+/** Measurements of one store: milliseconds per row, by kind of read. */
 type MillisPerRow = Map<string, number>
 
 const rememberedBy = new WeakMap<ClickHouse, MillisPerRow>()
 const rememberedMax = 10_000
 
-/** In how much time the rows of a page are looked for. */
+/** The time span in which to search the rows of a page. */
 interface PageSpan {
   /** Milliseconds from where the page begins; undefined when nothing is known, or nothing is spared. */
   readonly spanMs: number | undefined
-  /** To be told the row that follows the page. */
+  /** Reports the row that follows the page. */
   learn(next: RowKey): void
-  /** To be told that there were too few rows in that time. */
+  /** Reports that the span had too few rows. */
   forget(): void
 }
 
 /**
- * Guesses it from the pages before of the same organization: asking each project for the time of the page's last row
- * takes ClickHouse half as long as the page. Only time is saved by it: a page that was not filled is asked for again.
+ * Estimates it from earlier pages of the same organization. Querying each project for the time of the page's
+ * last row takes ClickHouse half as long as the page. An estimate only saves time: a page that was not filled
+ * is read again.
  */
 export function estimateSpan({ clickhouse }: QueryExecutor, plan: EventsPlan): PageSpan {
   const { scope, source, filters, order, window, limit } = plan
@@ -42,7 +43,7 @@ export function estimateSpan({ clickhouse }: QueryExecutor, plan: EventsPlan): P
     learn(next) {
       if (known.size >= rememberedMax) known.clear()
       const measured = Math.abs(from - next.millis) / limit
-      // Of two readers by turns the one whose rows lie far apart would otherwise be asked for twice each time.
+      // With two alternating readers, the one with sparse rows would otherwise need two reads each time.
       known.set(key, Math.max(measured, (millisPerRow ?? 0) / 2))
     },
     forget: () => known.delete(key),

@@ -20,7 +20,7 @@ import {
   windowQuery,
 } from './window.ts'
 
-/** What a route that has no tier of its own knows: every field. */
+/** The tier of routes without their own tier: every field. */
 export const everyTier: Tier = 'resolution_full_profile'
 
 /** A plan that still lacks its scope, and the scope parameters the request came with. */
@@ -72,7 +72,7 @@ export function parseEventsRequest(
   if (order === 'received' && selection.distinct.length > 0) {
     throw invalidParameter('distinct', 'cannot be combined with order=received, which has no end')
   }
-  // What is read is not in the order of sessions, which late events change.
+  // The order of arrival has no sessions, because late events change them.
   if (order === 'received' && isAboutSessions(selection.filters)) {
     throw invalidParameter('filter', 'must not name session fields with order=received')
   }

@@ -1,13 +1,13 @@
 import type { Bind } from './bind.ts'
 import type { Filter } from './filter.ts'
 
-/** SQL of what stands in event_data at a path, as a nullable text or number. */
+/** SQL of the value in event_data at a path, as a nullable text or number. */
 export type Payload = (path: readonly string[], as: 'String' | 'Float64') => string
 
 /**
- * How these filters reach into event_data. One of them takes its value out of the text. Where there are several, each
- * object on their paths is taken apart once for a row, and not once for each filter: ClickHouse computes equal
- * expressions once.
+ * Returns how these filters read event_data. A single filter extracts its value from the text. Several
+ * filters parse each object on their paths once for a row, because ClickHouse computes equal expressions
+ * once.
  */
 export function payloadOf(filters: readonly Filter[], bind: Bind): Payload {
   const intoPayload = filters.filter(({ path }) => path !== undefined)

@@ -27,7 +27,7 @@ export const ProfileFilter = Type.Union(
   { description: 'All conditions must match.' },
 )
 
-/** All that is known of people is for whoever pays for it. */
+/** Profiles are for callers who pay for them. */
 const tier = 'resolution_full_profile'
 
 /** Reads filters over `fields`, those of a `what`. Throws 400 that names what is wrong. */

@@ -4,11 +4,11 @@ import { ttlCache } from '../../platform/ttlCache.ts'
 import type { EventsPlan, Selection } from './selection.ts'
 
 /**
- * Names the projects of an organization-wide read, by which it finds its way into the primary key. The events
- * themselves say which they are, so those of deleted projects stay readable; a projection (006_projects.sql) makes the
- * question cheap. An answer is remembered for a second. It is asked anew when a read knows of a later time up to which
- * events are complete, so that no project's first events are missing before it; by a feed each time, for it goes on past
- * what it did not see; and while there are none, when people wait for their first.
+ * Names the projects of an organization-wide read, so that it can use the primary key. It finds them in the
+ * events, so those of deleted projects stay readable, and a projection (006_projects.sql) makes this cheap.
+ * The answer is cached for a second. Three cases query again. A read with a later time of completeness must
+ * not miss the first events of a project. A feed queries each time, because it does not return to missed
+ * events. And while there are none, people wait for their first event.
  */
 export async function nameProjects<
   Plan extends Selection & Partial<Pick<EventsPlan, 'order' | 'completeUntil'>>,

@@ -4,9 +4,9 @@ import type { Cursors } from '../../api/http/cursors.ts'
 import type { Billing } from '../../billing/billing.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the areas that answer reads are built from; one record, handed to each area's routes. */
+/** Dependencies of all routes that read: one record for all areas. */
 export interface ReadDeps {
-  /** What a request reads through: the events of real visitors, or for a test key the sample database. */
+  /** Opens the reader of a request: events of real visitors, or the sample database for a test key. */
   openQueryExecutor: OpenQueryExecutor
   /** What of the principal's events the request may see. Throws 404, and 403 "pixel inactive"; see createScopeOf. */
   scopeOf: ScopeOf

@@ -16,8 +16,8 @@ import type { EventsPlan } from './selection.ts'
 export type EventsPage = Page & Required<Pick<ReadRecords, 'window' | 'hashes'>>
 
 /**
- * Reads the page of a plan. A full page of a repeat, which is free, says always that more may follow, and the next page
- * begins after its last row: whether there is a row must not be told for nothing.
+ * Reads the page of a plan. A full page of a free repeat always reports that more may follow, and the next
+ * page starts after its last row. It must not reveal for free whether there is another row.
  */
 export async function readPage(
   queryExecutor: QueryExecutor,

@@ -25,8 +25,8 @@ export interface RowEncoding {
    */
   readonly leadsWithNext: boolean
   /**
-   * How profiles come: each field as a column; as the ready members that end a row's JSON object, which must be all of
-   * the tier's; or, for fields that follow one another, as one text in JSON or CSV.
+   * The form of profiles. `columns`: each field as a column. `members`: the encoded members at the end of a
+   * row's JSON object, for all fields of the tier. Otherwise one text in JSON or CSV, for adjacent fields.
    */
   readonly profiles: 'columns' | 'members' | TextForm
   /** The ready members of a visitor without a profile; see profileMembers. */
@@ -163,8 +163,8 @@ function plainRows(
 const leadPattern = new RegExp(`^(?:\\{"${nextColumn}":)?"\\((-?\\d+),'([0-9a-f-]{36})'\\)",`)
 
 /**
- * Every row begins with the same bytes, `{"_next":"(…)",` or in CSV `"(…)",`. Only the end of a row is a newline with
- * these bytes after it, also in CSV, where a quotation mark inside a value is doubled.
+ * Every row begins with the same bytes, `{"_next":"(…)",` or in CSV `"(…)",`. Only the end of a row is a
+ * newline followed by these bytes. This is also true in CSV, which doubles quotation marks inside a value.
  */
 async function leadingRows(
   body: Readable,
@@ -199,7 +199,7 @@ const pieceBytesDefault = 256 * 1024
 
 /** How rows are separated in a stream of bytes, and how the answer joins them. */
 interface Joining {
-  /** The bytes between two rows. They occur nowhere else. */
+  /** The bytes between two rows, which occur only there. */
   readonly separator: Buffer
   /** The bytes that replace the separator; not longer than it. */
   readonly joint: Buffer

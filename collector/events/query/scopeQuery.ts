@@ -7,7 +7,7 @@ const ProjectId = Type.String({
 })
 const PixelId = Type.String({ format: 'uuid', description: 'One pixel.' })
 
-/** The parameters of what a read is about: one project, one pixel. readScope reads them. */
+/** The scope parameters of a read: one project, one pixel. readScope reads them. */
 export const placeQuery = { project_id: Type.Optional(ProjectId), pixel_id: Type.Optional(PixelId) }
 
 /** The same with one campaign. */
@@ -22,7 +22,7 @@ export interface ScopedRequest<Query = Static<typeof ScopeQuery>> {
 }
 const ScopeQuery = Type.Object(scopeQuery)
 
-/** What a request is about. */
+/** Returns the scope of a request. */
 export function readScope({ query }: ScopedRequest): RequestedScope {
   return {
     projectId: query.project_id?.toLowerCase(),

@@ -32,7 +32,7 @@ export interface EventsPlan extends Selection {
   readonly hasAllColumns: boolean
   /** In CSV, texts that a spreadsheet would run are escaped. */
   readonly escapesFormulas?: boolean
-  /** The ids that a test key is shown in the place of the sample's. */
+  /** The ids that a test key sees instead of the sample's. */
   readonly sampleNames?: SampleNames | null
   /** Of the events that share these fields only the newest is returned; empty returns all. */
   readonly distinct: readonly Field[]

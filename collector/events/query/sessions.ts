@@ -79,8 +79,8 @@ export const visitorsOf = (
 ]
 
 /**
- * Returns the FROM that gives all events of a selection their session fields, over the whole window. For reads in which
- * these fields decide which rows there are. `declared` is the WITH before SELECT.
+ * Returns the FROM that gives all events of a selection their session fields, over the entire window. For
+ * reads in which these fields determine the rows. `declared` is the WITH before SELECT.
  */
 export function eventsWithSessions(
   plan: Pick<Selection, 'scope' | 'window' | 'bots' | 'sessionFilters'> & {

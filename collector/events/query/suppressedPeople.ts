@@ -12,8 +12,8 @@ import { chunked } from './chunked.ts'
 export const everywhere = '00000000-0000-0000-0000-000000000000'
 
 /**
- * SQL that selects the hem numbers of people who are not to be shown to an organization, whatever builds say: they have
- * opted out, or are to be erased (`erased`, hems).
+ * SQL that selects the hem numbers of people whom an organization must not see, even if builds contain them.
+ * They have opted out, or are being erased (`erased`, hems).
  */
 export function suppressedPeople(
   organizationId: string,

@@ -46,8 +46,8 @@ const prefixBytes = 8
 const recordBatch = 3
 
 /**
- * Counts the rows of an Arrow stream (IPC streaming format) while its bytes go by: those of a record batch when the
- * last byte of it has, for before no reader can make rows of it. Values are not looked at.
+ * Counts the rows of an Arrow stream (IPC streaming format) as its bytes pass. A record batch counts after
+ * its last byte, because no reader can decode its rows earlier. It does not read values.
  */
 export class ArrowRowCounter {
   /** The begin of a description whose end has not come. */
@@ -81,7 +81,7 @@ export class ArrowRowCounter {
   }
 }
 
-/** What a message's description, a FlatBuffer, says of what follows it. */
+/** Reads a message's description, a FlatBuffer, which gives the size of its body. */
 function readMessage(bytes: Buffer): { bodyBytes: number; rows: number } {
   const message = tableAt(bytes, 0)
   const [kind, header, bodyLength] = [message(1), message(2), message(3)]

@@ -3,7 +3,7 @@ import type { SampleNames } from '../../api/access/sandboxTenant.ts'
 import type { Bind } from './bind.ts'
 import { isUuidField } from './uuid.ts'
 
-/** What the types of the API are in ClickHouse, which makes of them what formats with types call so. */
+/** ClickHouse types of the API's types. ClickHouse converts them to the types of each format. */
 const types: Record<DataType, string> = {
   Utf8: 'String',
   Int64: 'Int64',
@@ -16,8 +16,8 @@ const types: Record<DataType, string> = {
 export type ValueSql = (field: Field, sql: string) => string
 
 /**
- * Makes SQL of values in the types that schema routes tell, whatever they are stored as. `names` are the ids that rows
- * show in the place of others: nobody can put them into the bytes of a table later.
+ * Creates SQL of values in the types of the schema routes, independent of their storage. `names` are the ids
+ * that rows show instead of others, because nothing can replace them in the bytes of a table later.
  */
 export function typedColumns(names: SampleNames | null | undefined, bind: Bind): ValueSql {
   const renamed =

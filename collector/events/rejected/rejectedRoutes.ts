@@ -32,7 +32,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-/** GET /api/v1/rejected_events: what the collector rejected and why, newest first. Never billed. */
+/** GET /api/v1/rejected_events: rejected events with reasons, newest first. Never billed. */
 export const rejectedRoutes =
   (deps: ReadDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -3,7 +3,7 @@ import { ofEachShard, partsOf } from '../../platform/clickhouse/cluster.ts'
 import { ClickHouseRefused, isLostShard } from '../../platform/storeErrors.ts'
 import type { Window } from '../query/window.ts'
 
-/** ClickHouse's codes for rows that are there and cannot be read: a file is cut off, overwritten or gone. */
+/** ClickHouse's codes for rows that it cannot read: a file is truncated, overwritten or missing. */
 const damaged = new Set([
   32, // ATTEMPT_TO_READ_AFTER_EOF
   33, // CANNOT_READ_ALL_DATA
@@ -35,8 +35,8 @@ const sliceMs = 3_600_000
 export const triesMax = 48
 
 /**
- * Which parts of a window that cannot be read as a whole cannot be read, earliest first: by halves, until they are an
- * hour long or it was tried often enough.
+ * Finds the parts of an unreadable window that cannot be read, earliest first. It bisects until parts are an
+ * hour long or the number of tries is used up.
  */
 export async function findDamagedRanges(
   window: Window,
@@ -84,8 +84,8 @@ function joined(windows: readonly Window[]): Window[] {
 }
 
 /**
- * Whether ClickHouse has put parts of `events` aside, because they are broken, whose month the window touches: what is
- * in them is missing without an error. A part whose month nobody can tell counts for every window.
+ * Whether ClickHouse has detached broken parts of `events` of a month in the window. Their rows are missing
+ * without an error. A part with an unknown month counts for every window.
  */
 export async function hasBrokenParts(
   queryExecutor: QueryExecutor,

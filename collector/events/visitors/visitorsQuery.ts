@@ -14,9 +14,9 @@ import { typedColumns } from '../query/typedColumns.ts'
 import type { VisitorsPlan } from './visitorsRequest.ts'
 
 /**
- * The newest event of each visitor, newest first. Which events these are is decided on a few narrow columns, from the
- * end of the primary key on, so that it stops where the limit is full; all other columns are read for these events
- * alone.
+ * The newest event of each visitor, newest first. It finds these events by a few narrow columns, from the end
+ * of the primary key, so that it stops when the limit is full. It reads all other columns only for these
+ * events.
  */
 export function visitorsQuery(plan: VisitorsPlan, encoding: RowEncoding): Query {
   const { bind, params } = bindings()

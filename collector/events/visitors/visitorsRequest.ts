@@ -18,7 +18,7 @@ export const visitorTiers = [
 ] as const satisfies readonly Tier[]
 export type VisitorTier = (typeof visitorTiers)[number]
 
-/** What a visitor is: a person, told by hem, or a company, told by company_domain. */
+/** Kinds of visitors: people, by hem, or companies, by company_domain. */
 const kinds = ['buyers', 'accounts'] as const
 export type Kind = (typeof kinds)[number]
 

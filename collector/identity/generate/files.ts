@@ -16,8 +16,8 @@ const linesPerWrite = 500
 const hemBytes = 32
 
 /**
- * Writes a made-up identity graph as NDJSON, ready to be loaded: profiles, the links of their cookies, companies and
- * their networks. Answers the files by what they are loaded into.
+ * Writes a generated identity graph as NDJSON files to load: profiles, links of cookies, companies and their
+ * networks. Returns the files by target.
  */
 export async function writeGraph(
   directory: string,

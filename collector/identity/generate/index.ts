@@ -1,6 +1,6 @@
 /**
- * Makes up an identity graph: companies, people and the cookies of their browsers. Entry number i of a graph is the
- * same whenever and wherever it is asked for, so any slice of a graph of any size can be made by itself.
+ * Generates an identity graph: companies, people and the cookies of their browsers. Entry number i of a graph
+ * is always the same, so any slice of a graph of any size can be generated alone.
  */
 import { createHash } from 'node:crypto'
 import { hemOf } from '../../platform/hem.ts'

@@ -151,7 +151,7 @@ export const jobFunctions = split(
   '|',
 )
 
-/** What it takes. */
+/** Skills of the jobs. */
 export const jobSkills = split(
   {
     'Customer Service': 'Zendesk|Coaching|Escalations|CSAT',

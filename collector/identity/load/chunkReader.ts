@@ -2,7 +2,7 @@ import { StartError } from '../../platform/startError.ts'
 import { countLines, endOfLastRecord, endOfRecord, openQuote } from './records.ts'
 import type { Source } from './source.ts'
 
-/** Whole records of a file, which are inserted together. */
+/** Complete records of a file that are inserted together. */
 export interface Chunk {
   readonly bytes: Buffer
   /** Lines of the file before it. */

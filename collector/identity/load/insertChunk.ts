@@ -68,7 +68,7 @@ export async function insertChunk(
 const isText = ({ format }: Source, { bytes, isTorn }: Chunk): boolean =>
   format === 'parquet' || (!isTorn && isUtf8(bytes))
 
-/** `lines` are the lines of the chunk before each row; null: count them when they are asked for. */
+/** `lines` are the lines of the chunk before each row. Null: count them on demand. */
 async function insert(
   { clickhouse, stage, source, shape, ignoreUnknown }: InsertChunkOptions,
   chunk: Chunk,

@@ -17,9 +17,9 @@ export interface LoadRequest {
   readonly sources: readonly Source[]
   readonly mapping: Mapping
   readonly ignoreUnknown: boolean
-  /** Whose the rows are, where rows are somebody's; the zero uuid for everybody's. */
+  /** Owner of the rows; the zero UUID for shared rows. */
   readonly organization: string
-  /** True: what is loaded becomes all there is. False: its rows take the places of those with the same key. */
+  /** True: deletes everything that was loaded before. False: rows replace earlier rows with the same key. */
   readonly replace: boolean
   /** Where rows go that cannot be taken. */
   readonly rejectedPath: string
@@ -29,7 +29,7 @@ export interface LoadRequest {
 export interface Progress {
   readonly rows: number
   readonly rejected: number
-  /** Of all files, packed; of those that are done and of what was read of the present one. */
+  /** Compressed bytes of all files: those that are done, and the part of the current file that was read. */
   readonly bytes: number
 }
 
@@ -42,9 +42,9 @@ export interface Loaded {
 }
 
 /**
- * Loads files into a table. Readers see nothing of it until all is there, and then all of it. The same
- * request goes on where an earlier one was broken off, and does it once more where that was finished: rows take the
- * places of the same rows. Throws StartError for files that cannot be loaded; what is there stays as it is.
+ * Loads files into a table. Readers see all of it or nothing. The same request continues an interrupted load,
+ * and repeats a finished one, whose rows replace the same rows. Throws StartError for files that cannot be
+ * loaded, and then leaves the table unchanged.
  */
 export async function load(
   store: ClickHouse,
@@ -170,7 +170,7 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
     const { value, done } = await next
     if (done) return
     next = items.next()
-    // Whoever waits for it is told; until then nobody does.
+    // The reader that awaits it receives the error; until then nobody handles it.
     next.catch(() => {})
     yield value
   }

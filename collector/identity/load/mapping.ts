@@ -4,8 +4,9 @@ import { StartError } from '../../platform/startError.ts'
 export type Mapping = ReadonlyMap<string, string>
 
 /**
- * Reads `column=field,…`. A column's name may hold anything, commas and equals signs too: a pair ends where one of
- * `fields` stands after an equals sign and before a comma or the end. Throws StartError, which names what is wrong.
+ * Reads `column=field,…`. A column's name may contain anything, including commas and equals signs. A pair
+ * ends where one of `fields` follows an equals sign and precedes a comma or the end. Throws StartError that
+ * names the fault.
  */
 export function readMapping(text: string, fields: readonly string[]): Mapping {
   const pair = new RegExp(`(.+?)=(${fields.join('|')})(?:,|$)`, 'sy')
@@ -36,9 +37,9 @@ export interface Column {
 }
 
 /**
- * The columns of a file that are loaded: those of the mapping, and those named like a field. Throws StartError for
- * columns that are neither, unless `ignoreUnknown`; for mapped columns that the file does not have; and for a field
- * that two columns give.
+ * The columns of a file to load: those of the mapping, and those named like a field. Throws StartError for
+ * other columns, unless `ignoreUnknown`. Also throws for mapped columns that the file does not have, and for
+ * a field with two columns.
  */
 export function chooseColumns(
   present: readonly string[],

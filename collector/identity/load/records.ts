@@ -33,7 +33,7 @@ export function endOfRecord(bytes: Buffer, format: Format, start = 0): number {
   return noEnd
 }
 
-/** Where the last whole record ends; 0 when there is none. */
+/** The end of the last complete record; 0 without one. */
 export function endOfLastRecord(bytes: Buffer, format: Format): number {
   if (format !== 'csv' || !bytes.includes(quote)) return bytes.lastIndexOf(newline) + 1
   let end = 0

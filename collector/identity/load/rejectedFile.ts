@@ -18,7 +18,7 @@ export interface RejectedRow {
   readonly reason: string
   /** The row's columns; those of CSV are texts. */
   readonly record?: Record<string, unknown>
-  /** What stands there, where it cannot be read as a row. */
+  /** The text, if it cannot be read as a row. */
   readonly text?: string
 }
 

@@ -75,7 +75,7 @@ function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable
   }
 }
 
-/** By what it begins with: a gzip archive, or as it is. */
+/** Unpacks a gzip archive, which it detects by its first bytes, and passes other content through. */
 export async function* unpackGzip(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { head, whole } = await beginningOf(packed)
   if (!isGzip(head)) yield* whole
@@ -95,7 +95,7 @@ async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 
 const isGzip = (head: Buffer): boolean => head.length >= 2 && head.readUInt16BE(0) === 0x1f8b
 
-/** The first bytes, by which archives are told, and all of it. */
+/** The first bytes, which identify archives, and the entire stream. */
 async function beginningOf(
   packed: AsyncGenerator<Buffer>,
 ): Promise<{ head: Buffer; whole: AsyncGenerator<Buffer> }> {
@@ -131,7 +131,7 @@ async function* unpackZstandard(packed: AsyncGenerator<Buffer>): AsyncGenerator<
 
 const identifyingBytes = 65_536
 
-/** A file's size, and what tells it from others: its name, size, beginning and end. */
+/** A file's size, and its identity: name, size, beginning and end. */
 async function identify(path: string): Promise<{ bytes: number; identity: string }> {
   const file = await open(path)
   try {

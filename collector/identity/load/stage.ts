@@ -7,7 +7,7 @@ import type { Target } from './targets.ts'
 export interface Stage {
   /** Like the target's table, to insert into. */
   readonly table: string
-  /** Rows that cannot be taken: their place, the reason, and what they are. */
+  /** Rejected rows: their place, reason and content. */
   readonly rejected: string
   /** How many rows ClickHouse counts for each that is inserted: views are counted, too. */
   readonly countedAs: number

@@ -20,7 +20,7 @@ export type RawOf = (field: string) => string | null
 export interface Target {
   /** Its table, and what rows of it are called. */
   readonly table: string
-  /** What a file may give. */
+  /** Fields that a file may contain. */
   readonly fields: readonly string[]
   /** Fields without which no row can be taken: one of each list. */
   readonly required: readonly (readonly string[])[]
@@ -141,5 +141,5 @@ const networks: Target = {
 /** By the name that chooses them. */
 export type Targets = Readonly<Record<string, Target>>
 
-/** What the identity store takes. */
+/** Targets of the identity store. */
 export const targets: Targets = { profiles, links, companies, networks }

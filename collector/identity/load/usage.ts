@@ -1,7 +1,7 @@
 import { formats } from './source.ts'
 import { targets } from './targets.ts'
 
-/** What the commands take, for their help. */
+/** Usage of the commands, for their help. */
 export const loadUsage = `footfall identity load FILE…     files, or standard input (-)
     --into ${Object.keys(targets).join('|')}   type of the rows, default profiles
     --format ${formats.join('|')}    format of the files, if their names do not show it; gzip and Zstandard are detected

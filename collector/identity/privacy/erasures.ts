@@ -30,8 +30,8 @@ export const selectErasures = `SELECT ${columns}, requested_at AS created_at FRO
   WHERE organization_id = $1`
 
 /**
- * Asks for all that is kept of a subject to go: within one organization what its sites observed; with null
- * everywhere, and from the operator's graph.
+ * Requests the erasure of a subject: within one organization the data that its sites recorded. With null
+ * everywhere, including the operator's graph.
  */
 export async function requestErasure(
   client: Queryable,
@@ -80,9 +80,9 @@ export const arrivingMs = 10 * 60_000
 const erasuresMax = 1_000
 
 /**
- * Goes once over what is to be erased: events, rejected events, links, profiles. An erasure is finished when nothing
- * of it is left, ten minutes have passed since it was asked for, and every collector has shipped what it had accepted
- * then and freed its dead letters of it (`keepErasing`); then whom it was about is forgotten too. True while some are
+ * Erases events, rejected events, links and profiles once. An erasure ends when nothing is left and the
+ * request is ten minutes old. Every collector must also have shipped the events it had accepted by then, and
+ * removed its dead letters (`keepErasing`). Then the subject is deleted too. Returns true while some are
  * unfinished.
  */
 export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): Promise<boolean> {
@@ -104,7 +104,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
       deleteRows(clickhouse, table, ofProfiles(erasures, hem)),
     ),
   ])
-  // Days that were counted with their events are read no longer once these are gone (analytics/rollup).
+  // Counted days that include these events are no longer read after their deletion (analytics/rollup).
   if (!left.includes(true))
     left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
   left.push(
@@ -146,8 +146,8 @@ async function readUnfinished(postgres: Postgres): Promise<Unfinished[]> {
 const eraseMs = 2_000
 
 /**
- * What a collector does for erasures, whichever machine carries them out: frees its dead letters of the people they
- * name, then publishes up to when it has shipped what it accepted.
+ * The part of a collector in erasures on any machine. It removes its dead letters of the erased people. Then
+ * it publishes until when it has shipped its accepted events.
  */
 export const keepErasing = ({
   postgres,
@@ -166,7 +166,7 @@ export const keepErasing = ({
   runEvery(
     eraseMs,
     async () => {
-      // Before anything is looked for: what is shipped meanwhile may become a dead letter.
+      // Read before the search, because events shipped during the search may become dead letters.
       const mark = Math.min(oldestWaitingAt(), Date.now())
       const erasures = await readUnfinished(postgres)
       if (erasures.length > 0)

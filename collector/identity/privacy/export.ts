@@ -1,14 +1,14 @@
 import { eventFields } from '../../../schemas/fields/event.ts'
-import { fieldSql, hemAsNumber } from '../../../schemas/fields.ts'
+import { fieldSql, hemAsNumber, resolved, resolvedForFree } from '../../../schemas/fields.ts'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Subject } from './subject.ts'
 
 /**
- * All that an organization's sites have observed of a subject, and the organization's lists that they are in, as JSON
- * lines: `{ "kind", "data" }`, kind one of link, event, rejected_event and list_member. What the operator's graph knows
- * of them is not the organization's to hand out.
+ * Returns all data that an organization's sites recorded of a subject, and the organization's lists that
+ * contain it. They are JSON lines: `{ "kind", "data" }`, kind one of link, event, rejected_event and
+ * list_member. The organization must not export data of the operator's graph.
  */
 export async function* exportSubject(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
@@ -68,7 +68,7 @@ async function readListMemberships(
 
 const ours = 'organization_id = {organization:UUID}'
 
-/** Whose a row is: by the subject itself, and by their browsers. */
+/** Conditions for the rows of a subject: by the subject itself, and by its browsers. */
 function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
   const isTheirs = hem === undefined ? 'cookie_id = {cookie:UUID}' : 'hem = {hem:String}'
   return {
@@ -84,6 +84,9 @@ function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
   }
 }
 
+/** An export is free, so its `resolved` does not change with the opt-outs of the organization. */
+const exportedFields = eventFields.map((field) => (field === resolved ? resolvedForFree : field))
+
 function queriesOf(organizationId: string, subject: Subject): Record<string, Query> {
   const { isTheirs, cookies, params } = conditionsOf(organizationId, subject)
   const select = (columns: readonly string[], from: string): Query => ({
@@ -98,7 +101,7 @@ function queriesOf(organizationId: string, subject: Subject): Record<string, Que
       `identity_links FINAL WHERE ${ours} AND ${isTheirs}`,
     ),
     event: select(
-      eventFields.map((field) => `${fieldSql(field)} AS ${field.name}`),
+      exportedFields.map((field) => `${fieldSql(field)} AS ${field.name}`),
       `events WHERE ${ours} AND ${cookies} ORDER BY ts_millis, event_id`,
     ),
     rejected_event: select(

@@ -72,7 +72,7 @@ const none = '00000000-0000-0000-0000-000000000000'
 /** Who observed the links of the operator's graph. */
 export const graph = none
 
-/** So many changes are told at a time. */
+/** Maximum number of changes sent at a time. */
 const changesMax = 1_000
 
 interface Change extends OptOut {
@@ -83,9 +83,9 @@ interface Change extends OptOut {
 }
 
 /**
- * Tells ClickHouse what has changed on the list since it was told last, has reads know it, and adds the browsers that
- * are known to be those people's. True when there may be more to tell. May run several times at once: what has changed
- * again meanwhile stays to be told, and ClickHouse keeps the newest change.
+ * Sends ClickHouse the changes of the opt-outs since the last call, applies them to reads, and adds the known
+ * browsers of the people. Returns true if there may be more to send. May run several times at once: later
+ * changes stay to be sent, and ClickHouse keeps the newest change.
  */
 export async function syncToClickHouse(
   postgres: Postgres,
@@ -156,8 +156,8 @@ interface BrowsersOf {
 }
 
 /**
- * Opts out the browsers of a person who has: of one organization those that its own sites have identified. Of others it
- * would learn from what is no longer accepted whose they are.
+ * Opts out the browsers of an opted-out person: for one organization those that its own sites have
+ * identified. Otherwise the organization would learn from discarded events to whom other browsers belong.
  */
 async function addBrowsers(
   client: Queryable,

@@ -41,7 +41,7 @@ const commands: Record<string, Command> = {
   },
 }
 
-/** What they take, and how they are run: by whom or what they are about. */
+/** Arguments and actions of the commands, by their subject. */
 export const privacyCommands: Record<
   string,
   { takes: string; does: string; run(postgres: Postgres, args: readonly string[]): Promise<void> }

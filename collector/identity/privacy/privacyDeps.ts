@@ -2,7 +2,7 @@ import type { OpenQueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Cursors } from '../../api/http/cursors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the routes of privacy are built on. */
+/** Dependencies of the routes of privacy. */
 export interface PrivacyDeps {
   postgres: Postgres
   cursors: Cursors

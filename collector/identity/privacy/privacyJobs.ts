@@ -3,7 +3,7 @@ import { carryOutErasures, type ErasureDeps } from './erasures.ts'
 import { privacyRequests, syncToClickHouse } from './optOuts.ts'
 import { deleteExpired } from './retention.ts'
 
-/** How often an erasure is gone over until it is finished. */
+/** Interval between the runs of an unfinished erasure. */
 const eraseAgainSeconds = 3
 
 /** The background work of privacy: the opt-out list, erasures, and how long pixels' events are kept. */

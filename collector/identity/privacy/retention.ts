@@ -13,8 +13,8 @@ interface Group {
 }
 
 /**
- * Deletes what pixels with the setting `retention_days` do not keep any longer: events, rejected and duplicate ones, links.
- * The limit moves at midnight, UTC, so that each table is gone over once a day at most.
+ * Deletes data older than the setting `retention_days` of its pixel: events, rejected and duplicate ones,
+ * links. The limit moves at midnight, UTC, so that each table is scanned at most once a day.
  */
 export async function deleteExpired(
   postgres: Postgres,
@@ -28,7 +28,8 @@ export async function deleteExpired(
   )
   if (groups.length === 0) return
   const todayMs = Math.floor(nowMs / dayMs) * dayMs
-  // The project leads these tables' primary keys, so it is named beside the pixel; links know none.
+  // The project is first in these tables' primary keys, so the query names it together with the pixel. Links
+  // have no project.
   const inProjects = (column: string) => expired(groups, column, todayMs, true)
   await deleteRows(clickhouse, 'events', inProjects('fromUnixTimestamp64Milli(ts_millis)'))
   await deleteRows(clickhouse, 'rejected_events', inProjects('received_at'))

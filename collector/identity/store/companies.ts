@@ -5,7 +5,9 @@ import { companiesQuery } from './companySql.ts'
 
 type Row = Record<string, unknown>
 
-/** The fields that a `select` names, in its order; all without one. Throws 400 for what is no field of a company. */
+/**
+ * The fields of a `select`, in its order; all without one. Throws 400 for a field that companies do not have.
+ */
 export function readCompanyFields(select: string | undefined): readonly Field[] {
   if (select === undefined) return companyFields
   const names = select.split(',')

@@ -8,7 +8,7 @@ import type { Query } from '../../platform/clickhouse/client.ts'
 export const companyOfAddress = (address: string): string =>
   `dictGetOrDefault('company_by_network', 'company_domain', tuple(toIPv6OrDefault(${address})), '')`
 
-/** How a company is asked for: by its domain, lower-cased and without www, or by one of its addresses. */
+/** Key to look up a company: its domain, lower-cased and without www, or one of its addresses. */
 export type CompanyKey = { readonly domain: string } | { readonly address: string }
 
 /** The company fields of that company; no row where nothing is known of one. */

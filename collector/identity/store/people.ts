@@ -4,10 +4,10 @@ import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
 
-/** What a person has: the hem and all fields of a profile, in the order of the field table. */
+/** Fields of a person: the hem and all fields of a profile, in the order of the field table. */
 export const personFields: readonly Field[] = [hem, ...profileFields]
 
-/** The fields that a `select` names, in its order; null for all. Throws 400 for what is no field of a person. */
+/** The fields of a `select`, in its order; null for all. Throws 400 for a field that people do not have. */
 export function readPersonFields(select: string | undefined): readonly Field[] | null {
   if (select === undefined) return null
   const names = select.split(',')

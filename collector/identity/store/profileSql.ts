@@ -48,15 +48,16 @@ export const peopleWhere = (
 ): string =>
   profilesWhere(columns, [...conditions, `toString(hem) NOT IN (${optedOutHems(organizationId)})`])
 
-/** What people are told apart by, of their profiles: a person is known to the exchanges, or else by one address only. */
+/** Identifies people by their profiles: the id of the exchanges, or otherwise the only address. */
 export const personKey = 'ifNull(pte_person_id, toString(hem))'
 
 /** The company of each person who has one. */
 export const companyDomains = `SELECT ${hemAsNumber('hem')} AS _hem_number, company_domain FROM ${profiles} WHERE company_domain != ''`
 
 /**
- * What to select from so that all rows of `events`, or of a join with it, have these fields of their visitors' profiles: for a whole window,
- * where asking for each row's person would cost more than reading everybody once (GLOBAL: on one server, for all shards).
+ * The FROM that gives all rows of `events`, or of a join with it, these fields of their visitors' profiles.
+ * It is for an entire window: a lookup for each row would cost more than one read of all people. GLOBAL reads
+ * on one server, for all shards.
  */
 export function eventsWithProfiles(fields: readonly Field[], events = 'events'): string {
   if (fields.length === 0) return events
@@ -69,8 +70,8 @@ export const cookiesOf = (organizationId: string, hem: string): string =>
   `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
 
 /**
- * The person of a row that has the column _hem_number, as the tuple _person of their hem_number and their JSON members
- * of tier resolution_hem_pte and of the full profile. Asked for a page's rows only.
+ * The person of a row that has the column _hem_number. It is the tuple _person of the hem_number and the JSON
+ * members of tier resolution_hem_pte and of the full profile. Used only for the rows of a page.
  */
 export const withPerson =
   "dictGetOrDefault('profile_by_hem', ('hem_number', 'pte', 'profile'), toUInt64(_hem_number), (toUInt256(0), '', '')) AS _person"
@@ -79,9 +80,9 @@ export const withPerson =
 export const memberColumns = ['_pte', '_profile'] as const
 
 /**
- * The members of a whole profile as columns that end a row's JSON object, for rows that have _person: each member
- * with a comma in front. Those of somebody without a profile are null; of nobody they are empty, or null where rows have
- * them all the same.
+ * The members of a complete profile as columns that end a row's JSON object, for rows that have _person. A
+ * comma precedes each member. Identified visitors without a profile have null. Anonymous visitors have
+ * nothing, or null if rows always contain the members.
  */
 export function profileMembers(
   fields: readonly Field[],
@@ -109,10 +110,10 @@ const jsonTypes = {
 } as const
 
 /**
- * How some fields of a profile are read for rows that have _person: `declared` is _values, which stands in WITH, and
- * `sqlOf` one of these fields. A few are a tuple. Of many the tuple's type, which has all their names, would be gone
- * over for each of them, half a second for a hundred before any row is read: so these are a map of JSON values, where
- * they have to be columns at all (profileTexts.ts).
+ * How to read some fields of a profile, for rows that have _person: `declared` is _values, for WITH, and
+ * `sqlOf` is one of these fields. A few fields are a tuple. For many, ClickHouse would read the tuple's type
+ * with all names for each of them. This takes half a second for a hundred before it reads a row. So these are
+ * a map of JSON values, if they must be columns at all (profileTexts.ts).
  */
 export function profileValues(fields: readonly Field[]): {
   declared: string
@@ -158,8 +159,8 @@ export function readyMembers(fields: readonly Field[]): string {
 const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[dataType]})`
 
 /**
- * All hems of people who want to be left alone by an organization, or by all (collector/identity/privacy): who has opted
- * out by one address has by all. A placeholder.
+ * All hems of people who opted out of an organization, or of all (collector/identity/privacy). An opt-out by
+ * one address applies to all addresses. A placeholder.
  */
 export const optedOutHems = (organizationId: string): string =>
   `SELECT ${numberAsHem(`arrayJoin(${hemsOfPerson(hemAsNumber('hem'))})`)} AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
@@ -168,8 +169,8 @@ export const optedOutHems = (organizationId: string): string =>
 export const askedHems = 'asked_hems'
 
 /**
- * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`: `hem`, and their members of JSON as memberColumns, or some fields
- * of theirs as columns.
+ * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`.
+ * Returns `hem`, and their members of JSON as memberColumns, or some of their fields as columns.
  */
 export function peopleQuery(fields: readonly Field[] | null): string {
   const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`

@@ -1,14 +1,17 @@
 /**
- * Profile fields as text, when an answer has many of them but not all. profile_rows stores each profile as ready JSON
- * members, and ClickHouse would analyse one expression for each field longer than it reads the page. So a few expressions
- * cut the JSON into pieces, pick and order the pieces, and join them. For the fields `last_name, age`:
+ * Profile fields as text, when a response has many of them but not all. profile_rows stores each profile as
+ * encoded JSON members. ClickHouse would analyse one expression for each field longer than it reads the page.
+ * So a few expressions cut the JSON into pieces, pick and order the pieces, and join them. For the fields
+ * `last_name, age`:
  *
- *   _members   ,"first_name":"Ann,","last_name":"Lee","age":31     the stored JSON; '' if there is no profile
- *   marked     ,"first_name":"Ann\x01","last_name":"Lee","age":31   the comma that ends a text is a mark meanwhile
- *   _split     '', first_name":"Ann\x01", last_name":"Lee", age":31, ''   split at  ,"  which now only begins members
- *   _pieces    last_name":"Lee", age":31                           if the row has exactly the expected members: by place
- *                                                                  (chosenOf), otherwise by name (namedPieces)
- *   sqlOf      "last_name":"Lee","age":31                          joined with  ,"  and unmarked; or the values as CSV
+ * - _members: `,"first_name":"Ann,","last_name":"Lee","age":31`, the stored JSON; '' if there is no profile.
+ * - marked: `,"first_name":"Ann\x01","last_name":"Lee","age":31`. A mark temporarily replaces the comma that
+ * ends a text.
+ * - _split: `'', first_name":"Ann\x01", last_name":"Lee", age":31, ''`, split at `,"`, which now only begins
+ * members.
+ * - _pieces: `last_name":"Lee", age":31`. By place (chosenOf) if the row has exactly the expected members,
+ * otherwise by name (namedPieces).
+ * - sqlOf: `"last_name":"Lee","age":31`, joined with `,"` and without marks; or the values as CSV.
  */
 import { type Field, isProfileField, profileFields } from '../../../schemas/fields.ts'
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'

@@ -8,6 +8,7 @@ import {
   droppedOptOutEvents,
   ignoredEvents,
 } from '../../platform/metrics.ts'
+import { toServiceUnavailable } from '../log/toServiceUnavailable.ts'
 import { knownDevice } from '../normalize/device.ts'
 import { type BeaconContext, clockCorrectionMs, sharedMembers } from '../normalize/eventRow.ts'
 import { preferredLanguage } from '../normalize/language.ts'
@@ -15,8 +16,7 @@ import type { Locate } from '../normalize/location.ts'
 import type { Person } from '../normalize/normalize.ts'
 import { storedIp } from '../normalize/storedIp.ts'
 import type { Fault } from '../normalize/validateEvent.ts'
-import type { Spool } from '../spool/spool.ts'
-import { toServiceUnavailable } from '../spool/toServiceUnavailable.ts'
+import type { EventLogs } from '../spool/spools.ts'
 import { acceptEvent, type BeaconParts } from './acceptEvent.ts'
 import type { Envelope } from './beacon.ts'
 import type { RecordRefusal } from './beaconRefusals.ts'
@@ -38,8 +38,8 @@ export interface BeaconDeps {
   ignoredTraffic: IgnoredTrafficRegistry
   salt: DailySalt
   locate: Locate
-  /** One spool per table that ingest writes. */
-  spools: { events: Spool; rejected_events: Spool; identity_links: Spool }
+  /** One log per table that ingest writes. */
+  logs: EventLogs
   limits: IngestLimits
   identifyLimit: IdentifyLimit
   verifiesBackend: VerifiesBackend
@@ -59,7 +59,7 @@ export interface AcceptedBeacon {
  *   3. The columns that all rows of the beacon share.
  *   4. Rows: each event is accepted, rejected, or ignored by a setting of the project; an identity becomes a link.
  *   5. Nothing is kept of a visitor who has opted out, nor of a bot if the pixel drops bots.
- *   6. The spools write all rows; the promise resolves when they are on disk.
+ *   6. The logs keep all rows; the promise resolves when they are durable.
  *
  * `verifiesBackend` is given when the request has a key, and decides whether the key is valid for the pixel. Throws 404
  * "pixel not found", 403 "pixel inactive" or "origin not allowed", 429 "rate_limited", and 503 "busy". After 503 the
@@ -80,7 +80,7 @@ export async function acceptBeacon(
   if (limited) await limited
   const device = knownDevice(clientInfo.userAgent)
   // Wait for no store and no timer between this call and `append`: the spool refuses rows that took long.
-  const receivedMillis = deps.spools.events.receive()
+  const receivedMillis = deps.logs.events.receive()
   const visitor = visitorOf(
     request,
     clientInfo,
@@ -140,11 +140,11 @@ export async function acceptBeacon(
     return { receipt: allRejected(visitor, events, dropReason), visitor }
   }
 
-  const { spools } = deps
+  const { logs } = deps
   const commits: Promise<void>[] = []
-  if (eventRows.length > 0) commits.push(spools.events.append(eventRows, receivedMillis))
-  if (rejectedRows.length > 0) commits.push(spools.rejected_events.append(rejectedRows))
-  if (linkRows.length > 0 && visitor.consented) commits.push(spools.identity_links.append(linkRows))
+  if (eventRows.length > 0) commits.push(logs.events.append(eventRows, receivedMillis))
+  if (rejectedRows.length > 0) commits.push(logs.rejected_events.append(rejectedRows))
+  if (linkRows.length > 0 && visitor.consented) commits.push(logs.identity_links.append(linkRows))
   if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
   await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
   acceptedEvents.inc(eventRows.length)

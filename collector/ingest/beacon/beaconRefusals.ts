@@ -4,7 +4,7 @@ import { isIgnoreSetting } from '../../../schemas/ignored.ts'
 import { isUuid } from '../../../schemas/uuid.ts'
 import { ApiError } from '../../api/http/errors.ts'
 import { refusedBeacons } from '../../platform/metrics.ts'
-import type { Spool } from '../spool/spool.ts'
+import type { EventLog } from '../log/eventLog.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 
 /** The errors of a whole beacon that its pixel's owner can do something about. */
@@ -24,7 +24,7 @@ export type RecordRefusal = (pixel: Pixel, refusal: string, message: string) => 
  * held: their visitors were not asked. Ignored events are recorded once a minute: they can arrive all day, and nothing
  * is wrong.
  */
-export function createRecordRefusal(rejectedEvents: Spool): RecordRefusal {
+export function createRecordRefusal(rejectedEvents: EventLog): RecordRefusal {
   const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })
   return async (pixel, refusal, message) => {
     try {
@@ -32,7 +32,7 @@ export function createRecordRefusal(rejectedEvents: Spool): RecordRefusal {
       await budget.consume(`${pixel.pixelId} ${refusal}`, cost)
       await rejectedEvents.append([refusalRow(pixel, refusal, message)])
     } catch {
-      // Over the budget, or the spool is full: the answer has the reason.
+      // Over the budget, or the log is unavailable: the answer has the reason.
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { shipTurnSeconds } from '../../platform/metrics.ts'
+import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 import {
   eventIdOf,
   idMillis,
@@ -10,7 +11,6 @@ import {
   tsMillisAt,
 } from '../spool/rowFields.ts'
 import { BloomFilter, hashId } from './bloomFilter.ts'
-import type { ShipLease, ShipLeases } from './shipLeases.ts'
 import { warmRecentIds } from './warmRecentIds.ts'
 
 /**
@@ -56,16 +56,17 @@ export interface SegmentIds {
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
-  readonly #leases: ShipLeases
+  /** Grants the leases under which events are inserted. */
+  readonly leases: LeaseSource
   readonly #now: () => number
   #seen: BloomFilter
   /** The recent ids of before `#seen` began have been read into it, or cannot be read. */
   #isWarm = false
   readonly #id = new Uint32Array(4)
 
-  constructor(clickhouse: ClickHouse, leases: ShipLeases, now = Date.now) {
+  constructor(clickhouse: ClickHouse, leases: LeaseSource, now = Date.now) {
     this.#clickhouse = clickhouse
-    this.#leases = leases
+    this.leases = leases
     this.#now = now
     this.#seen = new BloomFilter(now())
   }
@@ -99,7 +100,7 @@ export class Deduplicator {
   /** Step 2: waits for the lease, and adds the ids that other collectors shipped before it to the filter. */
   async acquireLease(ids: SegmentIds): Promise<ShipLease> {
     const waited = shipTurnSeconds.startTimer()
-    const lease = await this.#leases.acquire(ids.hashes)
+    const lease = await this.leases.acquire(ids.hashes)
     waited()
     const { idsOfOthers } = lease
     // At once, before anything can fail: the next lease does not repeat these ids. If some are unknown, the filter is
@@ -130,7 +131,7 @@ export class Deduplicator {
 
   /** Abandons the lease, if we hold it, and stops waiting for one. */
   close(): void {
-    this.#leases.close()
+    this.leases.close()
   }
 
   /**

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { isDataError } from '../../platform/clickhouse/dataErrors.ts'
+import type { ShipLease } from '../log/eventLog.ts'
 import { splitLines } from '../spool/rowFields.ts'
 import { appendDeadLetter } from './deadLetters.ts'
-import type { ShipLease } from './shipLeases.ts'
 
 /** A segment as it will be inserted: decided once, so that every retry sends the same bytes. */
 export interface Batch {
-  /** The segment's file name. */
+  /** Names it in queries and dead letters. */
   name: string
   payloads: Buffer[]
   token: string

@@ -1,45 +1,64 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { receivedAtOf, seqOf, splitLines } from '../spool/rowFields.ts'
+import { receivedAtOf, seqOf, splitLines, spoolIdOf } from '../spool/rowFields.ts'
 
 const receivedMarginMs = 300_000
 
-/** Segments are called `<spool_id>.<first seq>.<state>`. */
-export const spoolIdOf = (segment: string): string => segment.split('.')[0]!
-
 /**
- * Returns the payloads without the lines that ClickHouse has, found by (spool_id, seq). For a segment that may have been
+ * Returns the payloads without the lines that ClickHouse has, found by (spool_id, seq). For a batch that may have been
  * inserted: its process was killed during the insert, or ClickHouse crashed after it.
  */
 export async function withoutStoredLines(
   clickhouse: ClickHouse,
-  spoolId: string,
+  table: string,
   payloads: Buffer[],
 ): Promise<Buffer[]> {
   const lines = payloads.flatMap(splitLines)
-  const first = lines[0]
-  const last = lines.at(-1)
-  if (!first || !last) return []
+  const bySpool = new Map<string, Buffer[]>()
+  for (const line of lines) {
+    const ofSpool = bySpool.get(spoolIdOf(line))
+    if (ofSpool) ofSpool.push(line)
+    else bySpool.set(spoolIdOf(line), [line])
+  }
+  const present = new Set<string>()
+  for (const [spoolId, ofSpool] of bySpool)
+    for (const seq of await storedSeqs(clickhouse, table, spoolId, ofSpool))
+      present.add(`${spoolId} ${seq}`)
+  if (present.size === 0) return payloads
+  const missing = lines.filter((line) => !present.has(`${spoolIdOf(line)} ${seqOf(line)}`))
+  return missing.length === 0 ? [] : [Buffer.concat(missing)]
+}
+
+/** The seqs, among those of these lines of one spool, that ClickHouse has. */
+async function storedSeqs(
+  clickhouse: ClickHouse,
+  table: string,
+  spoolId: string,
+  lines: readonly Buffer[],
+): Promise<number[]> {
+  const seqs = lines.map(seqOf)
+  const times = lines.map((line) => Date.parse(receivedAtOf(line)))
   const stored = await clickhouse.rows<{ seq: number }>({
-    sql: `SELECT seq FROM events
+    sql: `SELECT seq FROM ${table}
           WHERE spool_id = {spoolId:UUID} AND seq BETWEEN {first:UInt64} AND {last:UInt64}
             AND received_at BETWEEN fromUnixTimestamp64Milli({from:Int64}) AND fromUnixTimestamp64Milli({to:Int64})`,
     params: {
       spoolId,
-      first: seqOf(first),
-      last: seqOf(last),
-      from: Date.parse(receivedAtOf(first)) - receivedMarginMs,
-      to: Date.parse(receivedAtOf(last)) + receivedMarginMs,
+      first: leastOf(seqs),
+      last: -leastOf(seqs.map((seq) => -seq)),
+      from: leastOf(times) - receivedMarginMs,
+      to: -leastOf(times.map((time) => -time)) + receivedMarginMs,
     },
   })
-  if (stored.length === 0) return payloads
-  const present = new Set(stored.map(({ seq }) => Number(seq)))
-  const missing = lines.filter((line) => !present.has(seqOf(line)))
-  return missing.length === 0 ? [] : [Buffer.concat(missing)]
+  return stored.map(({ seq }) => Number(seq))
 }
 
+/** Without the limit of arguments that Math.min has. */
+const leastOf = (values: readonly number[]): number =>
+  values.reduce((least, value) => Math.min(least, value), Infinity)
+
 /**
- * True while any server still runs an insert whose query id begins with the prefix: one segment's, or with the prefix of
- * all, any segment's. Every server is asked, because one passes parts of an insert on to others.
+ * True while any server still runs an insert whose query id begins with the prefix: one batch's, or with the prefix of
+ * all, any batch's. Every server is asked, because one passes parts of an insert on to others.
  */
 export async function isBeingInserted(
   { nodes }: ClickHouse,

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { runEvery } from '../../platform/runEvery.ts'
+import type { LeaseSource, ShipLease } from '../log/eventLog.ts'
 
 /** The key of the advisory lock: any number that nothing else in our database locks. */
 const turnsLock = 7_306_080
@@ -15,31 +16,14 @@ const heldMs = 9_000
 const lockWaitMsMax = 30_000
 
 /**
- * The exclusive right to insert events into ClickHouse, for one segment. The database calls it a turn (`ship_turns`),
- * and numbers them. Unlike a lease of platform/postgres/lease.ts it ends with the connection, within seconds.
+ * Acquires the leases of one collector for segments of its spool. A lease is an advisory lock of PostgreSQL on a
+ * connection of its own, which the process loses when it dies. The database calls a lease a turn (`ship_turns`), and numbers them.
+ * Unlike a lease of platform/postgres/lease.ts it ends with the connection, within seconds. With each lease a
+ * collector publishes the ids that it is about to ship to the other collectors.
  */
-export interface ShipLease {
-  /**
-   * Hashes of the ids that other collectors have shipped since our last lease, two words each; null when not all of
-   * them are known.
-   */
-  readonly idsOfOthers: Uint32Array | null
-  /** The previous holder did not release its lease: one of its inserts may still run. */
-  readonly mayOtherInsertsRun: boolean
-  readonly acquiredAt: number
-  /** False as soon as PostgreSQL may grant the lease to another collector. */
-  isHeld(): boolean
-  /** Call it when everything is in ClickHouse. Never rejects: a lease that cannot be released counts as abandoned. */
-  release(): Promise<void>
-  /** Ends the lease while an insert may still be on its way to ClickHouse: the next holder waits for that insert. */
-  abandon(): void
-}
-
-/**
- * Acquires the leases of one collector, on a connection of its own: an advisory lock of PostgreSQL, which the process
- * loses when it dies. With each lease a collector publishes the ids that it is about to ship to the other collectors.
- */
-export class ShipLeases {
+export class ShipLeases implements LeaseSource {
+  /** Any other collector may be inserting anything. */
+  readonly batchPrefix = ''
   readonly #postgresUrl: string
   readonly #collectorId: string
   #session: pg.Client | null = null

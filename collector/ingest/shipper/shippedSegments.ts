@@ -1,18 +1,17 @@
-import { unlink } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { receivedFrom } from '../spool/recover.ts'
-import { spoolIdOf, withoutStoredLines } from './reconcile.ts'
-import { readPayloads } from './segmentReader.ts'
+import type { LogPartition } from '../log/eventLog.ts'
+import { withoutStoredLines } from './reconcile.ts'
 
 export interface ShippedSegmentsOptions {
   clickhouse: ClickHouse
-  /** How long a segment is kept. */
+  partition: LogPartition
+  table: string
+  /** How long a batch is kept. */
   keepMs: number
-  /** Told of a segment of which ClickHouse has not all rows. */
-  lacksRows(path: string): void
-  retry(error: Error, segment: string): void
+  /** Called with a batch of which ClickHouse lacks rows. */
+  lacksRows(position: string): void
+  retry(error: Error, position: string): void
   /** Ends the looking. */
   signal: AbortSignal
 }
@@ -21,14 +20,13 @@ const retryMsFirst = 100
 const retryMsMax = 1_000
 
 /**
- * Segments that were shipped. They are kept for a while, because a ClickHouse that crashes may have lost what it had
- * confirmed: when it was started again they are looked for, beside the shipping, for it takes no turn to see that
- * everything is there.
+ * Batches that were shipped. They are kept for a while, because a ClickHouse that crashes may lose rows that it had
+ * confirmed. After a restart they are compared with ClickHouse. That runs during the shipping, and needs no lease.
  */
 export class ShippedSegments {
   readonly #options: ShippedSegmentsOptions
   readonly #kept = new Map<string, NodeJS.Timeout>()
-  readonly #inDoubt: { path: string; receivedFrom: number }[] = []
+  readonly #inDoubt: { position: string; receivedFrom: number }[] = []
   #looking: Promise<void> | null = null
   /** Of each shard. */
   #startedAt: readonly number[] | null = null
@@ -54,26 +52,26 @@ export class ShippedSegments {
   }
 
   /** Keeps one that ClickHouse has. */
-  keep(path: string): void {
-    clearTimeout(this.#kept.get(path))
-    if (Date.now() < this.#needsRoomUntil) this.#remove(path)
+  keep(position: string): void {
+    clearTimeout(this.#kept.get(position))
+    if (Date.now() < this.#needsRoomUntil) this.#remove(position)
     else {
-      const timer = setTimeout(() => this.#remove(path), this.#options.keepMs)
+      const timer = setTimeout(() => this.#remove(position), this.#options.keepMs)
       timer.unref()
-      this.#kept.set(path, timer)
+      this.#kept.set(position, timer)
     }
   }
 
   /** Removes what is kept, now and for as long as it would be. */
   makeRoom(): void {
     this.#needsRoomUntil = Date.now() + this.#options.keepMs
-    for (const [path, timer] of this.#kept) {
+    for (const [position, timer] of this.#kept) {
       clearTimeout(timer)
-      this.#remove(path)
+      this.#remove(position)
     }
   }
 
-  /** Whatever ClickHouse answers next may come from another server: what was shipped last must be looked for in it. */
+  /** The next answer may come from a server that was restarted, and that has lost the last batches. */
   doubtServer(): void {
     this.#serverIsInDoubt = true
   }
@@ -96,12 +94,12 @@ export class ShippedSegments {
   }
 
   /** Looks for segments in ClickHouse. */
-  lookFor(paths: readonly string[]): void {
-    for (const path of paths) {
+  lookFor(positions: readonly string[]): void {
+    for (const position of positions) {
       // It must not be removed while it waits.
-      clearTimeout(this.#kept.get(path))
-      this.#kept.delete(path)
-      this.#inDoubt.push({ path, receivedFrom: receivedFrom(path) })
+      clearTimeout(this.#kept.get(position))
+      this.#kept.delete(position)
+      this.#inDoubt.push({ position, receivedFrom: this.#options.partition.receivedFrom(position) })
     }
     this.#look()
   }
@@ -129,16 +127,16 @@ export class ShippedSegments {
       try {
         await this.settleDoubt()
         const restarts = this.#restarts
-        const isStored = await this.#isStored(next.path)
+        const isStored = await this.#isStored(next.position)
         // What a server showed before it crashed it may have lost since.
         if (restarts !== this.#restarts) continue
-        if (isStored) this.keep(next.path)
-        else this.#options.lacksRows(next.path)
+        if (isStored) this.keep(next.position)
+        else this.#options.lacksRows(next.position)
         this.#inDoubt.shift()
         retryMs = retryMsFirst
       } catch (error) {
         this.doubtServer()
-        this.#options.retry(error as Error, next.path)
+        this.#options.retry(error as Error, next.position)
         await delay(retryMs * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
         retryMs = Math.min(retryMs * 2, retryMsMax)
       }
@@ -146,19 +144,16 @@ export class ShippedSegments {
   }
 
   /** False, too, where rows were left out: as duplicates or dead letters. */
-  async #isStored(path: string): Promise<boolean> {
-    const payloads = await readPayloads(path)
-    const missing = await withoutStoredLines(
-      this.#options.clickhouse,
-      spoolIdOf(basename(path)),
-      payloads,
-    )
+  async #isStored(position: string): Promise<boolean> {
+    const { clickhouse, partition, table } = this.#options
+    const { payloads } = await partition.consume(position, Buffer.allocUnsafeSlow)
+    const missing = await withoutStoredLines(clickhouse, table, payloads)
     return missing.length === 0
   }
 
-  #remove(path: string): void {
-    this.#kept.delete(path)
-    unlink(path).catch(() => {})
+  #remove(position: string): void {
+    this.#kept.delete(position)
+    void this.#options.partition.forget(position)
   }
 }
 

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import { rename } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
-import { inState, receivedFrom, syncDirectory } from '../spool/recover.ts'
+import type { LeaseSource, LogPartition, ShipLease } from '../log/eventLog.ts'
+import { spoolPartition } from '../spool/spoolPartition.ts'
+import { BatchReader } from './batchReader.ts'
 import type { Deduplicator } from './deduplicator.ts'
 import { type Batch, insertBatch, queryIdOf, writeDeadLetter } from './insert.ts'
-import { isBeingInserted, spoolIdOf, withoutStoredLines } from './reconcile.ts'
-import { SegmentReader } from './segmentReader.ts'
-import type { ShipLease } from './shipLeases.ts'
+import { isBeingInserted, withoutStoredLines } from './reconcile.ts'
 import { ShippedSegments } from './shippedSegments.ts'
 
 export interface ShipperOptions {
   clickhouse: ClickHouse
   table: string
-  /** Removes events that are stored already; null for tables whose rows have no event_id. They need no lease either. */
+  /** The partition that it consumes; default the machine's spool. */
+  partition?: LogPartition
+  /** Removes events that are stored already; null for tables whose rows have no event_id. */
   duplicates: Deduplicator | null
+  /** The right to insert, where `duplicates` brings none; default null: none is needed. */
+  leases?: LeaseSource | null
   deadLetterDirectory: string
   /** How long a shipped segment is kept, in case ClickHouse loses it in a crash. */
   keepShippedMs: number
@@ -28,12 +30,12 @@ export interface ShipObserver {
   /** These lines are left out because their events are stored already. A retry of the segment reports them again. */
   duplicates(lines: readonly Buffer[]): void
   deadLetter(reason: string): void
-  retry(error: Error, segment: string): void
+  retry(error: Error, batch: string): void
 }
 
-/** A segment in the queue. */
-interface WaitingSegment {
-  path: string
+/** A batch in the queue. */
+interface WaitingBatch {
+  position: string
   /** It may have been inserted: its process was killed, the lease was lost, or ClickHouse crashed since. */
   isUncertain: boolean
   /** When its first row, the earliest, was received; epoch milliseconds. */
@@ -47,7 +49,7 @@ interface Shipment {
   batch: Batch
   /** Rows of records whose checksum is wrong. */
   damaged: string[]
-  /** The memory of its lines, for SegmentReader.release. */
+  /** The memory of its lines, for BatchReader.release. */
   memory: Buffer
 }
 
@@ -60,26 +62,26 @@ const failingLeaseMs = 10_000
 const arrivingMs = 1_000
 
 /**
- * Inserts sealed segments into ClickHouse, oldest first, one at a time. One segment is one insert of one block; its
- * bytes are sent unchanged.
+ * Inserts the batches of one partition of the log into ClickHouse, oldest first, one at a time. One batch is one insert
+ * of one block; its bytes are sent unchanged. In the spool, a batch is a sealed segment.
  *
- * The protocol for each segment of events, in call order. Other tables skip the lines with [e].
+ * The protocol for each batch of events, in call order. Other tables skip the lines with [e].
  *
- *   add                                     a worker has sealed the segment; #enqueue, #wake, #run
+ *   add                                     the batch is complete; #enqueue, #wake, #run
  *   └ #shipUntilDone                        repeats the following until it succeeds or the shipper stops
  *     ├ ShippedSegments.settleDoubt         after an error: has ClickHouse restarted?
  *     ├ #prepare                            once for each lease
- *     │ ├ SegmentReader.read                the file's lines
+ *     │ ├ BatchReader.read                  the batch's lines
  *     │ │ └ Deduplicator.inspectIds         [e] suspects by the filter; done ahead while the previous segment is inserted
  *     │ ├ Deduplicator.acquireLease         [e] waits for the lease; publishes our ids, learns the other collectors'
  *     │ ├ #waitForInserts                   [e] only if the previous holder did not release its lease
  *     │ ├ Deduplicator.findSuspects         [e] after the inserts of earlier leases: the final suspects
  *     │ ├ #removeStoredRows                 [e] only if isUncertain: rows that an earlier try has stored
  *     │ └ #removeDuplicates                 [e] asks ClickHouse for the suspects, and removes what it has
- *     ├ SegmentReader.readAhead             begins to read the next segment
+ *     ├ BatchReader.readAhead               begins to read the next batch
  *     ├ insertBatch                         the same bytes with the same token in each try; stops if the lease is lost
  *     ├ ShipLease.release                   [e]
- *     └ #finish                             renames the file to `.done`; ShippedSegments keeps it for keepShippedMs
+ *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
  *
  * Failures:
  * - No answer, or ClickHouse is away or overloaded: the same bytes with the same token again, without limit.
@@ -93,30 +95,34 @@ const arrivingMs = 1_000
  */
 export class Shipper {
   readonly #options: ShipperOptions
-  readonly #segments: SegmentReader
+  readonly #partition: LogPartition
+  readonly #batches: BatchReader
   readonly #shipped: ShippedSegments
-  readonly #waiting: WaitingSegment[] = []
+  readonly #waiting: WaitingBatch[] = []
   #running: Promise<void> | null = null
   readonly #stopping = new AbortController()
 
   constructor(options: ShipperOptions) {
     this.#options = options
-    this.#segments = new SegmentReader(options.duplicates)
+    this.#partition = options.partition ?? spoolPartition
+    this.#batches = new BatchReader(this.#partition, options.duplicates)
     this.#shipped = new ShippedSegments({
       clickhouse: options.clickhouse,
+      partition: this.#partition,
+      table: options.table,
       keepMs: options.keepShippedMs,
-      lacksRows: (path) => this.#enqueue(path, true),
+      lacksRows: (position) => this.#enqueue(position, true),
       retry: options.observe.retry,
       signal: this.#stopping.signal,
     })
   }
 
-  /** Segments that wait, including the current one, and shipped segments that are being verified. */
+  /** Batches that wait, including the current one, and shipped ones that are being verified. */
   get backlog(): number {
     return this.#waiting.length + this.#shipped.inDoubt
   }
 
-  /** All rows of its segments that were received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
+  /** All rows of its batches that were received before this time, epoch milliseconds, are in ClickHouse; Infinity: all. */
   get lowMark(): number {
     return this.#waiting.reduce(
       (least, { receivedFrom }) => Math.min(least, receivedFrom),
@@ -124,17 +130,19 @@ export class Shipper {
     )
   }
 
-  /** Queues a sealed segment that no process has tried to ship; ignores one that waits already. */
-  add(path: string): void {
-    if (!this.#waiting.some((waiting) => waiting.path === path)) this.#enqueue(path, false)
+  /** Queues a batch that no process has tried to ship; ignores one that waits already. */
+  add(position: string): void {
+    if (!this.#waiting.some((waiting) => waiting.position === position))
+      this.#enqueue(position, false)
   }
 
-  /** Queues segments that an earlier process left, sealed or shipped. */
-  addUncertain(paths: readonly string[]): void {
+  /** Queues batches that an earlier process left, committed or not. */
+  addUncertain(positions: readonly string[]): void {
     // Rows without an event_id are inserted again: ClickHouse recognizes their segments by their tokens.
-    const isVerified = (path: string) => path.endsWith('.done') && this.#options.duplicates !== null
-    for (const path of paths) if (!isVerified(path)) this.#enqueue(path, true)
-    this.#shipped.lookFor(paths.filter(isVerified))
+    const isVerified = (position: string) =>
+      this.#partition.isCommitted(position) && this.#options.duplicates !== null
+    for (const position of positions) if (!isVerified(position)) this.#enqueue(position, true)
+    this.#shipped.lookFor(positions.filter(isVerified))
   }
 
   /** Checks whether ClickHouse has restarted: rows that were shipped before may be lost. */
@@ -163,8 +171,9 @@ export class Shipper {
     await this.#shipped.stop()
   }
 
-  #enqueue(path: string, isUncertain: boolean): void {
-    this.#waiting.push({ path, isUncertain, receivedFrom: receivedFrom(path) })
+  #enqueue(position: string, isUncertain: boolean): void {
+    const receivedFrom = this.#partition.receivedFrom(position)
+    this.#waiting.push({ position, isUncertain, receivedFrom })
     this.#wake()
   }
 
@@ -192,7 +201,7 @@ export class Shipper {
     }
   }
 
-  async #shipUntilDone(waiting: WaitingSegment): Promise<void> {
+  async #shipUntilDone(waiting: WaitingBatch): Promise<void> {
     let shipment: Shipment | null = null
     for (
       let retryMs = retryMsFirst;
@@ -202,17 +211,17 @@ export class Shipper {
       try {
         await this.#shipped.settleDoubt()
         shipment ??= await this.#prepare(waiting)
-        this.#segments.readAhead(this.#waiting[1]?.path)
+        this.#batches.readAhead(this.#waiting[1]?.position)
         await insertBatch({ ...this.#options, lease: shipment.lease }, shipment.batch)
         await shipment.lease?.release()
         for (const row of shipment.damaged)
           writeDeadLetter(this.#options, shipment.batch.name, row, damagedReason)
-        await this.#finish(waiting.path, shipment.batch)
-        this.#segments.release(shipment.memory)
+        await this.#finish(waiting.position, shipment.batch)
+        this.#batches.release(shipment.memory)
         return
       } catch (error) {
         this.#shipped.doubtServer()
-        this.#options.observe.retry(error as Error, waiting.path)
+        this.#options.observe.retry(error as Error, waiting.position)
         if (shipment?.lease && !isUsableForRetry(shipment.lease)) {
           shipment.lease.abandon()
           shipment = null
@@ -224,24 +233,30 @@ export class Shipper {
     shipment?.lease?.abandon()
   }
 
-  /** Reads a segment, acquires the lease, and removes the rows that ClickHouse has. */
-  async #prepare(waiting: WaitingSegment): Promise<Shipment> {
+  /** Reads a batch, acquires the lease, and removes the rows that ClickHouse has. */
+  async #prepare({ position, isUncertain }: WaitingBatch): Promise<Shipment> {
     const { duplicates } = this.#options
-    const name = basename(waiting.path)
-    const { payloads, rows, damaged, ids, oldestAt, memory } = await this.#segments.read(
-      waiting.path,
-    )
-    // By the name of a sealed file, also when the file is `.done`: ClickHouse recognizes what was shipped before a restart.
-    const token = basename(inState(waiting.path, 'seg'))
-    const batch: Batch = { name, payloads, token, rows, oldestAt, refused: new Set() }
-    if (!duplicates || !ids) return { lease: null, batch, damaged, memory }
+    const leases = duplicates ? duplicates.leases : this.#options.leases
+    const { payloads, rows, damaged, ids, oldestAt, memory } = await this.#batches.read(position)
+    const batch: Batch = {
+      name: this.#partition.nameOf(position),
+      payloads,
+      token: this.#partition.tokenOf(position),
+      rows,
+      oldestAt,
+      refused: new Set(),
+    }
+    if (!leases) return { lease: null, batch, damaged, memory }
 
-    const lease = await duplicates.acquireLease(ids)
+    const lease = await (duplicates && ids
+      ? duplicates.acquireLease(ids)
+      : leases.acquire(new Uint32Array()))
     try {
-      if (lease.mayOtherInsertsRun) await this.#waitForInserts(queryIdOf(''), arrivingMs)
-      const suspects = await duplicates.findSuspects(payloads, ids, lease)
-      if (waiting.isUncertain) await this.#removeStoredRows(batch)
-      await this.#removeDuplicates(batch, duplicates, suspects)
+      if (lease.mayOtherInsertsRun)
+        await this.#waitForInserts(queryIdOf(leases.batchPrefix), arrivingMs)
+      const suspects = duplicates && ids && (await duplicates.findSuspects(payloads, ids, lease))
+      if (isUncertain) await this.#removeStoredRows(batch)
+      if (duplicates && suspects) await this.#removeDuplicates(batch, duplicates, suspects)
       return { lease, batch, damaged, memory }
     } catch (error) {
       lease.abandon()
@@ -251,9 +266,9 @@ export class Shipper {
 
   /** Removes the rows that ClickHouse has from a batch that may have been inserted. */
   async #removeStoredRows(batch: Batch): Promise<void> {
-    const { clickhouse } = this.#options
+    const { clickhouse, table } = this.#options
     await this.#waitForInserts(queryIdOf(batch.name), 0)
-    batch.payloads = await withoutStoredLines(clickhouse, spoolIdOf(batch.name), batch.payloads)
+    batch.payloads = await withoutStoredLines(clickhouse, table, batch.payloads)
     // ClickHouse may remember the token of rows that it lost, and would then ignore them.
     batch.token = `${batch.name} ${randomUUID()}`
   }
@@ -277,15 +292,12 @@ export class Shipper {
       await this.#pause(retryMsFirst)
   }
 
-  /** Marks the segment as shipped, and keeps the file for a while. */
-  async #finish(path: string, batch: Batch): Promise<void> {
-    const done = inState(path, 'done')
-    await rename(path, done)
-    syncDirectory(dirname(path))
-    if (!path.endsWith('.done')) {
+  /** Marks the batch as shipped, and keeps it for a while. */
+  async #finish(position: string, batch: Batch): Promise<void> {
+    const committed = await this.#partition.commit(position)
+    if (!this.#partition.isCommitted(position))
       this.#options.observe.shipped(batch.rows - batch.refused.size, Date.now() - batch.oldestAt)
-    }
-    this.#shipped.keep(done)
+    this.#shipped.keep(committed)
   }
 
   /** Ends early when we stop. */

@@ -72,6 +72,12 @@ export function seqOf(line: Buffer): number {
   return Number.parseInt(line.toString('latin1', line.lastIndexOf('"seq":') + '"seq":'.length), 10)
 }
 
+/** The last member but one of every line. */
+export const spoolIdOf = (line: Buffer): string => {
+  const at = line.lastIndexOf('"spool_id":"') + '"spool_id":"'.length
+  return line.toString('latin1', at, at + idLength)
+}
+
 function textAfter(line: Buffer, member: string, length: number): string {
   const at = line.indexOf(member) + member.length
   return line.toString('latin1', at, at + length)

@@ -2,6 +2,7 @@ import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { runEvery } from '../../platform/runEvery.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
+import { type EventLog, LogUnavailable } from '../log/eventLog.ts'
 import { FrameEncoder } from './frame.ts'
 import { PreallocatedSegments } from './preallocatedSegments.ts'
 import { sealLeftover } from './recover.ts'
@@ -17,8 +18,8 @@ import {
 } from './segmentFile.ts'
 import { aheadMsMax, type SharedClock } from './sharedClock.ts'
 
-/** Thrown by `append` when nothing was kept: the caller must not acknowledge, and may try again later. */
-export class SpoolUnavailable extends Error {}
+/** Thrown by `append` when nothing was kept. */
+export class SpoolUnavailable extends LogUnavailable {}
 
 export interface SpoolOptions {
   /** Owned by this process alone, and recovered (recoverSegments) before it is opened. */
@@ -77,7 +78,7 @@ interface AppendedRows {
  *
  * #writeRecord connects them: it opens a segment for a group of rows, and seals the segment when it is full or due.
  */
-export class Spool {
+export class Spool implements EventLog {
   readonly spoolId = uuidV7()
   readonly #options: SpoolOptions
   /** Encodes the rows of #waiting, while the buffer of #otherEncoder is written. The commit loop swaps the two. */
@@ -167,12 +168,18 @@ export class Spool {
 
   /**
    * Returns a time, epoch milliseconds. All rows received before it are in segments that onSealed was called for, and
-   * no row from before it will follow.
+   * no row from before it will follow; but rows received at `pendingFrom` may yet be appended.
    */
-  lowMark(): number {
+  lowMark(pendingFrom = Infinity): number {
     const oldest = [...this.#unsealed, this.#open, this.#group[0], this.#waiting[0]]
-    this.#lowMark = Math.min(this.receive(), ...oldest.flatMap((one) => one?.receivedAt ?? []))
+    const times = oldest.flatMap((one) => one?.receivedAt ?? [])
+    this.#lowMark = Math.min(this.receive(), pendingFrom, ...times)
     return this.#lowMark
+  }
+
+  /** Whether `append` refuses rows received then, because a later low mark was reported. */
+  isTooLate(receivedAt: number): boolean {
+    return receivedAt < this.#lowMark
   }
 
   /**
@@ -182,7 +189,7 @@ export class Spool {
    * a later low mark was reported, the rows are refused.
    */
   append(rows: readonly string[], receivedAt = this.receive()): Promise<void> {
-    if (receivedAt < this.#lowMark)
+    if (this.isTooLate(receivedAt))
       return Promise.reject(new SpoolUnavailable('the rows arrive too late'))
     // The first row of a group, and of a segment, must be the earliest: lowMark and the shipper read only that one.
     if (receivedAt < (this.#waiting[0]?.receivedAt ?? 0))

@@ -1,10 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EventLog } from '../log/eventLog.ts'
 import { type SpooledTable, spooledTables } from './layout.ts'
 import { Spool, type SpoolOptions } from './spool.ts'
 
 const segmentBytesMax = 16 * 1024 * 1024
 const sealAfterMs = 400
+
+/** One process's logs. */
+export type EventLogs = Record<SpooledTable, EventLog>
 
 /** One worker's spools, below `<spool directory>/<worker>`. */
 export type Spools = Record<SpooledTable, Spool>

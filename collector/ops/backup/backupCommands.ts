@@ -36,8 +36,8 @@ const partsOf = (directory: string) => ({
 })
 
 /**
- * `footfall backup DIR`, beside a service that runs or without one. The order is what makes it whole: an event that was
- * acknowledged before is in the spool or in ClickHouse; builds that PostgreSQL names are kept for a day.
+ * `footfall backup DIR`, with or without a running service. The order makes it complete: an event that was
+ * acknowledged earlier is in the spool or in ClickHouse. Builds that PostgreSQL names are kept for a day.
  */
 export async function backUp(
   config: Config,

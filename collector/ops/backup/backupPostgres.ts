@@ -21,7 +21,7 @@ import type { PostgresManifest, TableManifest } from './manifest.ts'
 const batchRows = 1_000
 const batchCharsMax = 8 * 1024 * 1024
 
-/** What stands in the files of migrations and functions, and is made anew. */
+/** Contents of the files of migrations and functions, which are created again. */
 const madeAnew = ['migrations', 'sql_functions']
 
 /** Texts that say the same wherever they are read. */
@@ -169,8 +169,8 @@ export async function loadPostgres(
 }
 
 /**
- * Until the returned function is called no trigger runs and no reference is checked, so that tables can be filled in any
- * order; that function checks the references of all rows.
+ * Disables triggers and checks of references until the returned function is called, so that tables can be
+ * filled in any order. That function checks the references of all rows.
  */
 async function suspendRules(client: Queryable): Promise<() => Promise<void>> {
   const { rows: triggered } = await client.query<{ name: string }>(
@@ -229,12 +229,12 @@ async function* batchesOf(file: string): AsyncGenerator<string[]> {
   if (lines.length > 0) yield lines
 }
 
-/** Ended by line feeds alone: node:readline knows more ends of lines, which stand in texts. */
+/** Splits only at line feeds: node:readline also splits at other characters, which texts contain. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
   const text = createGunzip().setEncoding('utf8')
   const reading = pipeline(createReadStream(file), text)
-  // Whoever reads the lines hears of it below.
+  // The reader of the lines receives the error below.
   reading.catch(() => {})
   for await (const chunk of text) {
     const parts = (rest + chunk).split('\n')

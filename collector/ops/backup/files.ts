@@ -1,4 +1,4 @@
-/** What the data directory holds beside the stores. */
+/** The files of the data directory, without the stores. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { spoolParts, tableDirectories } from '../../ingest/spool/layout.ts'
@@ -8,8 +8,9 @@ import { inState, segmentsIn } from '../../ingest/spool/recover.ts'
 const kept = ['files', 'uploads', 'dead_letters', 'secret_key', 'collector_id', 'demo.json']
 
 /**
- * Copies what a data directory holds, the spool's waiting segments first: what is shipped meanwhile is in ClickHouse,
- * which is backed up later, and a restored service takes out what it finds there. Returns the bytes of the spool.
+ * Copies the files of a data directory, the spool's waiting segments first. Events shipped during the copy
+ * are in ClickHouse, which is backed up later, and a restored service removes those duplicates. Returns the
+ * bytes of the spool.
  */
 export function copyFiles(dataDir: string, directory: string): number {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -31,7 +32,7 @@ function copySpool(from: string, to: string): number {
       for (const segment of segmentsIn(path, state)) {
         const copy = join(target, segment.slice(path.length))
         bytes += copySegment(segment, copy)
-        // What was copied before it was sealed.
+        // The copy from before it was sealed.
         if (state === 'seg') rmSync(inState(copy, 'open'), { force: true })
       }
     }
@@ -39,7 +40,7 @@ function copySpool(from: string, to: string): number {
   return bytes
 }
 
-/** Whatever it is called by now; a segment that is gone is in ClickHouse. */
+/** Copies a segment under its current name. A missing segment is in ClickHouse. */
 function copySegment(path: string, target: string): number {
   for (const now of [path, inState(path, 'seg')]) {
     try {

@@ -2,7 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../../platform/startError.ts'
 
-/** What a backup says of itself, in its manifest.json, which is written last: without one it is not whole. */
+/**
+ * The description of a backup in its manifest.json, which is written last: without it the backup is
+ * incomplete.
+ */
 export interface Manifest {
   format: 1
   /** When it was begun, ISO 8601. */
@@ -10,7 +13,10 @@ export interface Manifest {
   clickhouse: {
     /** The databases, in the places of live and sample data. */
     databases: readonly [live: string, test: string]
-    /** Whether it is in the backup's directory; else whoever restores says where, as whoever backed up did. */
+    /**
+     * Whether it is in the backup's directory. Otherwise the user names its place at the restore, as at the
+     * backup.
+     */
     is_here: boolean
   }
   postgres: PostgresManifest
@@ -39,7 +45,7 @@ export const writeManifest = (directory: string, manifest: Manifest): void =>
     flush: true,
   })
 
-/** Throws StartError where there is no whole backup. */
+/** Throws StartError if there is no complete backup. */
 export function readManifest(directory: string): Manifest {
   if (!existsSync(pathOf(directory)))
     throw new StartError(`${directory} does not contain a complete backup: it has no manifest.json`)

@@ -56,7 +56,7 @@ function notRunning({ errors, complaints, scripts }: Observation): string {
   return 'The script loaded, but the pixel does not run: the address does not serve the pixel.'
 }
 
-/** What a policy forbids to send is no request: it shows as a violation alone. */
+/** A request that a policy forbids does not appear, only its violation does. */
 function sentNothing({ scripts, violations }: Observation): string {
   const origins = scripts.map(({ url }) => new URL(url).origin)
   const forbidden = violations.find(

@@ -16,7 +16,7 @@ export interface Observation {
   isRunning: boolean
   beacons: BeaconSeen[]
   violations: Violation[]
-  /** What the browser itself said against anything on the page: integrity, types, cross-origin rules. */
+  /** Complaints of the browser about the page: integrity, types, cross-origin rules. */
   complaints: string[]
   /** Errors that nobody caught. */
   errors: { message: string; stack: string }[]
@@ -45,7 +45,7 @@ export interface BeaconSeen {
   answer: Answer | null
 }
 
-/** What the page's Content-Security-Policy forbade. */
+/** A violation of the page's Content-Security-Policy. */
 export interface Violation {
   directive: string
   /** An address, or a word such as "inline". */
@@ -60,7 +60,7 @@ const askTimeoutMs = 5_000
 /** Under whatever path or name it is served: /p/PIXEL_ID.js, with a version before the .js where it is pinned. */
 const scriptPath = /\/p\/([^/.]+)(?:\.[0-9a-f]{16})?\.js$/
 
-/** The pixel's own, which live beside it. */
+/** Scripts of the pixel, served next to it. */
 const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
 
 /** The id in the address of a pixel's script; null where it is no such address. */
@@ -207,7 +207,7 @@ async function ask(url: string): Promise<{ status: number; body: string } | null
   }
 }
 
-/** What stands in the page: script tags that were never asked for, the stub, the running pixel. */
+/** Reads the contents of the page: script tags without a request, the stub, the running pixel. */
 async function readPage(page: Page, seen: Observation): Promise<void> {
   const found = await page
     .evaluate<{ tags: { url: string; type: string }[]; hasStub: boolean; isRunning: boolean }>(`({

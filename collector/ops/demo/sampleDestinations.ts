@@ -8,7 +8,7 @@ import type { OutboxEventType } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 
-/** What the sample destinations belong to, and what is sent to them. */
+/** Owner of the sample destinations, and the data sent to them. */
 interface Sent {
   organizationId: string
   projectId: string
@@ -18,7 +18,7 @@ interface Sent {
   audience: { id: string; name: string }
 }
 
-/** Names below .example are in no DNS (RFC 2606): whatever is run or sent anew reaches nobody, and says so. */
+/** DNS has no names below .example (RFC 2606): repeated runs and deliveries fail and report that. */
 const host = (name: string): string => `https://${name}.kiln-lane.example`
 const hourMs = 3_600_000
 

@@ -32,7 +32,7 @@ export async function useSample(
     () => api.listEvents({ ...window, filter: 'event_type:eq:search', limit: 20 }),
     () => api.listEventsWithHem({ ...window, limit: 10 }),
     () => api.getAnalyticsOverview(window),
-    // What is wrong with it the log tells, too.
+    // The log also shows its error.
     () => api.getAnalyticsBreakdown({ ...window, dimensions: 'no_such_field' }),
     () => api.getAudience({ project_id, audience_id: demoAudienceId(demo) }),
     () => api.createOptOut({ email: 'someone@kiln-lane.example' }),

@@ -40,7 +40,7 @@ const demoGoals = [
   { name: 'Search', filter: 'event_type:eq:search' },
 ]
 
-/** What the demo is filled through. */
+/** Dependencies for filling the demo. */
 export interface SeedDeps {
   postgres: Postgres
   clickhouse: ClickHouse
@@ -55,9 +55,9 @@ export const demoAudienceId = ({ project_id }: Demo): string =>
   uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Gives a new demo its sample data: a second pixel with a month of visits, profiles and interests of its visitors, a
- * list of customers, two goals, three audiences made from templates, and exports and a webhook with a history. A call
- * that was interrupted is completed by the next one.
+ * Fills a new demo with a second pixel with a month of visits, profiles and interests of its
+ * visitors, and a list of customers. It adds two goals, three audiences from templates, and exports and a
+ * webhook with a history. The next call completes an interrupted one.
  */
 export async function ensureSampleVisitors(
   { postgres, clickhouse, uploads, secretBox, demoVisits }: SeedDeps,
@@ -92,7 +92,7 @@ export async function ensureSampleVisitors(
   const { name } = templates.find(({ template_id }) => template_id === demoTemplates[0])!
   const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
   const audience = { id: demoAudienceId(demo), name }
-  // Of its own: where the service cannot keep secrets, the demo does without.
+  // In its own transaction: if the service cannot store secrets, the demo works without these.
   await inTransaction(postgres, (client) =>
     storeSampleDestinations(
       client,

@@ -12,7 +12,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { packageRoot } from '../../platform/paths.ts'
 import { type DemoPixel, demoRowsQuery } from './rowsQuery.ts'
 
-/** What the shop is built from. */
+/** Dependencies of the shop. */
 export interface ShopDeps {
   /** The demo's pixel: all that the panel shows is its. */
   pixel: DemoPixel
@@ -24,9 +24,9 @@ const shop = join(packageRoot, 'examples/shop')
 
 const idsMax = 50
 const windowMs = 10 * 60_000
-/** However early the panel's visitor was: it shows what has just happened. */
+/** The panel shows only recent events, even for an earlier visitor. */
 const windowMsMax = 60 * 60_000
-/** A visitor's clock may be off by less than what the collector corrects. */
+/** The clock of a visitor may be off by less than the collector corrects. */
 const clockMarginMs = 2 * 60_000
 
 /** The demo shop under /demo (examples/shop), and GET /demo/rows for its panel. */
@@ -48,7 +48,7 @@ export const shopRoutes =
       setHeaders: (response) => response.setHeader('x-content-type-options', 'nosniff'),
     })
     for (const name of pages.keys()) page(name, name === 'index' ? '/demo' : `/demo/${name}`)
-    // The studio's own routes: whichever of them is loaded first, the same page answers.
+    // All routes of the studio return the same page.
     page('studio', '/demo/studio/:step')
 
     // The checkout form: a page with a POST form of its own, whose fields nobody reads.
@@ -114,7 +114,7 @@ function readPages(pixelId: string): Map<string, string> {
   )
 }
 
-/** What the shop's pages need: their own files, and the scripts in their text, each by its hash. */
+/** Sources of the shop's pages: their own files, and inline scripts by their hashes. */
 function headersOf(pages: readonly string[]): Record<string, string> {
   const inline = pages.flatMap((html) =>
     [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text]) => text!),

@@ -5,7 +5,7 @@ import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
 
-/** Multiranges of what was charged of a build. */
+/** Multiranges, for charges of builds. */
 const versionMin = 14
 const connectionsShareMax = 0.8
 /** A collector publishes every second. */

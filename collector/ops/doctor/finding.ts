@@ -1,4 +1,4 @@
-/** What was found out about one thing; where it is not well, `text` says what to do. */
+/** A finding about one subject. If it is not in order, `text` says what to do. */
 export interface Finding {
   ok: boolean
   text: string
@@ -39,7 +39,7 @@ export function clockFinding(
   return found(text, isOff ? 'set both by NTP' : null)
 }
 
-/** What a store's schema is to this version. */
+/** Compares a store's schema with this version. */
 export function schemaFinding(
   name: string,
   applied: readonly string[],

@@ -12,7 +12,9 @@ import { handOver } from './node.mjs'
 const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
 const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
-/** Packages that a service with stores of its own does without: no package.json may name them where it is built. */
+/**
+ * Packages that a service with external stores does not need: no package.json may name them at build time.
+ */
 const optional = ['ffi-rs', 'playwright-core']
 /** Read from node_modules; but typebox is hundreds of modules, half of all that a process would read when it starts. */
 const external = [...Object.keys(dependencies).filter((name) => name !== 'typebox'), ...optional]

@@ -1,6 +1,6 @@
 /**
- * Where builds lie: each in a directory of its own below .builds/, named by what is in it, and dist/ is a link to the
- * newest. So a service keeps the files that it was started from, whatever is built beside it.
+ * Builds are in .builds/, each in a directory named by its contents, and dist/ is a link to the newest. So a
+ * service keeps the files that it started from, during any later build.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -44,7 +44,7 @@ export function publish(draft) {
   const link = join(root, `.dist-${process.pid}`)
   rmSync(link, { force: true })
   symlinkSync(join('.builds', basename(build)), link)
-  // A link cannot take the place of the directory that earlier versions built in.
+  // A link cannot replace the directory of earlier versions.
   if (lstatSync(dist, { throwIfNoEntry: false })?.isDirectory())
     renameSync(dist, join(builds, `directory-${process.pid}`))
   renameSync(link, dist)

@@ -1,4 +1,7 @@
-/** `npm run dev`: the service, built and started anew whenever a source changes. What does not build changes nothing. */
+/**
+ * `npm run dev`: builds and restarts the service after each change of a source. A failed build changes
+ * nothing.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { watch } from 'node:fs'

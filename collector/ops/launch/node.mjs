@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Tells the process that is handed over to whose child it is. */
 export const launcherVariable = 'FOOTFALL_LAUNCHER_PID'
 
-/** A Ctrl-C goes to the whole group, and npm passes it on once more: whoever ends in order must bear it twice. */
+/** A Ctrl-C reaches all processes of the group, and npm sends it again: the process must handle it twice. */
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const parentPollMs = 250
@@ -21,7 +21,7 @@ const parentPollMs = 250
 /** What Footfall itself needs. */
 const isNewEnough = ([major]) => major >= 22
 
-/** What its launchers need. */
+/** Version that the launchers require. */
 const canLaunch = ([major, minor]) => (major === 20 && minor >= 15) || major > 20
 
 /** Ends with a sentence where not even the launchers can run. */
@@ -31,9 +31,9 @@ export function checkLauncher() {
 }
 
 /**
- * Resolves where this Node is new enough. Elsewhere the same command line runs on the Node that npm installed, with
- * our streams and signals, and this process ends as that one does. In both cases the process that runs the program
- * ends when its launcher is gone, however that ended.
+ * Resolves if this Node is new enough. Otherwise the same command line runs on the Node that npm installed,
+ * with our streams and signals, and this process ends with it. In both cases the process that runs the
+ * program ends when its launcher has ended in any way.
  */
 export async function handOver() {
   const launcher = takeLauncher()
@@ -62,7 +62,7 @@ export async function run(command, args, { cwd, env } = {}) {
   if (code === 0) return
   if (signal) {
     process.kill(process.pid, signal)
-    // Where the signal does not end us: what a shell answers for it.
+    // If the signal does not end us: the exit code of a shell for it.
     await new Promise((resolve) => setTimeout(resolve, parentPollMs))
   }
   process.exit(code ?? 128 + constants.signals[signal])
@@ -74,7 +74,7 @@ export function fail(message) {
   process.exit(1)
 }
 
-/** Whose child this process is told to be; 0 when it is not told. Its own children are not told the same. */
+/** The parent process according to the environment; 0 without one. Its own children do not inherit it. */
 export function takeLauncher() {
   const launcher = Number(process.env[launcherVariable] ?? 0)
   delete process.env[launcherVariable]

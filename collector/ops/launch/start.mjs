@@ -1,7 +1,7 @@
 /**
- * `npm start`: makes a fresh clone run. Plain JavaScript without dependencies, because it runs before there are
- * any: installs what is missing, goes on with the Node that serves (node.mjs), builds, then becomes the service. With
- * --prepare it stops before the last step.
+ * `npm start`: makes a fresh clone run. Plain JavaScript without dependencies, because it runs before they
+ * are installed. It installs missing packages, switches to the required Node (node.mjs), builds, then becomes
+ * the service. With --prepare it stops before the last step.
  */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

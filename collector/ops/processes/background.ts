@@ -18,7 +18,7 @@ export async function startBackground(
   const { postgres, log } = services
   const { queues, reportsUsage, close } = await openQueues(services)
   const jobs = startJobs({ postgres, postgresUrl, queues, log })
-  // Whoever started it awaits `jobs` later.
+  // The caller awaits `jobs` later.
   jobs.catch(() => {})
   return {
     jobs,

@@ -4,7 +4,7 @@ import type { ClickHouseAddress } from '../../platform/clickhouse/cluster.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Demo } from '../demo/demo.ts'
 
-/** What a worker is told when it starts. */
+/** Setup of a worker at its start. */
 export interface WorkerSetup {
   config: Config
   clickhouse: ClickHouseAddress
@@ -22,7 +22,7 @@ export interface WorkerSetup {
   demo: Demo | null
 }
 
-/** What the primary tells a worker. */
+/** Messages from the primary to a worker. */
 export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
   /** Say on /readyz that requests should go elsewhere, and go on answering. */
@@ -37,9 +37,9 @@ export type ToWorker =
   /** The numbers of all processes, which you asked for. */
   | { type: 'metrics'; request: string; all: Metrics[] }
 
-/** What a worker tells the primary. */
+/** Messages from a worker to the primary. */
 export type FromWorker =
-  /** Told first: what is sent to a worker before it listens is lost. */
+  /** Sent first: messages to a worker that does not listen yet are lost. */
   | { type: 'up' }
   | { type: 'ready' }
   | { type: 'failed'; message: string; isStartError: boolean }

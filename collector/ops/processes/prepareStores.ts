@@ -21,7 +21,7 @@ interface Preparation<T> {
   readonly away: Promise<'away'>
 }
 
-/** What a start needs to know of PostgreSQL; a collector keeps it for starts while PostgreSQL is away. */
+/** Data of PostgreSQL that a start needs. A collector stores it for starts without PostgreSQL. */
 export interface Prepared {
   /** How many connections each worker may open. */
   connections: number
@@ -34,8 +34,9 @@ const retryMs = 1_000
 /** Both stores on their way. */
 export interface Migration {
   /**
-   * Resolves when PostgreSQL is ready. A machine that only takes beacons, and did so before, does not wait for a PostgreSQL
-   * that is away: this resolves with what the machine kept, and its workers have copies of all that they need.
+   * Resolves when PostgreSQL is ready. A machine that only accepts beacons, and did so earlier, does not wait
+   * for an unavailable PostgreSQL. It then resolves with the stored data, and its workers have copies of all
+   * they need.
    */
   postgres(): Promise<Prepared>
   /** Resolves when ClickHouse is ready. */

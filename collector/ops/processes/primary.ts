@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { EventLog } from '../../ingest/log/eventLog.ts'
 import type { SpooledTable } from '../../ingest/spool/layout.ts'
 import { createSharedClock, type SharedClock } from '../../ingest/spool/sharedClock.ts'
-import type { Spool } from '../../ingest/spool/spool.ts'
 import { aggregateMetrics, registry } from '../../platform/metrics.ts'
 import { StartError } from '../../platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
@@ -18,8 +18,8 @@ export interface Primary {
   sealed(table: SpooledTable, path: string): void
   /** Reports that the disk of the spool is full. */
   noRoom(): void
-  /** Answers the primary's requests for a low mark from this spool from now on. */
-  reportLowMarkOf(events: Spool): void
+  /** Answers the primary's requests for a low mark from this log from now on. */
+  reportLowMarkOf(events: EventLog): void
 }
 
 /** Starts a worker's work; resolves, once the worker listens, with the function that stops it in order. */
@@ -31,7 +31,7 @@ const tell = (message: FromWorker) => process.send?.(message)
 export function workForPrimary(startWork: StartWork): void {
   const clock = createSharedClock()
   const metricsAsked = new Map<string, (text: Promise<string>) => void>()
-  let events: Spool | null = null
+  let events: EventLog | null = null
   let isDraining = false
   let storesAway: string | null = null
   let stop: (() => Promise<void>) | null = null
@@ -83,7 +83,7 @@ export function workForPrimary(startWork: StartWork): void {
         process.exit(0)
     }
   })
-  // A Ctrl-C reaches the whole group: the primary stops its workers in order.
+  // A Ctrl-C reaches all processes of the group: the primary stops its workers in order.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   tell({ type: 'up' })
 }

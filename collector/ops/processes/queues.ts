@@ -21,7 +21,7 @@ import type { SendMail } from '../../platform/mail.ts'
 import { mailQueues } from '../../platform/outbox/mails.ts'
 import { sandboxQueues } from '../sandbox/sandboxJobs.ts'
 
-/** What the background work is built from. */
+/** Dependencies of the background work. */
 export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJobsDeps, Files {
   readonly config: Pick<Config, 'sampleDays' | 'stripeApiKey' | 'stripeApiBase'>
   /** How browsers reach this service, without a slash at the end. */
@@ -34,7 +34,7 @@ export interface Queues {
   readonly queues: Queue[]
   /** Whether what is used is reported to a payment provider. */
   readonly reportsUsage: boolean
-  /** To be called when no job runs any more: what they hold open. */
+  /** Closes the resources of jobs. Call it when no job runs. */
   close(): Promise<void>
 }
 

@@ -9,7 +9,7 @@ import { demoAudienceId, ensureSampleVisitors } from '../demo/sampleVisitors.ts'
 import { keepSampleVisitsComing } from '../demo/sampleVisits.ts'
 import { ensureSandbox } from '../sandbox/sandbox.ts'
 
-/** What the sample data is made through; only a service that answers reads has it. */
+/** Dependencies of the sample data; only a service that answers reads has it. */
 export interface SampleDeps {
   readonly uploads: Uploads
   readonly secretBox: SecretBox

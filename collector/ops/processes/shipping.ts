@@ -144,7 +144,7 @@ function observerOf(
     },
     duplicates(lines) {
       duplicateEvents.inc(lines.length)
-      // Traces tell of them; no event waits for it.
+      // For traces only; no event waits for it.
       recordDuplicates(clickhouse, lines).catch((error: Error) =>
         log.warn({ rows: lines.length, error: error.message }, 'could not record duplicates'),
       )

@@ -1,6 +1,6 @@
-/** What a process has started, to be stopped in the reverse order. */
+/** The started parts of a process, which are stopped in the reverse order. */
 export interface Started {
-  /** Notes how to stop what has just been started. */
+  /** Adds the stop function of a part that was started. */
   add(stop: () => Promise<void>): void
   /** Stops the last one first, each after the one before it has stopped. */
   stop(): Promise<void>

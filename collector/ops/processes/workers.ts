@@ -36,7 +36,7 @@ export interface Workers {
   drain(): void
   /** Tells them, and those that will replace them, which stores cannot be reached. */
   tellStores(away: string | null): void
-  /** Stops accepting, answers what is under way, commits and seals; then the processes are gone. */
+  /** Stops accepting, answers current requests, commits and seals; then the processes end. */
   stop(): Promise<void>
 }
 
@@ -47,8 +47,8 @@ export interface Workers {
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({
     exec: join(buildRoot, 'collector/worker.js'),
-    // Room for what a burst of beacons leaves behind: collected half as often, a fifth more events a second.
-    // One thread copies the little of it that lives on: helpers that wait for a core hold up the event loop.
+    // Memory for the garbage of a burst of beacons: half as many collections, a fifth more events a second.
+    // One thread copies the few survivors, because helpers that wait for a core block the event loop.
     execArgv: [
       ...process.execArgv,
       '--enable-source-maps',
@@ -200,7 +200,7 @@ class WorkerPool implements Workers {
   }
 }
 
-/** Settled by the first worker that listens, or that says why it cannot; what comes later changes nothing. */
+/** Settled by the first worker that listens or reports a failure; later results change nothing. */
 function firstOutcome() {
   let resolve = () => {}
   let reject = (_error: Error) => {}
@@ -234,7 +234,7 @@ function messageOf<M>(
   })
 }
 
-/** A worker that is dying cannot be told anything, and need not be. */
+/** A dying worker cannot receive messages and needs none. */
 function send(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => {})
 }

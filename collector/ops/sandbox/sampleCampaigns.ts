@@ -19,7 +19,10 @@ interface SampleOwner {
   projectId: string
 }
 
-/** What the sample campaigns did on one day, counted from 1 January 1970: rows for `events`, in the order they happened. */
+/**
+ * Deliveries of the sample campaigns on one day, counted from 1 January 1970: rows for `events`, in the order
+ * of time.
+ */
 export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[] {
   const random = seededRandom(seedOffset + dayNumber)
   const moments = Array.from({ length: random.integer(60, 100) }, () =>

@@ -13,14 +13,14 @@ import { planDay, type SampleEvent } from './sampleTraffic.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
 const dayMs = 86_400_000
-/** How many days before today the sample has, unless it is told otherwise. */
+/** Number of days before today in the sample, by default. */
 const daysBeforeMax = 30
 const hourMs = 3_600_000
 
 /** Where sample rows say that they lay in a spool; no spool has this id. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 
-/** Whose sample rows are. */
+/** Owner of the sample rows. */
 interface Owner {
   readonly organizationId: string
   readonly projectId: string
@@ -70,7 +70,7 @@ export const sampleProfiles = (of = graph): string[] =>
 export const sampleCompanies = (of = graph): string[] =>
   Array.from({ length: of.companies }, (_, index) => JSON.stringify(companyAt(of, index)))
 
-/** Whose cookies are theirs, as rows of identity_links. */
+/** Links of cookies to people, as rows of identity_links. */
 export const sampleLinks = (
   observedAt: Date,
   owner: Owner = sampleIdentity,
@@ -90,9 +90,9 @@ export const sampleLinks = (
   })
 
 /**
- * Makes sure that the sample database has the `daysBefore` days before `now`, and the hours of today that are over:
- * nothing in it lies in the future. Hours that are there are left alone. Two processes may do it at once: what a month,
- * or an hour, lacks is one block of the same bytes under the same token from both, so ClickHouse stores it once.
+ * Ensures that the sample database has the `daysBefore` days before `now`, and the past hours of today:
+ * nothing in it is in the future. Existing hours stay unchanged. Two processes may run it at once. A missing
+ * month or hour is one block with the same bytes and the same token in both, so ClickHouse stores it once.
  */
 export async function fillSampleDatabase(
   clickhouse: ClickHouse,
@@ -103,7 +103,8 @@ export async function fillSampleDatabase(
   const firstDay = today - daysBefore
   const { hours, signals, profiles } = await present(clickhouse, firstDay)
   if (profiles === 0) {
-    // Observed now: they count more than what a release before said of the same cookies. A second copy replaces them.
+    // Observed now, so they rank above data of an earlier release about the same cookies. A second copy
+    // replaces them.
     await insertSample(
       clickhouse,
       'identity_links',
@@ -152,7 +153,9 @@ function byHour(rows: readonly string[]): Map<number, string[]> {
   return hours
 }
 
-/** Stores the events of these days, ascending, one block for each month: a partition is there whole, or not at all. */
+/**
+ * Stores the events of these days, ascending, one block for each month: a partition is complete or absent.
+ */
 export async function insertDays(
   clickhouse: ClickHouse,
   midnights: readonly Date[],

@@ -10,13 +10,13 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { sampleAudiences } from './sampleAudiences.ts'
 
-/** What the sample runs say of themselves. */
+/** Counts of the sample runs. */
 const sampleCounts = { exported: 23, failed: 1, duplicated: 1 } as const
 const madeAt = '2026-01-01T00:00:00Z'
 
 /**
- * Makes sure that test keys find an integration of each type, an export to it and a run that has ended, with a record
- * that failed. They have no secrets, and nothing is ever sent to them. Call it once the sample audiences are there.
+ * Ensures that test keys find an integration of each type, an export to it, and a finished run with a failed
+ * record. They have no secrets, and nothing is ever sent to them. Call it after the sample audiences exist.
  */
 export async function ensureSampleExports(postgres: Postgres): Promise<void> {
   const { projectId } = sampleIdentity

@@ -11,7 +11,7 @@ import { sampleProfiles } from './sampleDatabase.ts'
 /** The list that test keys see. */
 export const sampleListId = sampleIdentity.listId
 
-/** Whose a sample list is, and of whom. */
+/** A sample list, with its owner and members. */
 interface SampleList {
   listId: string
   importId?: string

@@ -16,7 +16,7 @@ const sampleMembers = [
 /** No password has it for its hash. */
 const noPassword = '!'
 
-/** Makes sure that the sample organization is there, with all that test keys see of it besides its events. */
+/** Ensures that the sample organization exists, with all its data for test keys except its events. */
 export async function ensureSampleOrganization(postgres: Postgres): Promise<void> {
   const { organizationId, projectId, pixelId } = sampleIdentity
   await postgres.query(

@@ -75,7 +75,7 @@ export function planDay(dayNumber: number): SampleEvent[] {
   }
   return (
     events
-      // What a visit does past midnight is left out: a day is there whole, or not at all.
+      // Omits events of a visit after midnight: a day is complete or absent.
       .filter(({ event }) => event.sentMillis + 1_000 < startMs + dayMs)
       .sort(
         (a, b) =>

@@ -6,7 +6,7 @@ export interface SampleVisitor {
   cookieId: string
   userAgent: string
   clientIp: string
-  /** Their addresses are nowhere, so it is told. */
+  /** Their addresses do not exist, so the location is given. */
   location: Location
   /** Bots ask for none. */
   language: string | null

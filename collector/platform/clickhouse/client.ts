@@ -5,8 +5,8 @@ export interface Query {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
   /**
-   * Where all that is read are events of this pixel, and no other table stands beside them: of several shards the one
-   * that has them may be asked by itself. The SQL says `{events:Identifier}` for their table, and `params` has `events`.
+   * Set if the query reads only events of this pixel, and no other table: of several shards only its shard is
+   * queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
    */
   readonly pixelId?: string
 }
@@ -31,7 +31,7 @@ export type NamedFormat =
   | 'Parquet'
   | 'ArrowStream'
 
-/** A finished answer: ClickHouse had the whole of it before the first byte came. */
+/** A finished response: ClickHouse had all of it before it sent the first byte. */
 export interface ResultStream {
   readonly body: Readable
   /** Rows in `body`, known before it is read. */
@@ -47,7 +47,7 @@ export interface RawInsert {
 /** The only door to ClickHouse: openClickHouse.ts opens one server, cluster.ts several. */
 export interface ClickHouse {
   readonly database: string
-  /** What the servers call the cluster that they are; null where there is one server only. */
+  /** Name of the cluster of the servers. Null for a single server. */
   readonly cluster: string | null
   /** Each shard by itself, the first of which holds all that is not sharded; itself where nothing is. */
   readonly shards: readonly ClickHouse[]
@@ -75,8 +75,8 @@ export interface ClickHouse {
     queryId?: string,
   ): Promise<void>
   /**
-   * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input: numbers and truth
-   * values of JSON may be read as texts. What was read before bytes that cannot be read may have been inserted.
+   * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input. Numbers and
+   * booleans of JSON may be read as texts. Rows before invalid bytes may have been inserted.
    */
   feed(
     query: Query,

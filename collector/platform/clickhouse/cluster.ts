@@ -4,7 +4,7 @@ import { type OwnSettings, openClickHouse } from './openClickHouse.ts'
 
 /** Servers that hold a database together. */
 export interface Cluster {
-  /** What they call it, in `remote_servers` of their configuration. */
+  /** Its name in `remote_servers` of the servers' configuration. */
   readonly name: string
   /** In the order of `remote_servers`: of each shard the URLs of its replicas, credentials included. */
   readonly shards: readonly (readonly string[])[]
@@ -70,7 +70,7 @@ export const openDatabases = (
   test: openDatabase(firstShard(address), testDatabaseOf(name)),
 })
 
-/** What the database of test keys is called, beside that of real visitors. */
+/** Name of the database of test keys, next to that of real visitors. */
 export const testDatabaseOf = (name: string): string => `${name}_test`
 
 /** Opens a database. Of a cluster: through the first shard, which asks the others for their events. */
@@ -108,8 +108,8 @@ export function openDatabase(
 }
 
 /**
- * The same for whoever ships events, one insert at a time: what it asks for is seen by whichever replica answers, so
- * that a duplicate is known for one.
+ * The same for the shipper, which inserts one batch at a time. All replicas see its reads, so that it
+ * recognizes duplicates.
  */
 export const openForShipping = (address: ClickHouseAddress, database: string): ClickHouse =>
   openDatabase(
@@ -124,8 +124,8 @@ const settingsOf = (cluster: Cluster): OwnSettings => ({
 })
 
 /**
- * What stands beside events in a query is read once and sent to the shards; those that cannot have events of the pixel
- * that is asked for are not asked; an insert is done when all shards have their rows.
+ * Other tables in a query of events are read once and sent to the shards. Shards that cannot have events of
+ * the pixel are not queried. An insert ends when all shards have their rows.
  */
 const shardedSettings: OwnSettings = {
   distributed_product_mode: 'global',
@@ -138,8 +138,8 @@ const shardedSettings: OwnSettings = {
 const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
 
 /**
- * Has what is read of one pixel read where it lies, from that server's own table: through the table of all shards a page
- * takes half as long again (test/bench/shards.ts). Undefined for what has to be asked through the first shard.
+ * Reads data of one pixel from the table of its own server. Through the table of all shards a page takes half
+ * as long again (test/bench/shards.ts). Undefined for queries that need the first shard.
  */
 function directly(shards: readonly ClickHouse[]) {
   const places = new Map<string, Promise<number>>()
@@ -161,7 +161,7 @@ function directly(shards: readonly ClickHouse[]) {
   }
 }
 
-/** Replicas of a shard as one: whichever answers. What only reads is asked of the next one at once. */
+/** Combines the replicas of a shard: any of them answers. Reads try the next one at once. */
 function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {
   let current = 0
   const ask = async <T>(

@@ -9,8 +9,8 @@ export const columnDefinition = ({ name, columnType, alias, materialized }: Fiel
 }
 
 /**
- * Brings a table in line with its fields of the field table, whatever release made it: adds a column for every field
- * that it lacks, and mends computed columns whose expression is another now.
+ * Updates a table of any release to its fields of the field table: adds missing columns, and changes computed
+ * columns with another expression.
  */
 export async function syncColumns(
   clickhouse: ClickHouse,

@@ -6,12 +6,13 @@ import type { DictionaryLogin } from './login.ts'
 import { normalForms } from './normalForm.ts'
 import { readStatements } from './statements.ts'
 
-/** What has no rows of its own, so that it can be replaced as a whole. */
+/** An object without rows, which can be replaced completely. */
 interface Definition {
   readonly name: string
   /** Creates it where it is not there. */
   readonly statement: string
-  /** What is compared: of a view its SELECT, for ClickHouse adds the columns' types to the rest. */
+  readonly isView: boolean
+  /** The compared part: for a view its SELECT, because ClickHouse adds the columns’ types to the rest. */
   readonly compared: string
 }
 
@@ -35,9 +36,12 @@ const sources = [
   'shared_people',
 ] as const
 
+/** In the order in which their definitions need each other. */
+const files = ['people', 'views', 'dictionaries'].map((name) => `definitions/${name}.sql`)
+
 /**
- * Makes the views and dictionaries of definitions/*.sql, and replaces those that are other than these files say. What
- * is as it should be is left alone.
+ * Creates the views and dictionaries of definitions/*.sql, and replaces those that differ from these files.
+ * Leaves all others unchanged.
  */
 export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf): Promise<void> {
   const { collection } = of.login
@@ -46,11 +50,10 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
     login: collection === null ? '' : `NAME ${collection}`,
     ...(await sourcesOf(clickhouse, of)),
   }
-  const files = [
-    ...(of.shard === 0 ? ['definitions/views.sql'] : []),
-    'definitions/dictionaries.sql',
-  ]
-  const wanted = files.flatMap((file) => readStatements(file, values)).map(definitionOf)
+  const wanted = files
+    .flatMap((file) => readStatements(file, values))
+    .map(definitionOf)
+    .filter(({ isView }) => of.shard === 0 || !isView)
   const present = await clickhouse.rows<{ name: string; compared: string }>({
     sql: `SELECT name, if(engine = 'View', as_select, create_table_query) AS compared FROM system.tables
           WHERE database = currentDatabase() AND engine IN ('View', 'Dictionary')`,
@@ -86,7 +89,7 @@ export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<
   }
 }
 
-/** What dictionaries select from: whichever server of the first shard answers, or tables of this one. */
+/** The source of dictionaries: any server of the first shard, or tables of this one. */
 async function sourcesOf(
   clickhouse: ClickHouse,
   { firstLogin, shard, address }: DefinitionsOf,
@@ -109,6 +112,7 @@ function definitionOf(statement: string): Definition {
   return {
     name: name!,
     statement,
+    isView: kind === 'VIEW',
     compared: kind === 'VIEW' ? statement.slice(head.length) : statement,
   }
 }

@@ -2,9 +2,9 @@ import type { ClickHouse, Query } from './client.ts'
 import { partsOf } from './cluster.ts'
 
 /**
- * Deletes the rows that `condition` says (its sql is what would stand after WHERE; of events it names no other table), on every shard
- * that has some, in the background unless `settings` say otherwise. True when there was something to delete. While the
- * table still carries out another deletion nothing is begun: ask again later.
+ * Deletes the rows that match `condition`, the SQL after WHERE, on every shard that has some. It names no
+ * other table for events, and runs in the background unless `settings` differ. Returns true if there were
+ * rows to delete. Starts nothing while the table runs another deletion: call it again later.
  */
 export async function deleteRows(
   clickhouse: ClickHouse,

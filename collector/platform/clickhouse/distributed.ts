@@ -32,7 +32,7 @@ interface Replica {
   shard_weight: number
 }
 
-/** The servers of a cluster, as one of them was told. */
+/** The servers of a cluster, from the configuration of one of them. */
 const replicasOf = (clickhouse: ClickHouse, { name }: Cluster): Promise<Replica[]> =>
   clickhouse.rows<Replica>({
     sql: `SELECT shard_num, concat(host_name, ':', toString(port)) AS address, default_database,
@@ -42,7 +42,7 @@ const replicasOf = (clickhouse: ClickHouse, { name }: Cluster): Promise<Replica[
     params: { name },
   })
 
-/** Throws StartError where a server was told of other servers in `remote_servers` than CLICKHOUSE_SHARDS names. */
+/** Throws StartError if `remote_servers` of a server differs from CLICKHOUSE_SHARDS. */
 export async function requireCluster(
   clickhouse: ClickHouse,
   { name, shards }: Cluster,
@@ -116,7 +116,10 @@ export const addressesOfFirstShard = async (
     .map(({ address }) => address)
     .join('|')
 
-/** Makes `events`, through which a server reads and writes the events of all shards; anew where it should be another. */
+/**
+ * Creates `events`, through which a server reads and writes the events of all shards. Replaces it if it
+ * differs.
+ */
 export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster): Promise<void> {
   const own = eventsTable(cluster)
   const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey('pixel_id')})`

@@ -1,8 +1,9 @@
 import { eventColumns, type Field } from '../../../schemas/fields.ts'
 
 /**
- * Inserts lines into a table. Those of events go through input(): a value that is read straight into a LowCardinality
- * column costs ClickHouse a column of its own, so it takes half the time to read texts and have them looked up together.
+ * Inserts lines into a table. Those of events use input(): a value that is read directly into a
+ * LowCardinality column creates its own column. Reading texts and looking them up together takes half the
+ * time.
  */
 export const insertStatement = (table: string): string =>
   table === 'events' ? insertEvents : `INSERT INTO ${table} FORMAT JSONEachRow`

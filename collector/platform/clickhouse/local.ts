@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { storePassword } from '../localStores/password.ts'
 import { type LocalStore, superviseLocalStore } from '../localStores/supervise.ts'
 
-/** What makes a server one of a cluster. */
+/** Settings of a server in a cluster. */
 export interface ClusterMember {
   /** Where the others reach it. */
   nativePort: number

@@ -1,6 +1,6 @@
 /**
- * The process of a local ClickHouse: loads libchdb, which is the whole of ClickHouse, and has its command line
- * open an HTTP port. Started by local.ts.
+ * The process of a local ClickHouse: loads libchdb, which contains all of ClickHouse, and starts its command
+ * line with an HTTP port. Started by local.ts.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -47,7 +47,8 @@ writeFileSync(
 </clickhouse>`,
   { mode: 0o600 },
 )
-// It cannot be told from a stranger who calls himself "default" over HTTP, so HTTP is for who sends our password only.
+// ClickHouse cannot distinguish it from a stranger with the user "default" over HTTP. So HTTP requires our
+// password.
 const authorization = `Basic ${Buffer.from(`footfall:${password}`).toString('base64')}`
 writeFileSync(
   configFile,

@@ -4,9 +4,9 @@ import type { ClickHouse } from './client.ts'
 import { isAccessDenied } from './grants.ts'
 
 /**
- * Dictionaries read their tables as a user of ClickHouse, which asks them for a password like anybody. So that none
- * stands in a definition, where backups would hold it and a new password would not reach it, it is kept in a named
- * collection, which is no part of the database.
+ * Dictionaries read their tables as a user of ClickHouse, which requires a password. Backups would contain a
+ * password in a definition, and a new password would not reach it. So it is in a named collection, which is
+ * not part of the database.
  */
 export interface DictionaryLogin {
   /** Null where nobody is asked for a password. */

@@ -30,12 +30,13 @@ export interface SchemaNode {
 }
 
 /**
- * The one owner of ClickHouse's schema. Makes `database` and brings it to the newest form, on every server: tables by
- * the numbered migrations that it has not had; what can be replaced as a whole, and the columns of the field table, by
- * comparing what is there with what should be. Safe to run twice and by several processes at once: every statement can
- * be done again, a migration is recorded only after all of it was done, and where two get in each other's way, each
- * tries once more. Throws when ClickHouse cannot be asked, or refuses; StartError where this version cannot upgrade
- * the database, or the login lacks a grant, which it names.
+ * The only owner of ClickHouse's schema. Creates `database` and upgrades it, on every server. Tables get the
+ * missing numbered migrations. It compares replaceable objects, and the columns of the field table, with the
+ * required state.
+ *
+ * It can run twice and in several processes at once. Every statement can be repeated, a migration is recorded
+ * only after all of it, and conflicting processes try again. Throws if ClickHouse is unavailable or refuses.
+ * Throws StartError if this version cannot upgrade the database, or the login lacks a grant, which it names.
  */
 export async function migrateClickHouse(
   address: ClickHouseAddress,
@@ -85,7 +86,7 @@ export async function onEach<T>(
   return results
 }
 
-/** What a server is called where passwords must not be shown. */
+/** Name of a server without its password. */
 export const hostOf = ({ url }: Pick<SchemaNode, 'url'>): string => new URL(url).host
 
 /** Makes a database where it is not there. */
@@ -139,7 +140,7 @@ export const migrationNames = (): string[] =>
 export const appliedOf = (recorded: Iterable<string>): Set<string> =>
   appliedMigrations({ store: 'ClickHouse', names: migrationNames(), base }, recorded)
 
-/** What stands in a migration for the table of a server's own events: statements that name it are about nothing else. */
+/** Marks the table of a server's own events in a migration. Statements with it concern only this table. */
 const eventsMark = '{events}'
 
 /** The statements of a migration for a shard: of the first all, of the others those about events. */

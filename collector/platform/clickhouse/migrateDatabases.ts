@@ -24,9 +24,9 @@ import { noteShardSet, requireShardSet } from './shardSet.ts'
 const schemaLock = 7_306_110
 
 /**
- * Brings the database `name` and that of test keys to the newest form. Those of a cluster one process at a time, by a
- * lock of PostgreSQL; where a server is away and all others are as they should be, that is told and suffices. Throws
- * StartError where the shards of a cluster are not those that events lie on.
+ * Upgrades the database `name` and that of test keys. For a cluster, a lock of PostgreSQL admits one process
+ * at a time. If a server is unavailable and all others are up to date, it reports that and succeeds. Throws
+ * StartError if the shards of a cluster differ from those with events.
  */
 export async function migrateDatabases(
   address: ClickHouseAddress,
@@ -61,9 +61,9 @@ const isUnknown = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && (error.code === 60 || error.code === 81)
 
 /**
- * The servers that cannot be reached, where the others have all migrations and one of the first shard is among them;
- * none where there is something to do, which would fail then. Throws StartError where a server was told of another
- * cluster than CLICKHOUSE_SHARDS says, or where this version cannot upgrade a server.
+ * The unavailable servers, if the others have all migrations and one of the first shard is among them.
+ * Returns none if there are pending migrations, which would fail. Throws StartError if a server has another
+ * cluster than CLICKHOUSE_SHARDS, or if this version cannot upgrade a server.
  */
 async function findAway(cluster: Cluster, name: string): Promise<string[]> {
   const nodes = openNodes(cluster, 'default')

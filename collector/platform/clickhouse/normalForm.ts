@@ -1,6 +1,6 @@
 import type { ClickHouse } from './client.ts'
 
-/** Queries in the form in which ClickHouse keeps them, so that what is wanted can be compared with what is there. */
+/** Queries in the normalized form of ClickHouse, so that required and existing ones can be compared. */
 export async function normalForms(
   clickhouse: ClickHouse,
   queries: readonly string[],

@@ -8,7 +8,7 @@ function membersOf(fields: readonly Field[]): string {
   return `concat(',', trim(BOTH '{}' FROM formatRowNoNewline('JSONEachRow', ${names})))`
 }
 
-/** Whether a member of a profile stands in `pte`; the others stand in `profile`. */
+/** Whether a member of a profile is in `pte`; the others are in `profile`. */
 export const isPteField = (field: Field): boolean => isReadableAt(field, 'resolution_hem_pte')
 
 /** SQL: the rows of profile_rows that the profiles of `table` make. */
@@ -28,9 +28,9 @@ const view = 'profile_rows_from_profiles'
 const nextView = `${view}_next`
 
 /**
- * Makes that view. When it writes other fields than it should, another takes its place, and all profiles are written
- * once more before the new view has the name: so a start that was broken off begins again. Rows of the same hem
- * replace each other, so they may be written twice.
+ * Creates that view. If it must write other fields, a new view replaces it. All profiles are written again
+ * before the new view has the name, so an interrupted start repeats this. Rows of the same hem replace each
+ * other, so they may be written twice.
  */
 export async function syncProfileRows(clickhouse: ClickHouse): Promise<void> {
   const select = profileRowsOf(`${clickhouse.database}.profiles`)

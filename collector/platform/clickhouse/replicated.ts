@@ -1,9 +1,9 @@
 /**
- * A statement that makes a table, for servers that are replicas of each other: its engine is the replicated one of the
- * same name, under a path in Keeper with the folder of the table. A table that replaces another one needs another folder,
- * because both exist for a moment. Tokens of inserts are remembered for longer than any outage; a table
- * that remembers none on one server remembers none here, where ClickHouse would by default, and would leave out rows
- * that are written once more after they were deleted.
+ * Converts a statement that creates a table, for servers that are replicas of each other. Its engine becomes
+ * the replicated one, under a path in Keeper with the folder of the table. A table that replaces another one
+ * needs another folder, because both exist for a moment. Insert tokens are kept for longer than any outage. A
+ * table without tokens on one server also has none here. ClickHouse would keep them by default, and would
+ * skip rows that are written again after their deletion.
  */
 export function replicated(statement: string, folderOf: (table: string) => string): string {
   const table = /^CREATE (?:OR REPLACE )?TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1]
@@ -25,6 +25,6 @@ export function replicated(statement: string, folderOf: (table: string) => strin
 
 const rememberedSeconds = 30 * 86_400
 
-/** An engine as a table tells it, for a table of the same rows that one server has by itself. */
+/** The engine of a table without replication, from the engine that the table reports. */
 export const unreplicated = (engine: string): string =>
   engine.replace(/^Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/, '$1(')

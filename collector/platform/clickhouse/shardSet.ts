@@ -6,9 +6,9 @@ import type { Cluster } from './cluster.ts'
 import { closeNodes, hostOf, onEach, openNodes, type SchemaNode } from './migrate.ts'
 
 /**
- * The shards that events lie on. Which shard has a pixel's events follows from how many there are and in which order, so
- * another set, or an empty server in a shard's place, would answer reads with nothing. PostgreSQL knows the id of each
- * shard in their order, and each server its own.
+ * The shards with events. The number and order of shards determine the shard of a pixel. So another set, or
+ * an empty server instead of a shard, would answer reads with nothing. PostgreSQL stores the id of each shard
+ * in order, and each server its own.
  */
 type ShardSet = readonly string[]
 

@@ -23,8 +23,8 @@ const readShippedTopics = (): Row[] =>
 const shippedAt = '1970-01-01T00:00:00Z'
 
 /**
- * Makes sure that the vocabulary has the topics that come with the service, as they are in this release. Topics that
- * the operator loaded under the same id stay as loaded, and where these took the place of all, nothing is added.
+ * Ensures that the vocabulary has the topics of this release. Topics that the operator loaded with the same
+ * id stay unchanged. If loaded topics replaced all, none are added.
  */
 export async function syncTopics(clickhouse: ClickHouse): Promise<void> {
   const present = await clickhouse.rows<Row & { is_shipped: 0 | 1 }>({

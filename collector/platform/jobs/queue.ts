@@ -1,8 +1,8 @@
 import type { Queryable } from '../postgres/transaction.ts'
 
 /**
- * A kind of background work. What there is to do stands in the area's own tables, written in the transaction that
- * makes it necessary; a job is a short step that looks there, may be repeated after any crash, and is retried with
+ * A kind of background work. Its tasks are in the area's own tables, written in the transaction that requires
+ * them. A job is a short step that reads these. It can be repeated after any crash, and is retried with
  * back-off when it throws.
  */
 export interface Queue {

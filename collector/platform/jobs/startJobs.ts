@@ -5,11 +5,11 @@ import type { Postgres } from '../postgres/pool.ts'
 import { isUnavailable } from '../storeErrors.ts'
 import { jobsChannel, type Queue } from './queue.ts'
 
-/** How soon a retry, or a job of another primary's, is found; what is announced runs at once. */
+/** Longest time until a retry, or a job of another primary, is found. Notified jobs run at once. */
 const pollSeconds = 5
 /** A job that needs a store which is away is tried again after this, until the store is back. */
 const awaySeconds = 5
-/** A job whose process is gone is retried after this and a supervision. */
+/** A job of a dead process is retried after this time and a supervision. */
 const heartbeatSeconds = 10
 const superviseSeconds = 15
 const keepJobsSeconds = 2 * 86_400
@@ -17,7 +17,7 @@ const keepJobsSeconds = 2 * 86_400
 const stopTimeoutMs = 5_000
 /** How many of the pool's connections may be taken at once, though all queues look at the same time. */
 const connectionsMax = 2
-/** The same error of a store that is away is told once in this time. */
+/** The same error of an unavailable store is logged once in this time. */
 const sameErrorMs = 60_000
 
 export interface JobsOptions {
@@ -36,13 +36,14 @@ export interface JobCount {
 
 export interface Jobs {
   counts(): Promise<JobCount[]>
-  /** Waits a moment for what is running, then gives it back to be retried. */
+  /** Waits a moment for running jobs, then returns them for a retry. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the queues' jobs in this process, on the pool's connections and one that listens. Of several primaries, one at a
- * time runs the jobs of one key; as a rule, for one that was taken for dead may still be at it. While PostgreSQL is away nothing runs; afterwards every scheduled queue does.
+ * Runs the queues' jobs in this process, on the pool's connections and one that listens. As a rule, one of
+ * several primaries at a time runs the jobs of one key; a process that counts as dead may still run. Without
+ * PostgreSQL nothing runs; afterwards every scheduled queue does.
  */
 export async function startJobs({
   postgres,
@@ -75,7 +76,7 @@ export async function startJobs({
     async changed(names) {
       for (const name of new Set(names)) await wake(name)
     },
-    // If PostgreSQL goes away right now, all queues are woken when it is back.
+    // If PostgreSQL fails right now, all queues run when it is back.
     restore: () => true,
   })
 
@@ -143,7 +144,7 @@ async function runQueues(
         'a job failed and will be retried',
       )
       if (!isUnavailable(error)) throw error
-      // The job is not at fault: another of that key takes its place, with all its tries.
+      // The job is not at fault: another one of that key replaces it, with all its tries.
       await send(queue.name, singletonKey, awaySeconds)
     }
   }
@@ -191,7 +192,7 @@ export const openBoss = (
     ...options,
   })
 
-/** What the jobs of a key are in pg-boss: a group, of which one runs at a time. */
+/** The jobs of a key in pg-boss: a group that runs one at a time. */
 const groupOf = (key: string | null) => ({ id: key ?? 'all' })
 
 /**

@@ -15,9 +15,10 @@ export class DirectoryInUse extends StartError {}
 const retryMs = 20
 
 /**
- * Makes this process the only owner of `directory` until it ends, however it ends: the lock is a listening
- * socket, which the kernel closes with its process. While another process holds it, waits for at most `waitMs`,
- * then rejects with DirectoryInUse; at once, with StartError, where it is another user's, whom we can neither ask nor remove.
+ * Makes this process the only owner of `directory` until it ends in any way. The lock is a listening socket,
+ * which the kernel closes with its process. While another process holds it, waits for at most `waitMs`, then
+ * rejects with DirectoryInUse. If it belongs to another user, whom we can neither query nor remove, rejects
+ * at once with StartError.
  */
 export async function lockDirectory(directory: string, waitMs: number): Promise<DirectoryLock> {
   const name = createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 24)
@@ -41,7 +42,7 @@ export async function lockDirectory(directory: string, waitMs: number): Promise<
   }
 }
 
-/** Codes of errors that tell of a socket that is another user's. */
+/** Error codes for a socket of another user. */
 const othersCodes = ['EACCES', 'EPERM']
 
 const belongsToAnother = (path: string, directory: string) =>

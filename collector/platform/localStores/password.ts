@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** The password of a local store: made once, kept beside its data, readable by its owner only. */
+/** The password of a local store: created once, stored next to its data, readable only by its owner. */
 export function storePassword(file: string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8')
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -13,7 +13,7 @@ export interface LocalStore {
   readonly port: number
   /** Its own process (the launcher), for tests that kill it. */
   pid(): number | undefined
-  /** Ends it and waits until it is gone. */
+  /** Stops it and waits until it has ended. */
   stop(): Promise<void>
 }
 
@@ -106,8 +106,9 @@ function launcherPath(launcher: string): string {
 }
 
 /**
- * Below those that systems give to connections (ephemeral ports: from 32768 on Linux, 49152 by RFC 6335): such a port can
- * be some connection's own by the time it is listened on, and a connection to it while nobody does, to itself.
+ * Below the ports that systems give to connections (ephemeral ports: from 32768 on Linux, 49152 by RFC 6335).
+ * Such a port can belong to a connection before we listen on it. A connection to it without a listener can
+ * connect to itself.
  */
 const ports = { first: 11_000, count: 21_000 }
 /** One after the other from a random one, so two who ask at once, or in two processes, hardly ever get the same. */
@@ -131,7 +132,7 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
-/** The launcher's side: ends for a reason that whoever starts it must mend. */
+/** The launcher's side: exits with a reason that the user must fix. */
 export function endHopeless(reason: string): never {
   writeSync(2, reason)
   process.exit(cannotStart)
@@ -151,9 +152,9 @@ export function launcherSettings<Settings>(): Promise<Settings & { port: number 
   })
 }
 
-/** Calls `stop` when the process that started this one is gone: see the lifeline above. */
+/** Calls `stop` after the process that started this one has ended: see the lifeline above. */
 export function onParentGone(stop: () => void): void {
-  // It may have gone while this process began, and an event that nobody listened to does not come again.
+  // It may have ended during the start of this process, and missed events do not repeat.
   if (process.stdin.readableEnded || process.stdin.destroyed) stop()
   else process.stdin.on('end', stop).on('error', stop).resume()
 }

@@ -4,13 +4,13 @@ import { OutboundError } from './outboundError.ts'
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Global IPv6 addresses; what is outside of it is nobody's, or for special purposes. */
+/** Global IPv6 addresses; others are unassigned or for special purposes. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /** Where Azure answers its machines, though the address is a public one. */
 const wireServer = '168.63.129.16'
 
-/** What the operator lets requests reach inside the network (FOOTFALL_OUTBOUND_ALLOW). */
+/** Addresses inside the network that the operator allows for requests (FOOTFALL_OUTBOUND_ALLOW). */
 export interface AllowedAddresses {
   /** Whether a name may lead wherever it leads. */
   host(name: string): boolean
@@ -41,8 +41,8 @@ export function allowAddresses(entries: readonly string[]): AllowedAddresses {
 const nameOf = (host: string): string => host.toLowerCase().replace(/\.$/, '')
 
 /**
- * Whether an address belongs to the public Internet, and not to this machine, its network, the network's provider, or
- * to a translation of such an address (IPv4-mapped, NAT64, 6to4, Teredo).
+ * Whether an address belongs to the public Internet. Addresses of this machine, its network and the network's
+ * provider do not, nor do their translations (IPv4-mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (!isIP(address)) return false

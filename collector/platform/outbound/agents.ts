@@ -9,9 +9,9 @@ export interface GuardedAgents {
 }
 
 /**
- * Makes agents whose connections go to addresses that were checked, and to no others: the name is resolved here, once a
- * connection, and what is connected to is what was found, so a name server that answers otherwise a moment later
- * changes nothing. They serve clients that follow redirects by themselves too: each connection is checked.
+ * Creates agents that connect only to checked addresses. They resolve the name once for each connection, and
+ * connect to the result. So a name server that answers otherwise a moment later changes nothing. They also
+ * suit clients that follow redirects themselves, because each connection is checked.
  */
 export function createGuardedAgents(resolve: Resolve): GuardedAgents {
   const agents = { http: new http.Agent(), https: new https.Agent() }

@@ -34,8 +34,8 @@ export interface Outbound {
    */
   send(request: OutboundRequest): Promise<OutboundResponse>
   /**
-   * Checks a URL that is to be kept: throws OutboundError "address_refused" for one that is not http(s), holds a
-   * password, or leads inside the network now. That its name is in no DNS (yet) is no error.
+   * Checks a URL before it is stored. Throws OutboundError "address_refused" for a URL that is not http(s),
+   * contains a password, or leads inside the network. A name that DNS does not have (yet) is no error.
    */
   check(url: string): Promise<URL>
   /** For clients that make their own requests. */
@@ -134,7 +134,7 @@ function begin(
   })
 }
 
-/** What comes of a body until it is whole, too long, or breaks off. */
+/** Reads a body until it is complete, too long, or interrupted. */
 async function readBody(
   response: http.IncomingMessage,
   bytesMax: number,

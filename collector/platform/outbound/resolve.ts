@@ -10,9 +10,9 @@ const answerMs = 3_000
 const tries = 2
 
 /**
- * Makes what every address is resolved and checked with. Names are asked of the DNS servers by sockets: the system's
- * own lookup would hold one of four threads for as long as a stranger's name server likes, and knows names of this
- * machine. It is asked only for hosts that the operator named.
+ * Creates the function that resolves and checks every address. It queries the DNS servers by sockets. The
+ * system's own lookup would occupy one of four threads for as long as a foreign name server wants, and knows
+ * names of this machine. It is used only for hosts that the operator named.
  */
 export function createResolve(allowed: AllowedAddresses, nameServers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: answerMs, tries })

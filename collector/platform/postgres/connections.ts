@@ -1,7 +1,9 @@
 import { StartError } from '../startError.ts'
 import { type Postgres, poolConnectionsMax } from './pool.ts'
 
-/** Of what PostgreSQL allows; the rest is for other machines' commands, backups and whoever looks in. */
+/**
+ * Our share of PostgreSQL's limit. The rest is for commands of other machines, backups and administrators.
+ */
 const ourShare = 0.8
 /** The primary's pool, the connection on which its jobs are announced, and the one on which it takes turns to ship. */
 const primaryConnections = poolConnectionsMax + 2
@@ -9,9 +11,9 @@ const primaryConnections = poolConnectionsMax + 2
 const listenersOfWorker = 3
 
 /**
- * How many connections the pool of each worker may open, so that all processes together stay within `connectionsMax`,
- * or, where that is null, within four fifths of what the server and the login allow. Throws StartError when that is
- * too little for so many workers.
+ * Connections in the pool of each worker, so that all processes together stay within `connectionsMax`. If
+ * that is null, they stay within four fifths of the limit of the server and the login. Throws StartError if
+ * that is too little for so many workers.
  */
 export async function connectionsOfWorker(
   postgres: Postgres,

@@ -2,8 +2,8 @@ import { StartError } from '../startError.ts'
 import type { Queryable } from './transaction.ts'
 
 /**
- * The statements by which an administrator lets the login make our tables, and the schema of the background work where it
- * is not there yet; none where it may.
+ * The statements by which an administrator lets the login create our tables, and the schema of the background
+ * work if it is missing. None if the login may.
  */
 export async function missingGrants(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{

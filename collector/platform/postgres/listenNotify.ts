@@ -7,7 +7,7 @@ const reconnectMs = 500
 const heartbeatMs = 15_000
 /** How long an answer may take before the connection counts as lost. */
 const answerMsMax = 5_000
-/** Everything is read anew every five minutes: what was missed for whatever reason is missed no longer. */
+/** Everything is read again every five minutes, which recovers any missed notification. */
 const loadMs = 300_000
 /** How many announcements `changed` takes at once. */
 const changesMax = 250
@@ -30,7 +30,7 @@ export interface ListenOptions {
   restore?(): boolean
   /** How often the connection is asked whether it is still there, in milliseconds. */
   everyMs?: number
-  /** How often everything is read anew, in milliseconds; default five minutes. */
+  /** Interval between complete reads, in milliseconds; default five minutes. */
   loadEveryMs?: number
 }
 
@@ -86,7 +86,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     client.on('error', () => {})
     client.on('end', () => {
       isEnded = true
-      // Whoever waits for a try that fails begins the next one: two would be two connections ever after.
+      // The caller that awaits a failed try starts the next one: two would stay two connections.
       if (hasBegun) void again()
     })
     client.on('notification', ({ payload }) => {

@@ -26,7 +26,7 @@ export async function startLocalPostgres(
         connectionString: urlOf(port),
         connectionTimeoutMillis: 2_000,
       })
-      // A server that dies while it is asked; the call rejects besides, and another follows.
+      // Ignores a server that dies during the check: the call also rejects, and another one follows.
       client.on('error', () => {})
       await client.connect()
       await client.end()

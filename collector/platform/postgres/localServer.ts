@@ -1,8 +1,8 @@
 /**
- * The process beside a local PostgreSQL: makes its cluster once, runs it, and stops it when the collector is gone.
- * PostgreSQL refuses to run as root: as root it is run as nobody, with no capability left. So that the data may still
- * lie below a folder that only root may enter, it knows its data directory as the one it is started in.
- * Started by local.ts.
+ * The parent process of a local PostgreSQL: creates its cluster once, runs it, and stops it when the
+ * collector has ended. PostgreSQL refuses to run as root, so as root it runs as nobody, without capabilities.
+ * The data may be below a folder that only root may enter, so it uses its working directory as data
+ * directory. Started by local.ts.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -61,7 +61,10 @@ server.once('exit', (code) => process.exit(code ?? 1))
 // SIGINT is PostgreSQL's fast shutdown: open transactions roll back, everything committed stays.
 onParentGone(() => server.kill('SIGINT'))
 
-/** Makes the cluster beside its final place and moves it there whole, so a kill half-way leaves nothing behind. */
+/**
+ * Creates the cluster next to its final place and moves it when it is complete, so a kill half-way leaves
+ * nothing behind.
+ */
 function initialise(): void {
   const draft = join(directory, 'draft')
   const passwordFile = join(directory, 'initdb-password')
@@ -94,7 +97,10 @@ function giveToUser(path: string): void {
   if (user) execFileSync('chown', ['-Rh', `${user.uid}:${user.gid}`, path])
 }
 
-/** A server whose launcher was killed alone still holds the data directory: stop it, wait until it is gone. */
+/**
+ * A server whose launcher was killed alone still holds the data directory: stop it and wait until it has
+ * ended.
+ */
 function stopLeftover(): void {
   const pidFile = join(data, 'postmaster.pid')
   if (!existsSync(pidFile)) return

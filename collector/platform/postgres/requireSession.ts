@@ -8,9 +8,10 @@ const channel = 'footfall_session'
 const waitMsMax = 10_000
 
 /**
- * Throws StartError where PostgreSQL's announcements (NOTIFY) do not arrive, because `url` leads to a pooler that gives a
- * connection to others between transactions. Everything else seems to work there, but changes of pixels, opt-outs and
- * the turns of shippers would never be heard of, and locks would be taken from others' connections.
+ * Throws StartError if notifications of PostgreSQL (NOTIFY) do not arrive, because `url` leads to a pooler
+ * that shares connections between transactions. Everything else appears to work with it. But changes of
+ * pixels, opt-outs and leases of shippers would never arrive, and locks would be on the connections of
+ * others.
  */
 export async function requireSession(postgres: Postgres, url: string): Promise<void> {
   const listener = new pg.Client({

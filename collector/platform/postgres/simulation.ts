@@ -47,7 +47,7 @@ class Simulation {
 
 const simulations = new AsyncLocalStorage<Simulation>()
 
-/** The simulation that the caller runs in; null outside. What a request leaves behind, such as a timer, is outside. */
+/** The current simulation; null outside. Work that outlives a request, such as a timer, is outside. */
 export function currentSimulation(): Simulation | null {
   const simulation = simulations.getStore()
   return simulation === undefined || simulation.hasEnded ? null : simulation

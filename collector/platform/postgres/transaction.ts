@@ -5,7 +5,7 @@ import { currentSimulation } from './simulation.ts'
 /** What SQL can be sent to: the pool, or one connection with its transaction. */
 export type Queryable = Pick<pg.PoolClient, 'query'>
 
-/** A new row refers to a row that is gone: whoever asked came too late. */
+/** A new row refers to a row that was deleted during the request. */
 export class ParentDeleted extends Error {}
 
 const foreignKeyViolation = '23503'
@@ -38,7 +38,7 @@ export async function inTransaction<T>(
   }
 }
 
-/** The same inside a transaction: what a COMMIT would check is checked, and an error undoes this part alone. */
+/** The same inside a transaction: checks the constraints of a COMMIT, and an error undoes only this part. */
 async function inSavepoint<T>(
   client: Queryable,
   work: (client: Queryable) => Promise<T>,

@@ -2,7 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClickHouseAddress } from '../clickhouse/cluster.ts'
 
-/** Where the stores of a running service are: `stores.json` of its data directory, for commands that run beside it. */
+/**
+ * Addresses of the stores of a running service: `stores.json` of its data directory, for commands that run
+ * next to it.
+ */
 export interface StoreNotes {
   clickhouse_url: ClickHouseAddress
   clickhouse_database: string

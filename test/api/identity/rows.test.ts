@@ -71,7 +71,7 @@ describe('columns', () => {
       ['--map', 'last_name=first_name'],
       'two columns map to first_name',
     ],
-    ['no column of hems or addresses', ['--map', 'hem=maid'], 'no column gives hem or email'],
+    ['no column of hems or addresses', ['--map', 'hem=maid'], 'no column maps to hem or email'],
   ])('%s is said before anything is loaded', async (_, args, message) => {
     const path = store.write('columns.csv', `hem,first_name,last_name\n${ann},Ann,A\n`)
     expect(await refused(path, ...args)).toContain(message)
@@ -245,7 +245,7 @@ describe('rows that cannot be taken', () => {
   test('when there are no others, nothing is loaded and nothing replaced', async () => {
     await load(store.write('one.ndjson', ndjson([{ hem: ann }])))
     const path = store.write('none.ndjson', ndjson([{ hem: 'x' }]))
-    expect(await refused(path, '--replace')).toContain('no row can be taken (1 rejected')
+    expect(await refused(path, '--replace')).toContain('no row is valid (1 rejected')
     expect(await store.rows('SELECT hem FROM profiles')).toEqual([{ hem: ann }])
     expect(await store.leftovers()).toEqual([])
   })
@@ -329,7 +329,7 @@ describe('links', () => {
     )
     expect(await load(path, '--into', 'links')).toMatch(/^1 rows loaded/)
     expect(rejectedIn(`${path}.rejected.ndjson`).map(({ reason }) => reason)).toEqual([
-      'cookie_id: "x" is not a uuid',
+      'cookie_id: "x" is not a UUID',
       'confidence: "2" is not a number from 0 to 1',
       'observed_at: "soon" is not a time',
     ])

@@ -75,7 +75,10 @@ export async function readNetworks(
   return new Map(ids.map((id) => [id, found.get(id) ?? noNetwork]))
 }
 
-/** Who is not sent is not charged: neither the company is told, which is sold, nor whether it is known. */
+/**
+ * A record that is not sent is not charged. So the reason must reveal neither the company, which is billed,
+ * nor whether it is known.
+ */
 const noNetwork = 'No network of its company is known.'
 
 /** For each member its company's networks, and with `named` its domain. */

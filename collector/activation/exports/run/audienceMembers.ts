@@ -22,7 +22,7 @@ export interface Members {
   readonly members: readonly Member[]
   /** The greatest key of them; all records up to it have an outcome when the chunk is done. */
   readonly upTo: number
-  /** What the queries of their rows are bound to; with all keys of the chunk. */
+  /** Restricts the queries of their rows, with all keys of the chunk. */
   readonly shown: ShownMembers
 }
 

@@ -32,9 +32,9 @@ export interface DoneChunk {
 }
 
 /**
- * Stores the outcomes of a chunk in one statement: the counters, every record that was not exported, the identities that
- * were sent, and the recipients to remove when they opt out. Returns the run after the chunk; undefined if the run has
- * ended, or if another process has stored the chunk. Then the statement changes nothing.
+ * Stores the outcomes of a chunk in one statement. These are the counters, records that were not exported, sent
+ * identities, and recipients to remove when they opt out. Returns the run after the chunk. Returns undefined,
+ * and changes nothing, if the run has ended or another process has stored the chunk.
  */
 export async function completeChunk(
   client: Queryable,
@@ -81,6 +81,7 @@ export async function completeChunk(
     ...runState,
     doneKey: upTo,
     recordsExported: runState.recordsExported + exported.length,
+    recordsCharged: runState.recordsCharged + charged,
     isStarted: true,
     isBuildKept: true,
     attempts: 0,

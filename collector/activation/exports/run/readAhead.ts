@@ -14,7 +14,7 @@ export interface ReadChunk {
 /** Reads the next chunk of a run: at most `limit` of the records that have no outcome yet; null when there are no more. */
 export type ReadNext = (runState: RunState, limit: number) => Promise<ReadChunk | null>
 
-/** What was read longer ago is read again: somebody may have opted out. */
+/** Older rows are read again, because people may have opted out. */
 const freshMs = 5_000
 
 /** Reads each chunk while the one before is charged and sent. */

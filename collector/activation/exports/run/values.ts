@@ -8,8 +8,8 @@ import type { Member, Values } from './audienceMembers.ts'
 import type { RunState } from './runState.ts'
 
 /**
- * What of each member goes to the destination: its fields by their names, without those that are empty; or a text that
- * says why it cannot be sent.
+ * The values of each member for the destination: its non-empty fields by name, or a text with the reason why
+ * it cannot be sent.
  */
 export async function readValues(
   { openQueryExecutor }: { openQueryExecutor: OpenQueryExecutor },
@@ -77,7 +77,7 @@ async function readFields(
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
 
-/** What is known of people or companies, by hem or domain; who is not known is not there. */
+/** Profiles of people or companies, by hem or domain. Unknown ones are missing. */
 async function readRows(
   queryExecutor: QueryExecutor,
   { entity, organizationId }: { entity: Entity; organizationId: string },

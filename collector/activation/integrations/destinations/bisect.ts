@@ -1,8 +1,8 @@
 import { DestinationError, failed, type Outcome, type OutgoingRecord } from './destination.ts'
 
 /**
- * Sends records to a destination that refuses a whole request for one record in it: halves what it refuses, so that
- * each record that stands in the way is found and fails alone.
+ * Sends records to a destination that refuses an entire request because of one record. It halves refused
+ * requests until each bad record is alone and fails alone.
  */
 export async function bisect(
   records: readonly OutgoingRecord[],

@@ -14,7 +14,10 @@ export interface CallContext {
 
 /** How long a destination may take to answer. */
 const timeoutMs = 30_000
-/** Most bytes of an answer, since it is taken apart whole; requests whose answers are larger say how much larger. */
+/**
+ * Maximum bytes of a response, because it is parsed at once. Requests with larger responses set their own
+ * limit.
+ */
 const responseBytesMax = 1024 * 1024
 /** Of one that lists the fields of a destination: they come with all their values and labels. */
 export const fieldsBytesMax = 8 * 1024 * 1024
@@ -47,7 +50,7 @@ export async function call(
   return answer
 }
 
-/** The JSON of an answer. Throws DestinationError for what is none: an answer that was cut off. */
+/** The JSON of a response. Throws DestinationError for invalid JSON, because the response was truncated. */
 export function readJson<T>({ body }: OutboundResponse, url: string): T {
   try {
     return JSON.parse(body.toString()) as T

@@ -26,16 +26,16 @@ export type OutputFormat = (typeof outputFormats)[number]
 export const fileFormats = ['csv', 'ndjson', 'parquet'] as const satisfies readonly OutputFormat[]
 
 /**
- * What would make a failed record or request succeed: trying again (`retry`), trying again after somebody has mended
- * what the reason names (`mend`), or nothing (`never`).
+ * The action that makes a failed record or request succeed: another try (`retry`), a fix of the cause in the
+ * reason (`mend`), or none (`never`).
  */
 export const failureClasses = ['retry', 'mend', 'never'] as const
 export type FailureClass = (typeof failureClasses)[number]
 
 /**
- * A destination did not take a request. `message` is for the customer. Of class `mend` the run stops; of class `never`
- * this request's records fail; of class `retry` it is sent again, where `afterSeconds` is given no earlier than then,
- * which is the destination's own wish and no failure.
+ * A destination refused a request. `message` is for the customer. With class `mend` the run stops, and with
+ * class `never` this request's records fail. With class `retry` the request is sent again, not before
+ * `afterSeconds` if given. The destination requests this delay, so it is not a failure.
  */
 export class DestinationError extends Error {
   constructor(
@@ -54,7 +54,7 @@ export interface DestinationField {
   readonly label: string
 }
 
-/** One record as it goes to a destination. */
+/** One record for a destination. */
 export interface OutgoingRecord {
   /** Its place in the build. */
   readonly key: number
@@ -76,7 +76,10 @@ export interface Chunk {
   readonly runId: string
   readonly exportName: string
   readonly outputFormat: OutputFormat
-  /** In their order, the last key of the chunk before; 0 for the first. What makes the chunk's names the same in every try. */
+  /**
+   * In order, the last key of the previous chunk; 0 for the first. It makes the chunk's names the same in
+   * every try.
+   */
   readonly after: number
   /** Never empty. */
   readonly records: readonly OutgoingRecord[]
@@ -109,8 +112,8 @@ export interface Recipient {
 
 /** A destination that is open: with its settings, its secrets and its limits. All methods throw DestinationError. */
 export interface Destination {
-  /** Makes sure that it can be reached and lets us in; in plain words what was found. */
-  check(): Promise<string>
+  /** Makes sure that it can be reached, with records of a format, and lets us in; in plain words what was found. */
+  check(outputFormat?: OutputFormat): Promise<string>
   /** The fields it has; null where it takes any. */
   fields(): Promise<readonly DestinationField[] | null>
   /** Sends a chunk, which may have been sent before: the outcome of each record, in their order. */
@@ -134,7 +137,7 @@ export interface DestinationContext<Settings = unknown, Secrets = unknown> {
   now(): number
 }
 
-/** A kind of destination: what it takes, and how it is opened. */
+/** A type of destination: its settings, and how to open it. */
 export interface DestinationType<
   Settings extends TObject = TObject,
   Secrets extends TObject = TObject,

@@ -29,9 +29,11 @@ type Context = DestinationContext<{ api_base?: string }, { access_token: string 
 const dailyLimitSeconds = 3_600
 
 /**
- * Contacts of HubSpot, upserted by their e-mail address, 100 in a request, which answers 207 when it took some of them:
+ * Contacts of HubSpot, upserted by their e-mail address, 100 in a request. It answers 207 when it accepted
+ * some of them:
  * https://developers.hubspot.com/docs/api-reference/crm-contacts-v3/batch/post-crm-v3-objects-contacts-batch-upsert
- * Who was new there is archived again when they opt out; contacts of before stay.
+ *
+ * Contacts that were created are archived after an opt-out. Earlier contacts stay.
  */
 export const hubspot: DestinationType<typeof settings, typeof secrets> = {
   settings,

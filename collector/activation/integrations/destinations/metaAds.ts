@@ -43,8 +43,8 @@ const accessCodes = new Set([10, 102, 190, 200, 294])
 const limitSeconds = 300
 
 /**
- * A custom audience of Meta: hems as hashed e-mail addresses, at most 10,000 in a request, each chunk a session of its
- * own. Meta does not say which people it knows; what it says is how many entries it could not read:
+ * A custom audience of Meta: hems as hashed e-mail addresses, at most 10,000 in a request, each chunk in its
+ * own session. Meta does not report which people it knows, only how many entries it could not read:
  * https://developers.facebook.com/docs/marketing-api/reference/custom-audience/users
  */
 export const metaAds: DestinationType<typeof settings, typeof secrets> = {

@@ -30,8 +30,9 @@ const secrets = strictObject({
 const files = () => import('./s3Files.ts')
 
 /**
- * Files in a bucket: `PREFIX RUN_ID/part-KEY.FORMAT`, each there at once and whole, and when all are `manifest.json`
- * with their rows, bytes and sha256. What has no manifest is not complete. A chunk that is sent again replaces its file.
+ * Files in a bucket: `PREFIX RUN_ID/part-KEY.FORMAT`, each created atomically. After the last one,
+ * `manifest.json` lists their rows, bytes and sha256. Files without a manifest are not complete. A chunk that
+ * is sent again replaces its file.
  */
 export const s3: DestinationType<typeof settings, typeof secrets> = {
   settings,

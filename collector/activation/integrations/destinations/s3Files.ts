@@ -28,7 +28,7 @@ export type S3Context = DestinationContext<
   { access_key_id: string; secret_access_key: string }
 >
 
-/** A file that a run has put, as its manifest tells it. */
+/** A file of a run, as listed in its manifest. */
 interface ManifestFile {
   name: string
   rows: number
@@ -56,7 +56,7 @@ export async function putPart(context: S3Context, chunk: Chunk): Promise<readonl
       ContentLength: bytes,
       Metadata: { rows: String(records.length), sha256 },
     })
-  // Whoever answers, or breaks off, may have read what came.
+  // A server that answers or disconnects may have read the data.
   await withClient(context, (client) => context.sending(() => client.send(put()), isUnsent))
   return exportedAll(records)
 }
@@ -69,7 +69,7 @@ const isUnsent = (error: unknown): boolean =>
     ? error.isUnsent
     : unconnected.has((error as NodeJS.ErrnoException).code ?? '')
 
-/** The manifest is made of what the bucket holds, and is there only when that is all that was sent. */
+/** Creates the manifest from the contents of the bucket, only if these are exactly the sent files. */
 export async function writeManifest(context: S3Context, run: EndedRun): Promise<void> {
   const { bucket } = context.settings
   const directory = directoryOf(context.settings, run.runId)
@@ -160,7 +160,7 @@ async function withClient<T>(
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // A region that a bucket names is not gone to: only the address that was checked.
+    // Does not follow the region that a bucket names: only the checked address is used.
     followRegionRedirects: false,
     maxAttempts: 1,
     requestHandler: {

@@ -59,8 +59,9 @@ const lookAgainSeconds = 5
 const resultBytesMax = 1_024
 
 /**
- * Contacts or leads of Salesforce, by the Bulk API 2.0: a job for each chunk, whose three results are read back, for a
- * job that is complete may have failed rows. What a job was named is kept, so that a killed step goes on with its job:
+ * Contacts or leads of Salesforce, by the Bulk API 2.0. Each chunk is a job, whose three results are read
+ * back, because a complete job may have failed rows. The name of a job is stored, so that a killed step
+ * continues with its job:
  * https://developer.salesforce.com/docs/atlas.en-us.api_asynch.meta/api_asynch/bulk_api_2_0_ingest.htm
  */
 export const salesforce: DestinationType<typeof settings, typeof secrets> = {
@@ -175,7 +176,7 @@ type ResultRow = Record<string, string>
 const rowsOf = (csv: string): ResultRow[] =>
   parse(csv, { columns: true, skip_empty_lines: true, bom: true })
 
-/** Records are found in the results by what they are upserted by, which is in every row and twice in no chunk. */
+/** Finds records in the results by the upsert key, which is in every row and only once in a chunk. */
 function outcomesOf(
   records: readonly OutgoingRecord[],
   keyField: string,
@@ -196,6 +197,6 @@ function outcomesOf(
   })
 }
 
-/** Locks and limits pass; what is wrong with the row does not. */
+/** Locks and limits are temporary; faults of the row are not. */
 const isPassing = (error: string): boolean =>
   /^(UNABLE_TO_LOCK_ROW|SERVER_UNAVAILABLE|REQUEST_LIMIT_EXCEEDED)/.test(error)

@@ -28,8 +28,9 @@ const secrets = strictObject({
 type Context = DestinationContext<{ url: string }, { signing_secret: string }>
 
 /**
- * Posts signed JSON, as Standard Webhooks has it: `export.records` with the records of a chunk, `export.ended`, and
- * `export.removed` with the hems of people who are to be forgotten. A chunk that is posted again has the same webhook-id.
+ * Posts signed JSON, as described by Standard Webhooks. `export.records` has the records of a chunk,
+ * `export.ended` ends the run, and `export.removed` has the hems of people to remove. A chunk that is posted
+ * again has the same webhook-id.
  */
 export const webhook: DestinationType<typeof settings, typeof secrets> = {
   settings,
@@ -71,7 +72,7 @@ async function send(
   return exportedAll(records)
 }
 
-/** Of what a receiver answers the status alone counts. */
+/** Only the status of a receiver's response counts. */
 const onlyStatus = { takesPart: true, responseBytesMax: 1_024 }
 
 /** Posts one message. Throws DestinationError for whatever is no success. */
@@ -90,7 +91,7 @@ async function post(context: Context, id: string, type: string, data: object): P
     },
   })
   if (status >= 200 && status < 300) return
-  // What is wrong with one body may not be wrong with the next; the rest is about the address or the signature.
+  // These statuses concern one body only; the others concern the address or the signature.
   const isOfBody = status === 400 || status === 413 || status === 422
   throw new DestinationError(isOfBody ? 'never' : 'mend', `${hostOf(url)} answered ${status}.`)
 }

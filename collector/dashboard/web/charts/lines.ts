@@ -65,7 +65,7 @@ function draw(
         ...(before
           ? [
               {
-                label: 'Period before',
+                label: 'Previous period',
                 stroke: style.getPropertyValue('--series-before'),
                 width: 1.5,
                 dash: [5, 5],

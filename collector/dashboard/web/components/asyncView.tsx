@@ -115,6 +115,6 @@ function Rows<T>({
   items: readonly T[]
   children: (item: T) => ComponentChildren
 }) {
-  if (items.length === 0) return <p class="hint">Nothing here has what you search for.</p>
+  if (items.length === 0) return <p class="hint">No row matches your search.</p>
   return <ul class="rows">{items.map(children)}</ul>
 }

@@ -27,7 +27,7 @@ export function Copyable({ label, text }: { label: string; text: string }) {
       </button>
       <p role="status" class={state === 'selected' ? 'hint' : 'visually-hidden'}>
         {state === 'copied' && `Copied ${label}`}
-        {state === 'selected' && 'It is selected now: copy it with your keyboard.'}
+        {state === 'selected' && 'The text is selected. Copy it with your keyboard.'}
       </p>
     </div>
   )

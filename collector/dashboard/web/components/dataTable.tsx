@@ -106,7 +106,7 @@ export function DataTable<Row>({
       </div>
       {found.length === 0 && rows.length > 0 && (
         <p class="hint">
-          None of the {rows.length} rows has “{q}”.
+          None of the {rows.length} rows contains “{q}”.
         </p>
       )}
     </>

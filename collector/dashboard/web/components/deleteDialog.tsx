@@ -29,20 +29,20 @@ export function DeleteDialog({
       >
         <Choice
           name="events"
-          label="What becomes of its events?"
+          label="What happens to its events?"
           options={[
             {
               value: 'keep',
               label: 'Keep them',
               hint:
                 what === 'pixel'
-                  ? 'They stay readable with the project’s other events.'
+                  ? 'They stay readable with the other events of the project.'
                   : 'They stay stored.',
             },
             {
               value: 'delete',
               label: 'Delete them',
-              hint: 'They are gone for good, within minutes.',
+              hint: 'They are deleted permanently within minutes.',
             },
           ]}
         />
@@ -60,8 +60,8 @@ export function DeleteDialog({
 }
 
 const consequences = {
-  pixel: 'It stops collecting at once, wherever its snippet stands.',
+  pixel: 'It stops collecting at once on all sites with its snippet.',
   project: 'Its pixels stop collecting at once, and its API keys stop working.',
   organization:
-    'All its projects, pixels, members and API keys go with it, and you are signed out.',
+    'All its projects, pixels, members and API keys are deleted, and you are signed out.',
 }

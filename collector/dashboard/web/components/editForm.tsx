@@ -69,7 +69,7 @@ export function EditForm<T extends Versioned, Kind extends string>({
   }
 
   const unsaved = edited ? countChanges(valuesOf(base), edited) : 0
-  const actionNow = theirs ? 'Save mine anyway' : action
+  const actionNow = theirs ? 'Save my changes anyway' : action
 
   return (
     <div ref={element}>
@@ -97,11 +97,11 @@ export function EditForm<T extends Versioned, Kind extends string>({
         {theirs && (
           <div class="notice" role="alert">
             <p>
-              <strong>Changed by someone else meanwhile.</strong> Nothing of yours is saved yet.
-              What they changed stands below the fields.
+              <strong>Someone else changed this at the same time.</strong> Your changes are not
+              saved. The other changes are shown below the fields.
             </p>
             <button type="button" onClick={() => fillWith(theirs)}>
-              Use theirs
+              Use the other changes
             </button>
           </div>
         )}

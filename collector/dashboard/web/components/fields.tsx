@@ -36,8 +36,7 @@ function Field({
   const notes = Object.entries<ComponentChildren>({
     hint,
     fault: faults[name],
-    meanwhile:
-      theirValue !== undefined && `Changed meanwhile by someone else to ${format(theirValue)}`,
+    meanwhile: theirValue !== undefined && `Someone else changed this to ${format(theirValue)}`,
   }).filter(([, note]) => note)
   const control = children(
     {

@@ -99,7 +99,7 @@ export function Form({
       ) : (
         <div class="actions">
           <button type="submit" class={tone ?? 'primary'} aria-disabled={busy}>
-            {busy ? 'One moment…' : action}
+            {busy ? 'Please wait…' : action}
           </button>
           {cancel && (
             <button type="button" onClick={cancel}>

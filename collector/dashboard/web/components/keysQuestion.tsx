@@ -24,13 +24,13 @@ export function useKeysQuestion(): {
         throw new ApiError(
           error.status,
           error.code,
-          'Say what becomes of the API keys they have made.',
+          'Choose what happens to the API keys of this member.',
         )
       }
     },
     question: keys.length > 0 && (
       <>
-        <p>API keys they have made:</p>
+        <p>API keys of this member:</p>
         <ul>
           {keys.map((key) => (
             <li key={key.key_id}>
@@ -40,13 +40,17 @@ export function useKeysQuestion(): {
         </ul>
         <Choice
           name="api_keys"
-          label="What becomes of these keys?"
+          label="What happens to these keys?"
           options={[
-            { value: 'revoke', label: 'Revoke them', hint: 'What uses them is refused at once.' },
+            {
+              value: 'revoke',
+              label: 'Revoke them',
+              hint: 'Programs that use them are refused at once.',
+            },
             {
               value: 'hand_over',
               label: 'Take them over',
-              hint: 'They go on, in your name; they may do no more than you may.',
+              hint: 'They keep working in your name, with at most your permissions.',
             },
           ]}
         />

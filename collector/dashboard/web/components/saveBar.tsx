@@ -21,7 +21,7 @@ export function SaveBar({
           Discard
         </button>
         <button type="submit" class="primary" aria-disabled={isBusy}>
-          {isBusy ? 'One moment…' : action}
+          {isBusy ? 'Please wait…' : action}
         </button>
       </div>
     </div>

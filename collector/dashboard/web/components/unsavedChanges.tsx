@@ -32,7 +32,7 @@ export function UnsavedChanges({ count }: { count: number }) {
       confirm={async () => setLeaving(true)}
       close={() => setDestination(null)}
     >
-      <p>{count === 1 ? 'One change is' : `${count} changes are`} not saved, and would be lost.</p>
+      <p>{count === 1 ? 'One change is' : `${count} changes are`} not saved and would be lost.</p>
     </ConfirmDialog>
   )
 }

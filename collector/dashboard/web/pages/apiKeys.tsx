@@ -38,7 +38,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
   return (
     <Page
       title="API keys"
-      lead="A key and its secret read events and everything else over the API."
+      lead="A key and its secret give access to events and all other parts of the API."
       actions={mayCreate && keys.value?.length !== 0 && create}
     >
       {created && (
@@ -57,7 +57,7 @@ function Keys({ projects }: { projects: OwnProject[] }) {
               compare: byLargest(({ last_used_at }) => last_used_at),
             },
             expires: {
-              label: 'Expiring first',
+              label: 'First to expire',
               compare: byText(({ expires_at }) => expires_at ?? 'never'),
             },
           },
@@ -65,12 +65,12 @@ function Keys({ projects }: { projects: OwnProject[] }) {
         empty={
           mayCreate ? (
             <>
-              <h2>Make the first key</h2>
-              <p>With it a program reads what your pixels have collected.</p>
+              <h2>Create the first key</h2>
+              <p>Programs use it to read the data of your pixels.</p>
               {create}
             </>
           ) : (
-            <p>No key of yours to see. Keys of a project are made by its admins.</p>
+            <p>You have no API keys. Project admins create the keys of a project.</p>
           )
         }
       >
@@ -139,8 +139,8 @@ function Keys({ projects }: { projects: OwnProject[] }) {
           close={() => setRevoking(null)}
         >
           <p>
-            Whatever uses <code>{revoking.key_prefix}…</code> is refused within a second. A revoked
-            key cannot be brought back.
+            Programs that use <code>{revoking.key_prefix}…</code> are refused within a second. You
+            cannot restore a revoked key.
           </p>
         </ConfirmDialog>
       )}
@@ -156,12 +156,12 @@ const isExpired = ({ expires_at }: ApiKey): boolean =>
 const keyRoleNames: Record<KeyRole, string> = {
   read: 'Reads',
   write: 'Reads and writes',
-  admin: 'May what an admin may',
-  owner: 'May what an owner may',
+  admin: 'Has the rights of an admin',
+  owner: 'Has the rights of an owner',
 }
 
 function scopeOf({ scope, project_id }: ApiKey, projects: OwnProject[]): string {
-  if (scope === 'organization') return 'Organization: every project'
+  if (scope === 'organization') return 'Organization: all projects'
   const name = projects.find((project) => project.project_id === project_id)?.name
   return name ? `Project: ${name}` : 'One project'
 }

@@ -23,10 +23,10 @@ export function AuditLog() {
           sorts: {
             newest: { label: 'Newest first' },
             oldest: { label: 'Oldest first', compare: byText(({ at }) => at) },
-            who: { label: 'By who did it', compare: byText(({ actor }) => actor.name) },
+            who: { label: 'By user', compare: byText(({ actor }) => actor.name) },
           },
         }}
-        empty={<p>Nothing has been changed yet.</p>}
+        empty={<p>No changes yet.</p>}
       >
         {(entry) => (
           <li key={entry.entry_id}>
@@ -83,19 +83,19 @@ const verbs: Record<string, string> = {
   delete: 'deleted',
   email: 'changed the e-mail address of',
   hand_over: 'handed over the',
-  'intent_rules.replaced': 'set the rules of intent of the',
+  'intent_rules.replaced': 'set the intent rules of the',
   join: 'joined as',
   limits: 'set budgets and limits of the',
   password: 'changed the password of',
-  password_reset: 'chose a password, by a link, of',
-  read: 'looked at who people are, of the',
-  recovery_codes: 'made new recovery codes of',
+  password_reset: 'set, by a link, the password of',
+  read: 'viewed the identities of the',
+  recovery_codes: 'created new recovery codes of',
   remove_items: 'removed from the',
   retry: 'retried a run of the',
   revoke: 'revoked',
   rotate_secret: 'rotated the secret of the',
   run: 'ran the',
-  'subject.export': 'exported what is kept of a',
+  'subject.export': 'exported the data of a',
   two_factor: 'changed two-factor authentication of',
   update: 'changed',
 }

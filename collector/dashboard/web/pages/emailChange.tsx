@@ -28,7 +28,7 @@ export function ConfirmEmailChange({ token }: { token: string }) {
               title="Confirm your e-mail address"
               lead={
                 <>
-                  From now on you sign in as <strong>{found.email}</strong>.
+                  You will sign in as <strong>{found.email}</strong>.
                 </>
               }
             >
@@ -52,8 +52,8 @@ export function ConfirmEmailChange({ token }: { token: string }) {
               </Form>
             </Page>
           ) : (
-            <Page title="This link is no longer good">
-              <p>It has been used, it is too old, or a newer one was made.</p>
+            <Page title="This link is invalid, expired or was used">
+              <p>A link works once, for an hour, and only the latest one works.</p>
               <p>
                 <Link href="/">Go to your projects</Link>
               </p>

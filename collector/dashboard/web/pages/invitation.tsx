@@ -33,7 +33,7 @@ export function AcceptInvitation({ token }: { token: string }) {
               title={`Join ${found.organization.name}`}
               lead={
                 <>
-                  You sign in as <strong>{found.email}</strong>.
+                  You will sign in as <strong>{found.email}</strong>.
                 </>
               }
             >
@@ -62,7 +62,7 @@ export function AcceptInvitation({ token }: { token: string }) {
                     <TextField
                       name="password"
                       label="Password"
-                      hint={`Choose one of at least ${passwordCharactersMin} characters. If you sign in here with this address already, give the one that you have.`}
+                      hint={`At least ${passwordCharactersMin} characters. If this address already has an account here, enter its password.`}
                       type="password"
                       autocomplete="new-password"
                       minLength={passwordCharactersMin}
@@ -71,17 +71,16 @@ export function AcceptInvitation({ token }: { token: string }) {
                     />
                   </>
                 )}
-                {isWithCode && <CodeField hint="Of your authenticator app, or a recovery code." />}
+                {isWithCode && (
+                  <CodeField hint="From your authenticator app, or a recovery code." />
+                )}
               </Form>
             </Page>
           ) : (
-            <Page title="This invitation is no longer good">
+            <Page title="This invitation is invalid, expired or was used">
+              <p>An invitation works once, for seven days. Ask the sender for a new link.</p>
               <p>
-                It has been used, or it is older than seven days. Ask whoever invited you for a new
-                link.
-              </p>
-              <p>
-                <Link href="/sign-in">Sign in</Link> if you have joined already.
+                <Link href="/sign-in">Sign in</Link> if you have already joined.
               </p>
             </Page>
           )

@@ -10,9 +10,9 @@ import { useQuery } from '../useQuery.ts'
 export const roleNames: Record<Role, string> = { owner: 'Owner', admin: 'Admin', member: 'Member' }
 
 const roles: Record<Role, string> = {
-  member: 'Member: sees the projects they are added to',
-  admin: 'Admin: changes everything but owners',
-  owner: 'Owner: changes everything, and may delete the organization',
+  member: 'Member: sees their own projects',
+  admin: 'Admin: changes everything except owners',
+  owner: 'Owner: changes everything and can delete the organization',
 }
 
 /** The roles that a member of this role may give. */
@@ -37,7 +37,7 @@ export function InviteDialog({
   const [role, setRole] = useState<Role>('member')
   const projects = useQuery(ownProjects)
   return (
-    <Dialog title="Invite somebody" close={close}>
+    <Dialog title="Invite a member" close={close}>
       <Form
         submit={async ({ email = '', ...values }) => {
           const chosen = Object.entries(values)
@@ -50,7 +50,7 @@ export function InviteDialog({
             await api.inviteMember({ email, role, projects: role === 'member' ? chosen : [] }),
           )
         }}
-        action="Make the invitation"
+        action="Create invitation"
         cancel={close}
       >
         <TextField
@@ -73,7 +73,9 @@ export function InviteDialog({
             <AsyncView query={projects}>
               {(own) =>
                 own.length === 0 ? (
-                  <p class="hint">There is none yet. Add them to one later.</p>
+                  <p class="hint">
+                    There are no projects yet. You can add the member to one later.
+                  </p>
                 ) : (
                   own.map(({ project_id, name }) => (
                     <Select

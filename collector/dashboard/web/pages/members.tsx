@@ -48,7 +48,7 @@ export function Members() {
   return (
     <Page
       title="Members"
-      lead={`Who belongs to ${session.organization.name}.`}
+      lead={`Members of ${session.organization.name}.`}
       actions={
         isAdmin && (
           <button type="button" class="primary" onClick={() => setOpen({ kind: 'invite' })}>
@@ -71,7 +71,7 @@ export function Members() {
             },
           },
         }}
-        empty={<p>Nobody yet.</p>}
+        empty={<p>No members yet.</p>}
       >
         {(member) => (
           <li key={member.member_id}>
@@ -119,8 +119,8 @@ export function Members() {
         <Dialog title={`Invitation for ${open.email}`} close={close}>
           <p>
             {open.url === null
-              ? 'The service mails the link to this address. '
-              : 'This service sends no mail: pass this link on yourself. '}
+              ? 'The service sends the link to this address. '
+              : 'This service sends no mail. Send this link yourself. '}
             It works once, for seven days.
           </p>
           {open.url !== null && <Copyable label="the invitation link" text={open.url} />}
@@ -148,7 +148,7 @@ export function Members() {
       {open?.kind === 'remove' && (
         <RemoveMemberDialog
           title={`Remove ${nameOf(open.member)}?`}
-          consequence="They lose every project of this organization at once."
+          consequence="They lose access to all projects of this organization at once."
           remove={async (fate) => {
             await api.removeMember({ member_id: open.member.member_id, ...fate })
             close()

@@ -55,7 +55,7 @@ export function NewKeyDialog({
         <TextField
           name="name"
           label="Name"
-          hint="What will use it, such as “Warehouse import”."
+          hint="The program that will use it, such as “Warehouse import”."
           maxLength={200}
           autocomplete="off"
           required
@@ -64,23 +64,27 @@ export function NewKeyDialog({
           name="mode"
           label="Mode"
           options={[
-            { value: 'live', label: 'Live', hint: 'Reads what your pixels collect.' },
+            { value: 'live', label: 'Live', hint: 'Reads the data of your pixels.' },
             {
               value: 'test',
               label: 'Test',
-              hint: 'Reads made-up sample data that never changes. Never billed.',
+              hint: 'Reads sample data that never changes. Never billed.',
             },
           ]}
         />
         <Choice
           name="role"
-          label="What it may do"
+          label="Permissions"
           options={[
             { value: 'read', label: 'Read', hint: 'Events, people, usage; projects and pixels.' },
-            { value: 'write', label: 'Read and write', hint: 'Also campaigns and what they did.' },
+            {
+              value: 'write',
+              label: 'Read and write',
+              hint: 'Also writes campaigns and their performance.',
+            },
             {
               value: asMuchAsI,
-              label: 'Everything you may',
+              label: 'All your permissions',
               hint: 'Also members, projects, pixels, budgets and privacy requests.',
             },
           ]}
@@ -88,13 +92,13 @@ export function NewKeyDialog({
         <Select
           name="project_id"
           label="Scope"
-          hint="It cannot be changed later."
+          hint="You cannot change it later."
           options={scopes}
         />
         <Select
           name="expiry"
           label="Expires"
-          hint="From then on it is refused. A key for a trial or a contractor should not outlive them."
+          hint="The key stops working then. Set a date for trials and contractors."
           options={expiries}
         />
       </Form>

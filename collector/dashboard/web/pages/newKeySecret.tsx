@@ -19,7 +19,8 @@ export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'
         “{key.name}” is ready
       </h2>
       <p>
-        <strong>Copy the secret now.</strong> It is shown this once; a lost one means a new key.
+        <strong>Copy the secret now.</strong> It is shown only once. If you lose it, create a new
+        key.
       </p>
       <h3>Key</h3>
       <Copyable label="the key" text={api_key} />

@@ -62,8 +62,8 @@ function Settings({
           <TextField name="name" label="Name" maxLength={200} required />
           <Checkbox
             name="secret_required"
-            label="Requests must carry the key’s secret"
-            hint="Off: a key alone is enough, for programs that are still being moved over. Leave it on otherwise."
+            label="Require the secret of the key"
+            hint="Off: requests need only the key. Turn it off only while you migrate old programs."
           />
         </EditForm>
       </fieldset>

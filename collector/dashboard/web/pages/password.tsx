@@ -17,16 +17,16 @@ export function ForgotPassword() {
   return (
     <AuthLayout>
       {asked ? (
-        <Page title={asked.by_mail ? 'Look into your mail' : 'Ask whoever runs this service'}>
+        <Page title={asked.by_mail ? 'Check your mail' : 'Ask the operator of this service'}>
           <p>
             {asked.by_mail ? (
               <>
-                If <strong>{asked.email}</strong> signs in here, a link to choose a new password is
-                on its way. It is good for an hour.
+                If <strong>{asked.email}</strong> signs in here, we sent a link to choose a new
+                password. It works for an hour.
               </>
             ) : (
               <>
-                This service sends no mail. Whoever runs it makes a link for you:{' '}
+                This service sends no mail. The operator can create a link for you:{' '}
                 <code>npx footfall reset-password {asked.email}</code>
               </>
             )}
@@ -36,12 +36,12 @@ export function ForgotPassword() {
           </p>
         </Page>
       ) : (
-        <Page title="Forgotten your password?" lead="With a link you choose a new one.">
+        <Page title="Forgot your password?" lead="Request a link to choose a new one.">
           <Form
             submit={async ({ email = '' }) =>
               setAsked({ email, ...(await api.requestPasswordReset({ email })) })
             }
-            action="Ask for a link"
+            action="Request a link"
           >
             <TextField
               name="email"
@@ -80,7 +80,7 @@ export function ResetPassword({ token }: { token: string }) {
               title="Choose a new password"
               lead={
                 <>
-                  You sign in as <strong>{found.email}</strong>.
+                  You will sign in as <strong>{found.email}</strong>.
                 </>
               }
             >
@@ -96,7 +96,7 @@ export function ResetPassword({ token }: { token: string }) {
                 <TextField
                   name="password"
                   label="New password"
-                  hint={`At least ${passwordCharactersMin} characters. You are signed out everywhere else.`}
+                  hint={`At least ${passwordCharactersMin} characters. This signs you out on all other devices.`}
                   type="password"
                   autocomplete="new-password"
                   minLength={passwordCharactersMin}
@@ -106,10 +106,10 @@ export function ResetPassword({ token }: { token: string }) {
               </Form>
             </Page>
           ) : (
-            <Page title="This link is no longer good">
-              <p>It has been used, it is too old, or a newer one was made.</p>
+            <Page title="This link is invalid, expired or was used">
+              <p>A link works once, for an hour, and only the latest one works.</p>
               <p>
-                <Link href="/forgot-password">Ask for a new link</Link>
+                <Link href="/forgot-password">Request a new link</Link>
               </p>
             </Page>
           )

@@ -6,10 +6,10 @@ import { wholeNumber } from '../format.ts'
 const silentAfterMs = 86_400_000
 
 const lights = {
-  lit: 'Events are coming in',
+  lit: 'Events arrive',
   refused: 'Events are refused',
-  silent: 'No event for a day',
-  waiting: 'No event yet',
+  silent: 'No events for a day',
+  waiting: 'No events yet',
 }
 
 /** Refused: the latest beacon was refused. */

@@ -41,7 +41,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
   return (
     <Section
       title="People"
-      lead="Owners and admins of the organization have access anyway. Others have it when they are listed here."
+      lead="Owners and admins of the organization always have access. Add other members here."
       actions={mayEdit && members.value?.length !== 0 && add}
     >
       <AsyncList<ProjectMember>
@@ -58,7 +58,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
         }}
         empty={
           <>
-            <p>Nobody is listed yet.</p>
+            <p>No members yet.</p>
             {mayEdit && add}
           </>
         }
@@ -92,7 +92,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
             <TextField
               name="email"
               label="E-mail"
-              hint="Of a member of the organization. Others are invited on the page Members first."
+              hint="Of a member of the organization. Invite other people on the page Members first."
               type="email"
               maxLength={254}
               required
@@ -107,7 +107,7 @@ export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit
       {open?.kind === 'remove' && (
         <RemoveMemberDialog
           title={`Remove ${nameOf(open.member)} from ${project.name}?`}
-          consequence="They no longer see the project. They stay a member of the organization."
+          consequence="They lose access to the project. They stay a member of the organization."
           remove={async (fate) => {
             await api.removeProjectMember({ project_id, member_id: open.member.member_id, ...fate })
             await done('Removed')

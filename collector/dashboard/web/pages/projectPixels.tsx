@@ -44,12 +44,12 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
         empty={
           mayEdit ? (
             <>
-              <h3>Make the first pixel</h3>
-              <p>You get two lines to paste into your site, and see at once when they work.</p>
+              <h3>Create the first pixel</h3>
+              <p>Paste two lines into your site, and see here when they work.</p>
               {create}
             </>
           ) : (
-            <p>No pixel yet. An admin of the project can make one.</p>
+            <p>No pixels yet. A project admin can create one.</p>
           )
         }
       >
@@ -63,7 +63,7 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
               <p class="meta">
                 {pixel.allowed_origins.length > 0
                   ? pixel.allowed_origins.join(', ')
-                  : 'Any site may send'}{' '}
+                  : 'Any site can send events'}{' '}
                 · created <RelativeTime at={pixel.created_at} />
               </p>
             </div>
@@ -88,7 +88,7 @@ export function ProjectPixels({ project, mayEdit }: { project: Project; mayEdit:
             <TextField
               name="name"
               label="Name"
-              hint="Such as the site’s name."
+              hint="For example the name of the site."
               maxLength={200}
               required
             />

@@ -44,7 +44,7 @@ export function Projects() {
   return (
     <Page
       title="Projects"
-      lead="A project is a site or a product: its pixels, its events, its people."
+      lead="A project is a site or a product, with its pixels, events and people."
       actions={mayEdit && projects.value?.length !== 0 && create}
     >
       <AsyncList
@@ -70,14 +70,14 @@ export function Projects() {
             <>
               <h2>Start with a project</h2>
               <p>
-                Then make a pixel in it, paste its snippet into your site, and watch the first event
-                come in.
+                Then create a pixel in it, paste its snippet into your site, and watch the first
+                event arrive.
               </p>
               {create}
             </>
           ) : (
             <>
-              <h2>No project yet</h2>
+              <h2>No projects yet</h2>
               <p>Ask an admin of {session.organization.name} to add you to one.</p>
             </>
           )
@@ -129,7 +129,7 @@ export function Projects() {
             <TextField
               name="name"
               label="Name"
-              hint="Such as the site’s address."
+              hint="For example the address of the site."
               maxLength={200}
               required
             />

@@ -10,13 +10,13 @@ export function Unsubscribe({ token }: { token: string }) {
   return (
     <AuthLayout>
       {isDone ? (
-        <Page title="You get no more of them">
-          <p>You can begin again on the project’s page “Sharing”.</p>
+        <Page title="You are unsubscribed">
+          <p>You can subscribe again on the page “Sharing” of the project.</p>
         </Page>
       ) : (
         <Page
-          title="Get no more summaries?"
-          lead="By e-mail, of the project that the mail was about."
+          title="Unsubscribe from summaries?"
+          lead="E-mail summaries of the project in the mail."
         >
           <Form
             submit={async () => {

@@ -91,7 +91,7 @@ export function Palette({
         ))}
       </div>
       <p class="hint" role="status">
-        {found.length === 0 ? 'Nothing is called so.' : ''}
+        {found.length === 0 ? 'No page or project matches.' : ''}
       </p>
     </Dialog>
   )

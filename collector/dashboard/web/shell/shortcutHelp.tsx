@@ -33,8 +33,8 @@ export function ShortcutHelp({
         <span>Single-key shortcuts in this browser</span>
       </label>
       <dl class="shortcuts">
-        <Shortcut keys={paletteKeys} does="Go anywhere" />
-        <Shortcut keys="?" does="Show this" />
+        <Shortcut keys={paletteKeys} does="Search pages and projects" />
+        <Shortcut keys="?" does="Show this help" />
         {places.filter(hasKey).map(({ key, name }) => (
           <Shortcut key={key} keys={`g ${key}`} does={`Go to ${name}`} />
         ))}

@@ -6,8 +6,8 @@ import { type FunnelStep, writeFunnelStep } from './funnelView.ts'
 import { viewSearch } from './view.ts'
 
 const pages = {
-  events: { path: 'events', title: 'The events behind this' },
-  visitors: { path: 'people', tab: 'browsers', title: 'The visitors behind this' },
+  events: { path: 'events', title: 'Show these events' },
+  visitors: { path: 'people', tab: 'browsers', title: 'Show these visitors' },
 }
 
 /** What a number counts, besides the view that it is of. */

@@ -7,7 +7,7 @@ export const viewKeys: Record<string, { does: string; change(view: View): Partia
   t: { does: 'Last 30 days', change: () => ({ period: 'days30' }) },
   y: { does: 'Last 365 days', change: () => ({ period: 'days365' }) },
   c: {
-    does: 'Compare with the period before',
+    does: 'Compare with the previous period',
     change: ({ isCompared }) => ({ isCompared: !isCompared }),
   },
   Escape: { does: 'Remove all filters', change: () => ({ filters: [] }) },

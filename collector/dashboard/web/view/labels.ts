@@ -36,7 +36,7 @@ export const fieldLabels: Readonly<Record<string, string>> = {
   session_id: 'Session id',
   pixel_id: 'Pixel id',
   project_id: 'Project id',
-  source: 'Sent by',
+  source: 'Sender',
   campaign_id: 'Ad campaign id',
   spend: 'Spend',
   user_agent: 'User agent',

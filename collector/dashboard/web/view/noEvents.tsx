@@ -14,7 +14,7 @@ export function NoEvents({ projectId }: { projectId: string }) {
 const NoneMatches = () => (
   <div class="empty">
     <h2>No event matches</h2>
-    <p>Choose a longer period, or take a filter away.</p>
+    <p>Choose a longer period, or remove a filter.</p>
     <button type="button" onClick={() => changeView({ filters: [] })}>
       Remove all filters
     </button>
@@ -34,8 +34,8 @@ function NoneYet({ projectId }: { projectId: string }) {
             {pixel ? (
               <>
                 <p>
-                  Has the snippet been pasted into the site yet? Figures are here a second after the
-                  first event.
+                  Check that the snippet is on the site. Figures appear a second after the first
+                  event.
                 </p>
                 <Link class="button primary" href={`${project}/pixels/${pixel.pixel_id}`}>
                   Install “{pixel.name}”
@@ -44,11 +44,11 @@ function NoneYet({ projectId }: { projectId: string }) {
             ) : (
               <>
                 <p>
-                  Make a pixel, paste its snippet into the site, and figures are here a second
-                  later.
+                  Create a pixel and paste its snippet into the site. Figures appear a second after
+                  the first event.
                 </p>
                 <Link class="button primary" href={project}>
-                  Make the first pixel
+                  Create the first pixel
                 </Link>
               </>
             )}

@@ -33,7 +33,7 @@ test('operators opt people out of one organization, and in again', async () => {
   await it.shown(it.key, cookie, [hem])
   expect(await footfall('opt-in', hem, organization_id)).toEqual({
     code: 1,
-    output: 'footfall: they are not on that list\n',
+    output: 'footfall: they have no opt-out\n',
   })
 })
 
@@ -51,7 +51,7 @@ test('operators erase people everywhere, and ask how far it is', async () => {
 test.each([
   [
     ['erase', 'nobody', 'everywhere'],
-    'footfall: "nobody" is no e-mail address, no hem and no cookie id\n',
+    'footfall: "nobody" must be an e-mail address, a hem or a cookie id\n',
   ],
   [['erase', 'a@b.example', 'somewhere'], 'footfall: there is no organization somewhere\n'],
   [['erase', 'a@b.example', randomUUID()], /^footfall: there is no organization .{36}\n$/],

@@ -25,11 +25,11 @@ const nested = (depth: number): unknown => (depth === 0 ? visit : { all: [nested
 describe('what is wrong is answered with the place where it stands', () => {
   test.each<[string, unknown, string, RegExp]>([
     ['no object', [], '', /must be an object/],
-    ['no entity', { include: visit }, '/entity', /is missing/],
+    ['no entity', { include: visit }, '/entity', /is required/],
     ['another entity', { entity: 'cookies', include: visit }, '/entity', /people or companies/],
-    ['no include', { entity: 'people' }, '/include', /is missing/],
-    ['an unknown member', people(visit, { exclde: visit }), '/exclde', /no such member/],
-    ['a member with a slash', people(visit, { 'a/b~': 1 }), '/a~1b~0', /no such member/],
+    ['no include', { entity: 'people' }, '/include', /is required/],
+    ['an unknown member', people(visit, { exclde: visit }), '/exclde', /is not allowed/],
+    ['a member with a slash', people(visit, { 'a/b~': 1 }), '/a~1b~0', /is not allowed/],
     ['a limit of zero', people(visit, { limit: 0 }), '/limit', /from 1/],
     ['a node that is a list', people([visit]), '/include', /must be an object/],
     ['an empty node', people({}), '/include', /exactly one/],
@@ -43,7 +43,7 @@ describe('what is wrong is answered with the place where it stands', () => {
       '/include/any/1/all/1',
       /object/,
     ],
-    ['nine levels', people(nested(8)), `/include${'/all/0'.repeat(8)}`, /deeper than 8/],
+    ['nine levels', people(nested(8)), `/include${'/all/0'.repeat(8)}`, /at most 8 levels deep/],
     ['65 leaves', people({ any: Array(65).fill(visit) }), '/include/any', /at most 64/],
     [
       '65 leaves apart',
@@ -62,16 +62,26 @@ describe('what is wrong is answered with the place where it stands', () => {
       'no field',
       people({ profile: { op: 'eq', value: 1 } }),
       '/include/profile/field',
-      /is missing/,
+      /is required/,
     ],
     [
       'an unknown field',
       profile('shoe_size', 'eq', 44),
       '/include/profile/field',
-      /no field "shoe_size"/,
+      /no profile field "shoe_size"/,
     ],
-    ['a field of events', profile('page_path', 'eq', '/'), '/include/profile/field', /no field/],
-    ['a field of Object', profile('__proto__', 'eq', '/'), '/include/profile/field', /no field/],
+    [
+      'a field of events',
+      profile('page_path', 'eq', '/'),
+      '/include/profile/field',
+      /no profile field/,
+    ],
+    [
+      'a field of Object',
+      profile('__proto__', 'eq', '/'),
+      '/include/profile/field',
+      /no profile field/,
+    ],
     [
       'somebody by their address',
       profile('email', 'eq', 'ann@example.com'),
@@ -96,7 +106,7 @@ describe('what is wrong is answered with the place where it stands', () => {
       'no value',
       people({ profile: { field: 'age', op: 'eq' } }),
       '/include/profile/value',
-      /is missing/,
+      /is required/,
     ],
     [
       'a text for a number',
@@ -138,7 +148,7 @@ describe('what is wrong is answered with the place where it stands', () => {
       /must be a number/,
     ],
     ['is_set of a text', profile('age', 'is_set', 'yes'), '/include/profile/value', /boolean/],
-    ['no days', people({ event: {} }), '/include/event/within_days', /is missing/],
+    ['no days', people({ event: {} }), '/include/event/within_days', /is required/],
     ['too many days', event({ within_days: 366 }), '/include/event/within_days', /from 1 to 365/],
     ['at least none', event({ at_least: 0 }), '/include/event/at_least', /from 1/],
     [
@@ -175,12 +185,12 @@ describe('what is wrong is answered with the place where it stands', () => {
       '/include/event/filter',
       /no order/,
     ],
-    ['a pixel that is no uuid', event({ pixel_id: 'mine' }), '/include/event/pixel_id', /uuid/],
+    ['a pixel that is no uuid', event({ pixel_id: 'mine' }), '/include/event/pixel_id', /UUID/],
     [
       'an audience that is no uuid',
       people({ audience: { audience_id: 'mine' } }),
       '/include/audience/audience_id',
-      /uuid/,
+      /UUID/,
     ],
     [
       'intent without topics',
@@ -198,7 +208,7 @@ describe('what is wrong is answered with the place where it stands', () => {
       'a topic that is no text',
       people({ any: [visit, { intent: { topics: [7] } }] }),
       '/include/any/1/intent/topics/0',
-      /text/,
+      /must be a string/,
     ],
     [
       'a score above 100',
@@ -212,7 +222,7 @@ describe('what is wrong is answered with the place where it stands', () => {
       '/include/any/1/intent/match',
       /any or all/,
     ],
-    ['a list of no id', people({ list: { list_id: 'a' } }), '/include/list/list_id', /uuid/],
+    ['a list of no id', people({ list: { list_id: 'a' } }), '/include/list/list_id', /UUID/],
   ])('%s', (_, definition, pointer, message) => {
     const error = faultOf(definition)
     expect(error).toMatchObject({ status: 400, code: 'invalid_parameter' })

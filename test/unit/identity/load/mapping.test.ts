@@ -47,7 +47,7 @@ test.each([
   ['x=shoe_size', 'must begin with column=field'],
   ['=age', 'must begin with column=field'],
   ['x=age,', null],
-  ['x=age,x=hem', 'the column "x" is there twice'],
+  ['x=age,x=hem', 'the column "x" is named twice'],
 ])('"%s"', (text, message) => {
   if (message === null) expect(readMapping(text, fields).size).toBe(1)
   else expect(() => readMapping(text, fields)).toThrow(message)

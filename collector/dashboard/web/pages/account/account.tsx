@@ -16,6 +16,19 @@ import { TwoFactor } from './twoFactor.tsx'
 
 /** What a person is called and how they sign in, the same in all their organizations. */
 export function Account() {
+  const { member, organization, by_provider } = useSession()
+  if (!by_provider) return <OwnAccount />
+  return (
+    <Page title="Your account" lead={`${roleNames[member.role]} of ${organization.name}.`}>
+      <p class="card">
+        You signed in as {member.email} through the identity provider of {organization.name}. Change
+        your name, address and password there.
+      </p>
+    </Page>
+  )
+}
+
+function OwnAccount() {
   const { member, organization } = useSession()
   const account = useQuery(() => api.getAccount())
   return (
@@ -39,7 +52,7 @@ export function Account() {
 function OwnName() {
   const session = useSession()
   return (
-    <Section title="Name" lead="What others of your organizations see.">
+    <Section title="Name" lead="Other members of your organizations see this name.">
       <div class="card">
         <Form
           values={{ name: session.member.name ?? '' }}
@@ -60,10 +73,7 @@ function OwnName() {
 function Password() {
   const [changes, setChanges] = useState(0)
   return (
-    <Section
-      title="Change your password"
-      lead="Wherever else you are signed in, you are signed out."
-    >
+    <Section title="Change your password" lead="This signs you out on all other devices.">
       <div class="card">
         <Form
           key={changes}

@@ -25,11 +25,11 @@ export function Email({ account }: { account: Account }) {
       }
     >
       {!account.by_mail && (
-        <p class="hint">This service sends no mail: whoever runs it can change your address.</p>
+        <p class="hint">This service sends no mail. Ask its operator to change your address.</p>
       )}
       {mailed && (
         <p class="notice" role="status">
-          A link is on its way to {mailed}. Until you follow it, within an hour, nothing changes.
+          We sent a link to {mailed}. Open it within an hour to confirm the change.
         </p>
       )}
       {isOpen && (
@@ -44,13 +44,13 @@ export function Email({ account }: { account: Account }) {
               setMailed(email)
               close()
             }}
-            action="Send the link"
+            action="Send link"
             cancel={close}
           >
             <TextField
               name="email"
               label="New e-mail address"
-              hint="A link goes there, to show that it is yours."
+              hint="We send a link to this address to verify it."
               type="email"
               autocomplete="email"
               maxLength={254}
@@ -58,7 +58,7 @@ export function Email({ account }: { account: Account }) {
             />
             <CurrentPassword />
             {account.two_factor && (
-              <CodeField hint="Of your authenticator app, or a recovery code." />
+              <CodeField hint="From your authenticator app, or a recovery code." />
             )}
           </Form>
         </Dialog>

@@ -26,8 +26,8 @@ export function Sessions() {
   }
   return (
     <Section
-      title="Where you are signed in"
-      lead="A session that you do not know: end it, then change your password."
+      title="Active sessions"
+      lead="If you do not recognize a session, end it and change your password."
       actions={
         (sessions.value?.length ?? 0) > 1 && (
           <button type="button" onClick={endOthers}>
@@ -43,18 +43,21 @@ export function Sessions() {
         arrangement={{
           text: (session) => `${deviceOf(session)} ${session.address ?? ''}`,
           sorts: {
-            first: { label: 'In their order' },
-            used: { label: 'Used last', compare: byLargest(({ last_used_at }) => last_used_at) },
+            first: { label: 'In default order' },
+            used: {
+              label: 'Last used first',
+              compare: byLargest(({ last_used_at }) => last_used_at),
+            },
             device: { label: 'By device', compare: byText(deviceOf) },
           },
         }}
-        empty={<p>You are signed in nowhere.</p>}
+        empty={<p>No active sessions.</p>}
       >
         {(session) => (
           <li key={session.session_id}>
             <div>
               <span class="name">{deviceOf(session)}</span>
-              {session.is_current && <span class="badge">This one</span>}
+              {session.is_current && <span class="badge">This session</span>}
               <p class="meta">
                 {session.address && `${session.address} · `}signed in{' '}
                 <RelativeTime at={session.created_at} /> · used{' '}

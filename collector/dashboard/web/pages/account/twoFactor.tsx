@@ -36,11 +36,11 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       lead={
         factor ? (
           <>
-            On since <RelativeTime at={factor.since} />: sign-in asks for a code of your
+            On since <RelativeTime at={factor.since} />. Sign-in requires a code of your
             authenticator app.
           </>
         ) : (
-          'Off: whoever knows your password can sign in as you.'
+          'Off. Your password alone is enough to sign in as you.'
         )
       }
       actions={
@@ -56,7 +56,7 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
     >
       {factor && factor.recovery_codes_left < 3 && (
         <p class="notice">
-          {factor.recovery_codes_left} recovery codes left. Make new ones before you need them.
+          {factor.recovery_codes_left} recovery codes left. Create new ones before you run out.
         </p>
       )}
 
@@ -66,10 +66,12 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
             submit={async ({ current_password = '' }) =>
               setOpen({ kind: 'confirm', ...(await api.beginTwoFactor({ current_password })) })
             }
-            action="Go on"
+            action="Continue"
             cancel={close}
           >
-            <p>You need an app that makes codes, such as a password manager or an authenticator.</p>
+            <p>
+              You need an app that generates codes, such as a password manager or an authenticator.
+            </p>
             <CurrentPassword />
           </Form>
         </Dialog>
@@ -77,7 +79,7 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       {open?.kind === 'confirm' && (
         <Dialog title="Scan this with your app" close={close}>
           <QrCode text={open.uri} label="The secret of your two-factor authentication" />
-          <p class="hint">If you cannot scan it, type this in:</p>
+          <p class="hint">If you cannot scan it, enter this secret:</p>
           <Copyable label="the secret" text={open.secret} />
           <Form
             submit={async ({ code = '' }) =>
@@ -86,20 +88,20 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
             action="Turn on"
             cancel={close}
           >
-            <CodeField hint="The six digits that the app shows now." />
+            <CodeField hint="The six digits that the app shows." />
           </Form>
         </Dialog>
       )}
       {open?.kind === 'codes' && (
-        <Dialog title="Keep your recovery codes" close={close}>
+        <Dialog title="Store your recovery codes" close={close}>
           <p>
-            Each signs you in once when you do not have the app. They are not shown again: print
-            them, or put them where your passwords are.
+            Each code signs you in once without the app. They are not shown again. Print them, or
+            store them with your passwords.
           </p>
           <Copyable label="the recovery codes" text={open.codes.join('\n')} />
           <div class="actions">
             <button type="button" class="primary" onClick={close}>
-              I have kept them
+              I have stored them
             </button>
           </div>
         </Dialog>
@@ -107,7 +109,9 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
       {(open?.kind === 'end' || open?.kind === 'renew') && (
         <Dialog
           title={
-            open.kind === 'end' ? 'Turn off two-factor authentication?' : 'Make new recovery codes?'
+            open.kind === 'end'
+              ? 'Turn off two-factor authentication?'
+              : 'Create new recovery codes?'
           }
           close={close}
         >
@@ -122,13 +126,13 @@ export function TwoFactor({ account, changed }: { account: Account; changed(): P
               close()
               await changed()
             }}
-            action={open.kind === 'end' ? 'Turn off' : 'Make new codes'}
+            action={open.kind === 'end' ? 'Turn off' : 'Create new codes'}
             {...(open.kind === 'end' && { tone: 'danger' })}
             cancel={close}
           >
-            {open.kind === 'renew' && <p>Those that you have are good no longer.</p>}
+            {open.kind === 'renew' && <p>Your previous recovery codes no longer work.</p>}
             <CurrentPassword />
-            <CodeField hint="Of your authenticator app, or a recovery code." />
+            <CodeField hint="From your authenticator app, or a recovery code." />
           </Form>
         </Dialog>
       )}

@@ -78,8 +78,8 @@ function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<vo
           close={() => setDeleting(false)}
         >
           <p>
-            Its builds and files are gone. An audience or export that uses it keeps it from being
-            deleted.
+            Its builds and files are deleted. You cannot delete an audience that another audience or
+            an export uses.
           </p>
         </ConfirmDialog>
       )}
@@ -167,7 +167,7 @@ function Files({ audience }: { audience: Audience }) {
   return (
     <Section
       title="Files"
-      lead="All of the build, charged once; addresses of files are good for 15 minutes."
+      lead="The complete build, charged once. The URLs of the files expire after 15 minutes."
     >
       <div class="toolbar">
         <label>
@@ -182,7 +182,7 @@ function Files({ audience }: { audience: Audience }) {
           </select>
         </label>
         <button type="button" aria-disabled={isAsking || audience.build_id === null} onClick={ask}>
-          {isAsking ? 'One moment…' : 'Make the files'}
+          {isAsking ? 'Please wait…' : 'Create files'}
         </button>
         <p class="hint">
           {prices.value &&

@@ -23,15 +23,13 @@ export function Audiences({ projectId }: { projectId: string }) {
   return (
     <ListPage
       title="Audiences"
-      lead="People or companies, chosen by what they did, who they are and what interests them; built once, then read, downloaded or sent."
+      lead="People or companies, selected by behavior, profile and interests. Build an audience once, then read, download or send it."
       create={create}
       query={audiences}
       empty={
         <>
-          <h2>Make the first audience</h2>
-          <p>
-            Begin with a template, see at once how many it finds and what they cost, then save it.
-          </p>
+          <h2>Create the first audience</h2>
+          <p>Start with a template, check the size and the cost, then save it.</p>
         </>
       }
       columns={columns}

@@ -30,16 +30,19 @@ export function Builds({ audience }: { audience: Audience }) {
       : build.count - before.count
   }
   return (
-    <Section title="Builds" lead="Open one to see who entered and who left since the one before.">
+    <Section
+      title="Builds"
+      lead="Open a build to see who entered and who left since the previous one."
+    >
       <PagedTable
         caption="Builds"
         prefix="build-"
         query={builds}
-        empty={<p>No build yet.</p>}
+        empty={<p>No builds yet.</p>}
         columns={[
           {
             name: 'at',
-            label: 'Asked for',
+            label: 'Requested',
             value: ({ requested_at }: Build) => requested_at,
             show: ({ requested_at }: Build) => exactTime(requested_at),
           },
@@ -109,7 +112,7 @@ function Changes({ audience, build }: { audience: Audience; build: Build }) {
   }
   return (
     <div class="card">
-      <h3>What changed with the build of {exactTime(build.requested_at)}</h3>
+      <h3>Changes of the build of {exactTime(build.requested_at)}</h3>
       {found === null ? (
         <p>
           <button type="button" onClick={read}>
@@ -118,7 +121,7 @@ function Changes({ audience, build }: { audience: Audience; build: Build }) {
           <span class="hint">
             {prices.value &&
               `For ${changesMax} of them: ${costOf(prices.value, audience.meter, changesMax)}.`}{' '}
-            Who was read today already is free.
+            Records that you read today are free.
           </span>
         </p>
       ) : found.length === 0 ? (

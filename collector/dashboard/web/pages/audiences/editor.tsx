@@ -99,7 +99,7 @@ function Editor({
             ...values,
           })
         : await api.createAudience({ project_id: projectId, ...values })
-      toast(audience ? 'Saved: it is built anew' : 'Created: it is being built')
+      toast(audience ? 'Saved. A new build starts.' : 'Created. The first build starts.')
       go(pathTo(`audiences/${saved.audience.id}`))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -123,7 +123,7 @@ function Editor({
           <div class="toolbar">
             {!audience && (
               <label>
-                Begin with{' '}
+                Start with{' '}
                 <select
                   onChange={({ currentTarget: { value } }) => {
                     const template = templates.find(({ template_id }) => template_id === value)
@@ -170,14 +170,14 @@ function Editor({
           {draft ? (
             <>
               <Leaves
-                title="Whoever meets"
+                title="Include who matches"
                 leaves={draft.include}
                 choices={choices}
                 change={(include) => change({ include })}
                 keepsOne
               >
                 <select
-                  aria-label="How many of the conditions"
+                  aria-label="Number of conditions to match"
                   value={draft.match}
                   onChange={({ currentTarget: { value } }) =>
                     change({ match: value as Draft['match'] })
@@ -188,7 +188,7 @@ function Editor({
                 </select>
               </Leaves>
               <Leaves
-                title="But not who meets any of these"
+                title="Exclude who matches any of these"
                 leaves={draft.exclude}
                 choices={choices}
                 change={(exclude) => change({ exclude })}
@@ -271,7 +271,7 @@ function JsonDefinition({
   const [fault, setFault] = useState('')
   return (
     <label class="field">
-      <span>Definition (JSON): it is nested, as GET /api/v1/audiences/schema describes</span>
+      <span>Definition (JSON). It is nested, as GET /api/v1/audiences/schema describes</span>
       <textarea
         rows={14}
         spellcheck={false}

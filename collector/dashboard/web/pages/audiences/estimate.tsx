@@ -66,10 +66,10 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
       )}
       {!fault && (
         <div role="status">
-          {sample ? <Figures sample={sample} /> : <p class="hint">One moment…</p>}
+          {sample ? <Figures sample={sample} /> : <p class="hint">Please wait…</p>}
           {sample && prices.value && (
             <p class="hint">
-              {`Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building it and looking here is free.`}
+              {`Reading all of it once: ${costOf(prices.value, sample.meter, sample.records_to_charge)}. Building and previewing it is free.`}
             </p>
           )}
         </div>
@@ -97,12 +97,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
 
 function Figures({ sample: { estimate } }: { sample: Sample }) {
   if (!estimate)
-    return (
-      <p>
-        How many people meet a definition of visits or lists is part of what is sold: the first read
-        returns it.
-      </p>
-    )
+    return <p>Counts for this definition are billed. They appear when you read the records.</p>
   const { count, low, high } = estimate
   return (
     <p class="figure">

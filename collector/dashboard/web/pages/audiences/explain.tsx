@@ -15,10 +15,10 @@ export function Explain({ audience }: { audience: Audience }) {
   const [answer, setAnswer] = useState<Explanation | null>(null)
   return (
     <Section
-      title="Why is somebody in it?"
+      title="Explain a member"
       lead={
         prices.value &&
-        `Charged as a lookup where the person is known: ${costOf(prices.value, 'lookup', 1)}.`
+        `Charged as a lookup if the person is known: ${costOf(prices.value, 'lookup', 1)}.`
       }
     >
       <Form
@@ -41,7 +41,7 @@ export function Explain({ audience }: { audience: Audience }) {
           <ul class="reasons">
             {answer.leaves.map(({ pointer, met, events }) => (
               <li key={pointer}>
-                <span class={`badge ${met ? '' : 'quiet'}`}>{met ? 'met' : 'not met'}</span>{' '}
+                <span class={`badge ${met ? '' : 'quiet'}`}>{met ? 'met' : 'no match'}</span>{' '}
                 <code>{pointer}</code>
                 {events !== undefined && ` (${counted(Number(events), 'event')})`}
               </li>

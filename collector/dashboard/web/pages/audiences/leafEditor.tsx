@@ -10,11 +10,11 @@ export interface Choices {
 }
 
 const kindNames: Record<LeafKind, string> = {
-  event: 'Did something',
-  profile: 'Is somebody',
-  intent: 'Is interested in',
-  list: 'Is on a list',
-  audience: 'Is in an audience',
+  event: 'Event',
+  profile: 'Profile',
+  intent: 'Interest',
+  list: 'On a list',
+  audience: 'In an audience',
 }
 
 const ops = ['eq', 'ne', 'like', 'in', 'gt', 'gte', 'lt', 'lte', 'between', 'is_set']
@@ -140,14 +140,14 @@ function LeafFields({
             same(choices.profileFields.map(({ name }) => name)),
           )}
           {choice('op', 'Operator', leaf.op, same(ops))}
-          {text('value', 'Value (several with commas)', leaf.value)}
+          {text('value', 'Value (separate several with commas)', leaf.value)}
         </>
       )
     case 'intent':
       return (
         <>
-          {text('topics', 'Topics, with commas', leaf.topics, 'golf, wine')}
-          {number('min_score', 'Score of at least', leaf.min_score, 0, 100)}
+          {text('topics', 'Topics, separated by commas', leaf.topics, 'golf, wine')}
+          {number('min_score', 'Minimum score', leaf.min_score, 0, 100)}
         </>
       )
     case 'list':

@@ -37,12 +37,12 @@ export function Deliveries({
   return (
     <Section
       title="Deliveries"
-      lead={`To ${webhook.url}, of the last 30 days.`}
+      lead={`To ${webhook.url}, in the last 30 days.`}
       actions={
         <>
           <button
             type="button"
-            onClick={() => again(api.testWebhook({ webhook_id }), 'A test is on its way')}
+            onClick={() => again(api.testWebhook({ webhook_id }), 'Test message sent')}
           >
             Send a test
           </button>
@@ -51,10 +51,10 @@ export function Deliveries({
             onClick={async () => {
               const since = new Date(Date.now() - replayDays * dayMs).toISOString()
               const { replayed } = await api.replayFailedWebhookDeliveries({ webhook_id, since })
-              await again(Promise.resolve(), `${replayed} are sent again`)
+              await again(Promise.resolve(), `${replayed} messages are sent again`)
             }}
           >
-            Replay all that failed
+            Replay all failed messages
           </button>
           <button type="button" onClick={edit}>
             Change
@@ -109,14 +109,17 @@ function Found({
   )
   const [shown, show] = useState<Delivery | null>(null)
   const replay = ({ id }: Delivery) =>
-    again(api.replayWebhookDelivery({ webhook_id: webhookId, delivery_id: id }), 'It is sent again')
+    again(
+      api.replayWebhookDelivery({ webhook_id: webhookId, delivery_id: id }),
+      'The message is sent again',
+    )
   return (
     <>
       <PagedTable
         caption="Deliveries"
         prefix="delivery-"
         query={deliveries}
-        empty={<p>No message yet. Send a test to see whether the address answers.</p>}
+        empty={<p>No messages yet. Send a test to check that the address answers.</p>}
         columns={columns}
         keyOf={({ id }) => id}
         open={(row) => show(row)}

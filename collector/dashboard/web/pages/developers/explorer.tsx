@@ -28,8 +28,8 @@ export function Explorer() {
       title="API explorer"
       lead={
         <>
-          Every read of the API, asked for as you. What writes is in the{' '}
-          <a href="/docs">API documentation</a>.
+          Every read operation of the API, called with your account. The{' '}
+          <a href="/docs">API documentation</a> describes operations that write.
         </>
       }
     >
@@ -97,15 +97,13 @@ function Chosen({ operation, projectId }: { operation: Operation; projectId: str
         <Form
           values={initial}
           edited={setValues}
-          action={operation.isCharged ? 'Ask, and be charged' : 'Ask'}
+          action={operation.isCharged ? 'Send, billed' : 'Send'}
           submit={async () =>
             setAnswered(await askAgain(requestFor(id, params).path, organization))
           }
         >
           {operation.isCharged && (
-            <p class="hint">
-              What it returns is charged, as it says: the records that come, and no more.
-            </p>
+            <p class="hint">Billed. You pay only for the records in the response.</p>
           )}
           <div class="field-grid">
             {operation.parameters.map(({ name, isRequired, description, choices }) =>
@@ -137,7 +135,7 @@ function Chosen({ operation, projectId }: { operation: Operation; projectId: str
         {answered && <AnswerShown answered={answered} />}
       </Section>
       {isWhole && (
-        <Section title="The same as code">
+        <Section title="The request as code">
           <CodeSamples set="explorer" call={{ operation: id, params }} />
         </Section>
       )}

@@ -23,7 +23,7 @@ export function Replay({ request }: { request: ApiRequest }) {
         await askAgain(target!, organization, /[?&]project_id=/.test(target!) ? null : project_id),
       )
     } catch {
-      setFault('It was not answered.')
+      setFault('The service did not answer.')
     }
     setBusy(false)
     setAsked(false)
@@ -32,7 +32,7 @@ export function Replay({ request }: { request: ApiRequest }) {
     <>
       {isAsked ? (
         <div class="notice" role="alert">
-          <p>It is asked for again as you, with what you may see. {costOf(request)}</p>
+          <p>The request is sent again with your account and your permissions. {costOf(request)}</p>
           <div class="actions">
             <button
               type="button"
@@ -40,10 +40,10 @@ export function Replay({ request }: { request: ApiRequest }) {
               aria-disabled={isBusy}
               onClick={() => isBusy || run()}
             >
-              {isBusy ? 'One moment…' : 'Replay it'}
+              {isBusy ? 'Please wait…' : 'Replay it'}
             </button>
             <button type="button" onClick={() => setAsked(false)}>
-              Leave it
+              Cancel
             </button>
           </div>
         </div>
@@ -63,15 +63,16 @@ export function Replay({ request }: { request: ApiRequest }) {
 }
 
 function hindranceOf({ method, target, mode }: ApiRequest): string | null {
-  if (method !== 'GET') return 'It cannot be replayed from here: what was sent is not kept.'
+  if (method !== 'GET')
+    return 'It cannot be replayed here, because the log does not store request bodies.'
   if (target!.includes('…') || /\/:/.test(target!))
-    return 'It cannot be replayed from here: not all that was given is kept.'
+    return 'It cannot be replayed here, because the log does not store all of its parameters.'
   if (mode === 'test')
-    return 'It was made with a test key, which reads sample data: replay it with one.'
+    return 'It used a test key, which reads sample data. Replay it with a test key.'
   return null
 }
 
 const costOf = ({ meter, records: charged, amount_micros }: ApiRequest): string =>
   meter === null
-    ? 'It was not charged; an answer that it did not get then may be.'
-    : `It is charged again: it was ${records(charged)} records on the meter ${nameOfMeter(meter)}, ${money(amount_micros)}.`
+    ? 'It was not charged. New records in the response may be charged.'
+    : `It is charged again. It was charged ${records(charged)} records on the meter ${nameOfMeter(meter)}, ${money(amount_micros)}.`

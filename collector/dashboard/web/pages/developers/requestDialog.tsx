@@ -16,7 +16,7 @@ export function RequestDialog({ request, close }: { request: ApiRequest; close()
     By: `${request.caller.name ?? 'gone'} (${request.caller.kind}, ${request.mode})`,
     Asked: request.target
       ? `${request.method} ${request.target}`
-      : 'by a background job, or longer ago than the log',
+      : 'by a background job, or older than the log',
     Status:
       request.status === null
         ? null
@@ -25,7 +25,7 @@ export function RequestDialog({ request, close }: { request: ApiRequest; close()
     Meter: request.meter && nameOfMeter(request.meter),
     Charged:
       request.meter &&
-      `${records(request.records)} records, ${money(request.amount_micros)} (refunds taken off)`,
+      `${records(request.records)} records, ${money(request.amount_micros)} (minus refunds)`,
   }
   return (
     <Dialog title="Request" close={close} class="side-dialog">
@@ -33,12 +33,10 @@ export function RequestDialog({ request, close }: { request: ApiRequest; close()
       <Facts of={facts} />
       {request.method && request.target && (
         <>
-          <h3>Make it again</h3>
+          <h3>Send it again</h3>
           <Copyable label="the request as curl" text={curlOf(request.method, request.target)} />
           {request.target.includes('…') && (
-            <p class="hint">
-              Where … stands a value was given that the log does not keep: put it in.
-            </p>
+            <p class="hint">The log does not store the values at …. Insert them yourself.</p>
           )}
           <Replay request={request} />
         </>

@@ -16,7 +16,7 @@ export function Requests() {
   return (
     <Page
       title="Requests"
-      lead="Every request to the API of the last 30 days, with its charge: those of keys, or of members in this dashboard. Secrets, and values that may tell of people, are not kept."
+      lead="Every request to the API of the last 30 days, with its charge. Requests of keys, or of members in this dashboard. The log does not store secrets and values that may describe people."
     >
       <div class="wide">
         <Filters />
@@ -141,11 +141,11 @@ function Found() {
         query={query}
         empty={
           <>
-            <h2>No request</h2>
+            <h2>No requests</h2>
             <p>
-              None of the last 30 days is like that. Requests appear a second after their answer;
-              code samples to begin with are on the page Code samples. What this dashboard asks for
-              is listed by members.
+              No request of the last 30 days matches. Requests appear a second after their response.
+              The page Code samples has requests to start with. To list requests of this dashboard,
+              choose members.
             </p>
           </>
         }
@@ -182,7 +182,7 @@ const columns = [
   {
     name: 'caller',
     label: 'By',
-    value: ({ caller: { name, kind } }: ApiRequest) => name ?? `a ${kind} that is gone`,
+    value: ({ caller: { name, kind } }: ApiRequest) => name ?? `a deleted ${kind}`,
   },
   {
     name: 'records',

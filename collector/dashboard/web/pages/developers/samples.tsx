@@ -17,25 +17,25 @@ const dayMs = 86_400_000
 const samplesFor = (project_id: string): Sample[] => [
   {
     title: 'Count events',
-    lead: 'Free: how many there were, by type, in the last 24 hours.',
+    lead: 'Free. Number of events by type in the last 24 hours.',
     operation: 'countEvents',
     params: { project_id, group_by: 'event_type' },
   },
   {
     title: 'Read events',
-    lead: 'One record on the meter Events for each.',
+    lead: 'Charged as one record on the meter Events for each event.',
     operation: 'listEvents',
     params: { project_id, select: 'timestamp,event_type,page_path', limit: 10 },
   },
   {
     title: 'Follow events as they arrive',
-    lead: 'Ask again with next_cursor: each event comes once, however late it was.',
+    lead: 'Repeat with next_cursor. You receive each event once, however late it arrives.',
     operation: 'listEvents',
     params: { project_id, order: 'received', limit: 1_000 },
   },
   {
-    title: 'Who visited',
-    lead: 'One row for each person who is known, charged once a request.',
+    title: 'List visitors',
+    lead: 'One row for each identified person, charged once per request.',
     operation: 'listVisitors',
     params: {
       project_id,
@@ -45,12 +45,12 @@ const samplesFor = (project_id: string): Sample[] => [
     },
   },
   {
-    title: 'Make an audience',
-    lead: 'It is built at once; its records are charged when they are read.',
+    title: 'Create an audience',
+    lead: 'The build starts at once. Records are charged when you read them.',
     operation: 'createAudience',
     params: {
       project_id,
-      name: 'Looked at prices',
+      name: 'Visitors of the pricing page',
       definition: {
         entity: 'people',
         include: {
@@ -60,14 +60,14 @@ const samplesFor = (project_id: string): Sample[] => [
     },
   },
   {
-    title: 'What happened to an event',
-    lead: 'Free: stored or rejected, and why.',
+    title: 'Trace an event',
+    lead: 'Free. Stored or rejected, with the reason.',
     operation: 'traceEvent',
     params: { project_id, event_id: 'YOUR_EVENT_ID' },
   },
   {
-    title: 'Your requests and their charges',
-    lead: 'Free: the log that the page Requests shows.',
+    title: 'Requests and charges',
+    lead: 'Free. The log on the page Requests.',
     operation: 'listRequests',
     params: { project_id, charged: true },
   },
@@ -82,9 +82,9 @@ export function Samples() {
       title="Code samples"
       lead={
         <>
-          About your own project, ready to run with{' '}
-          <a href={`/${organization.organization_id}/settings/api-keys`}>a key</a>. Everything else
-          is in the <a href="/docs">API documentation</a>.
+          For your own project, ready to run with{' '}
+          <a href={`/${organization.organization_id}/settings/api-keys`}>a key</a>. The{' '}
+          <a href="/docs">API documentation</a> describes all operations.
         </>
       }
     >
@@ -93,7 +93,7 @@ export function Samples() {
           const project = own.find(({ project_id }) => project_id === urlValue('project')) ?? own[0]
           if (!project)
             return (
-              <p>You are in no project yet. An admin of the organization can add you to one.</p>
+              <p>You are not in a project yet. An admin of the organization can add you to one.</p>
             )
           return (
             <>

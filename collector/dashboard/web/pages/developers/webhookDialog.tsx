@@ -39,7 +39,7 @@ export function WebhookDialog({
     } else await saved(await api.createWebhook({ project_id: projectId, ...change }))
   }
   return (
-    <Dialog title={webhook ? 'Change the webhook' : 'New webhook'} close={close}>
+    <Dialog title={webhook ? 'Edit the webhook' : 'New webhook'} close={close}>
       <Form
         submit={submit}
         action={webhook ? 'Save' : 'Create webhook'}
@@ -56,13 +56,13 @@ export function WebhookDialog({
         <TextField
           name="url"
           label="Address"
-          hint="Where messages are sent by POST: https, on the public Internet."
+          hint="URL that receives messages by POST: https, on the public Internet."
           maxLength={2_048}
           required
         />
-        <TextField name="description" label="What it is for (optional)" maxLength={200} />
+        <TextField name="description" label="Purpose (optional)" maxLength={200} />
         <fieldset>
-          <legend>Told when</legend>
+          <legend>Messages when</legend>
           {types.map((type) => (
             <Checkbox key={type} name={type} label={typeNames[type]} />
           ))}

@@ -36,17 +36,19 @@ export function Webhooks({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Webhooks"
-      lead="Signed messages when an audience is built, a list imported, an export has run, a budget is reached or a pixel goes silent."
+      lead="Signed messages when an audience is built, a list is imported, an export has run, a budget is reached or a pixel goes silent."
       actions={webhooks.value?.length !== 0 && create}
     >
       <div class="wide">
         {secret && (
           <div class="card secret">
             <h2>The signing secret</h2>
-            <p>It is shown this once. Verify each message with it, as Standard Webhooks says.</p>
+            <p>
+              It is shown only once. Verify each message with it, as described by Standard Webhooks.
+            </p>
             <Copyable label="the signing secret" text={secret} />
             <button type="button" onClick={() => setSecret('')}>
-              I have it
+              I have copied it
             </button>
           </div>
         )}
@@ -55,9 +57,9 @@ export function Webhooks({ projectId }: { projectId: string }) {
           query={webhooks}
           empty={
             <>
-              <h2>Tell your own systems</h2>
+              <h2>Notify your own systems</h2>
               <p>
-                Give an address that takes POST; every message is signed, tried for days, and listed
+                Enter a URL that accepts POST. Every message is signed, retried for days, and listed
                 here.
               </p>
               {create}
@@ -67,7 +69,7 @@ export function Webhooks({ projectId }: { projectId: string }) {
             { name: 'url', label: 'Address', value: ({ url }: Webhook) => url },
             {
               name: 'types',
-              label: 'Told of',
+              label: 'Messages',
               value: ({ event_types }: Webhook) => event_types.join(', '),
             },
             {
@@ -122,7 +124,7 @@ export function Webhooks({ projectId }: { projectId: string }) {
           }}
           close={close}
         >
-          <p>Messages are signed with both secrets for a while, so that nothing is missed.</p>
+          <p>For some time, messages are signed with both secrets, so that none is lost.</p>
         </ConfirmDialog>
       )}
       {open?.kind === 'delete' && (
@@ -136,7 +138,7 @@ export function Webhooks({ projectId }: { projectId: string }) {
           }}
           close={close}
         >
-          <p>{open.webhook.url} is told nothing more, and its deliveries are gone.</p>
+          <p>{open.webhook.url} receives no more messages. Its deliveries are deleted.</p>
         </ConfirmDialog>
       )}
     </Page>

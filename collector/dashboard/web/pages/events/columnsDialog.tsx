@@ -14,7 +14,7 @@ export function ColumnsDialog({ shown, close }: { shown: readonly string[]; clos
       <AsyncView query={catalog}>
         {({ fields }) => (
           <Form
-            action="Show these"
+            action="Show columns"
             cancel={close}
             submit={async (values) => {
               const names = [

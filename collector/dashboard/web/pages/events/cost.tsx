@@ -44,7 +44,7 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
           total === 0 ? (
             <>
               <NoEvents projectId={asked.project_id} />
-              <p class="hint">What was rejected is under Live.</p>
+              <p class="hint">Rejected events are on the page Live.</p>
             </>
           ) : (
             <div class="empty">
@@ -53,13 +53,13 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
                 {total === 1 ? 'event matches' : 'events match'}
               </h2>
               <p>
-                To read {total > limit ? `the ${order(asked)} ${limit}` : 'them'} is{' '}
+                Reading {total > limit ? `the ${order(asked)} ${limit}` : 'them'} costs{' '}
                 {prices.value ? costOf(prices.value, 'events', Math.min(total, limit)) : '…'}.
-                ClickHouse looks at about {records(estimate.rows)} rows,{' '}
+                ClickHouse scans about {records(estimate.rows)} rows,{' '}
                 {bytes.format(estimate.bytes / 1e6)}.
               </p>
               <button type="button" class="primary" aria-disabled={isRunning} onClick={start}>
-                {isRunning ? 'One moment…' : `Read ${counted(Math.min(total, limit), 'event')}`}
+                {isRunning ? 'Please wait…' : `Read ${counted(Math.min(total, limit), 'event')}`}
               </button>
             </div>
           )

@@ -27,7 +27,7 @@ export function EventDetails({
         <code>{eventId}</code>
       </p>
       <section aria-labelledby="what-happened">
-        <h3 id="what-happened">What happened to it?</h3>
+        <h3 id="what-happened">History</h3>
         <AsyncView query={trace}>
           {(found) => (
             <>
@@ -58,7 +58,7 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
     try {
       const { rows } = await api.listEvents(params)
       const [found] = rows as EventRow[]
-      if (!found) return setFault('It is not there any more.')
+      if (!found) return setFault('It was deleted.')
       readRows.set(eventId, found)
       setRow(found)
     } catch (error) {
@@ -83,7 +83,7 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
       ) : (
         <p>
           <button type="button" onClick={read}>
-            Read the whole event
+            Read the complete event
           </button>{' '}
           <span class="hint">{prices.value && costOf(prices.value, 'events', 1)}</span>
         </p>
@@ -94,7 +94,7 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
         </p>
       )}
       <section aria-labelledby="code">
-        <h3 id="code">Ask for it in code</h3>
+        <h3 id="code">Request it in code</h3>
         <CodeSamples set="event-code" call={{ operation: 'listEvents', params }} />
       </section>
     </>
@@ -115,7 +115,7 @@ function Rejected({ projectId, eventId }: { projectId: string; eventId: string }
       {(rejected) =>
         rejected && (
           <section aria-labelledby="sent">
-            <h3 id="sent">As it was sent</h3>
+            <h3 id="sent">As sent</h3>
             <JsonTree value={parsedJson(rejected.event)} />
           </section>
         )

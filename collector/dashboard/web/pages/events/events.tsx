@@ -16,7 +16,7 @@ export function Events({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Events"
-      lead="Every event can be followed from the moment it arrived, whether it was stored or rejected."
+      lead="You can trace every event since its arrival, stored or rejected."
       actions={<FindEvent />}
     >
       <div class="wide">

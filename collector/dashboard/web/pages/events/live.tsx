@@ -59,7 +59,7 @@ export function Live({ projectId }: { projectId: string }) {
     poll().catch((error: unknown) => {
       if (signal.aborted) return
       setRunning(false)
-      const fault = error instanceof ApiError ? messageOf(error) : 'The stream broke off.'
+      const fault = error instanceof ApiError ? messageOf(error) : 'The stream was interrupted.'
       setStream((before) => ({ ...before, fault }))
     })
     return () => ended.abort()
@@ -77,7 +77,7 @@ export function Live({ projectId }: { projectId: string }) {
             setRunning(!isRunning)
           }}
         >
-          {isRunning ? 'Pause' : lines.length > 0 ? 'Go on' : 'Start'}
+          {isRunning ? 'Pause' : lines.length > 0 ? 'Resume' : 'Start'}
         </button>
         <p class="hint" role="status">
           {isRunning
@@ -94,10 +94,10 @@ export function Live({ projectId }: { projectId: string }) {
         <div class="empty">
           <h2>{isRunning ? 'Waiting for the first event' : 'See events as they arrive'}</h2>
           <p>
-            Each stored event that is shown is{' '}
-            {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected ones are
-            free. The stream begins a minute ago; open your site in another tab to see yourself come
-            in.
+            Each stored event that is shown costs{' '}
+            {prices.value ? costOf(prices.value, 'events', 1) : 'one record'}. Rejected events are
+            free. The stream starts one minute ago. Open your site in another tab to see your own
+            events.
           </p>
         </div>
       ) : (

@@ -5,14 +5,14 @@ import { exactTime } from '../../components/time.ts'
 type EventTrace = Answer<'traceEvent'>
 
 const reasonTexts: Record<EventTrace['possible_reasons'][number], string> = {
-  on_its_way: 'It was sent moments ago and waits to be stored: look again in a second.',
-  bot_dropped: 'It came from a bot: a pixel here drops these, and keeps nothing of them.',
-  ignored:
-    'Its network, host or path is ignored by the settings of a project here: these events are not stored.',
-  opted_out: 'Its visitor has opted out: nothing is kept of them, not even that they came.',
+  on_its_way: 'It was sent moments ago and is not stored yet. Search again in a second.',
+  bot_dropped: 'A bot sent it, and the pixel drops events of bots.',
+  ignored: 'A project ignores its network, host or path. These events are not stored.',
+  opted_out: 'Its visitor opted out. The service stores no data about the visitor.',
   deleted:
-    'It was deleted, erased or older than your retention; rejected events are kept for thirty days.',
-  never_arrived: 'It never arrived: blocked in the browser, or the id is of another project.',
+    'It was deleted, erased or older than your retention. Rejected events are stored for thirty days.',
+  never_arrived:
+    'It never arrived: it was blocked in the browser, or the id belongs to another project.',
 }
 
 /** What became of an event, step by step. */
@@ -59,7 +59,7 @@ function stepsOf({
         state: 'unknown',
         text: (
           <>
-            <p>Nothing of this id is stored or was rejected here. What may be:</p>
+            <p>No event with this id is stored or was rejected. Possible reasons:</p>
             <ul class="reasons">
               {possible_reasons.map((reason) => (
                 <li key={reason}>{reasonTexts[reason]}</li>
@@ -88,21 +88,21 @@ function stepsOf({
       state: 'yes',
       text:
         duplicates.length === 0
-          ? 'It came once. Whatever else comes with this id is the same event, and left out.'
-          : `It came again ${duplicates.map(({ received_at }) => exactTime(received_at)).join(', ')}: left out each time, for it is stored.`,
+          ? 'It arrived once. Further events with this id are duplicates and are discarded.'
+          : `Duplicates arrived ${duplicates.map(({ received_at }) => exactTime(received_at)).join(', ')} and were discarded.`,
     },
     {
       name: 'Bot',
       state: event.is_bot ? 'no' : 'yes',
       text: event.is_bot
-        ? 'It looks automated: it is stored and marked is_bot.'
-        : 'It does not look automated.',
+        ? 'The sender appears to be automated. The event is stored and marked is_bot.'
+        : 'The sender does not appear to be automated.',
     },
     {
       name: 'Opted out',
       state: event.opted_out ? 'no' : 'yes',
       text: event.opted_out
-        ? 'Its browser opted out since: nobody is told who it was, and nothing more is kept.'
+        ? 'Its browser opted out after the event. Reads no longer identify it, and its new events are not stored.'
         : 'Its browser has not opted out.',
     },
     {
@@ -114,8 +114,8 @@ function stepsOf({
       name: 'Identified',
       state: event.resolved ? 'yes' : 'unknown',
       text: event.resolved
-        ? 'Its visitor is known.'
-        : 'Nobody knows its visitor yet; what becomes known later counts.',
+        ? 'Its visitor is identified.'
+        : 'Its visitor is not identified yet. A later identification also applies to this event.',
     },
   ]
 }

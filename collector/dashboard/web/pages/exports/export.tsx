@@ -67,11 +67,11 @@ function Loaded({ export: one }: { export: Export }) {
       }
     >
       <div class="wide">
-        <Section title="Runs" lead="Open one for every record that failed.">
+        <Section title="Runs" lead="Open a run to see its failed records.">
           <PagedTable
             caption="Runs"
             query={runs}
-            empty={<p>It has not run yet.</p>}
+            empty={<p>No runs yet.</p>}
             columns={runColumns}
             keyOf={({ run_id }) => run_id}
             open={({ run_id }) => setUrl({ run: run_id })}
@@ -83,7 +83,7 @@ function Loaded({ export: one }: { export: Export }) {
             projectId={one.project_id}
             run={chosen}
             retry={() =>
-              then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'The retry begins')
+              then(api.retryExportRun({ export_id, run_id: chosen.run_id }), 'Retry started')
             }
             cancel={() =>
               then(api.cancelExportRun({ export_id, run_id: chosen.run_id }), 'Cancelled')
@@ -109,7 +109,9 @@ function Loaded({ export: one }: { export: Export }) {
           }}
           close={() => setDeleting(false)}
         >
-          <p>Its runs and their outcomes are gone; what was sent stays where it is.</p>
+          <p>
+            Its runs and their results are deleted. Records that were sent stay at the destination.
+          </p>
         </ConfirmDialog>
       )}
     </Page>
@@ -130,7 +132,7 @@ const count = (
 const runColumns = [
   {
     name: 'requested',
-    label: 'Asked for',
+    label: 'Requested',
     value: ({ requested_at }: ExportRun) => requested_at,
     show: ({ requested_at }: ExportRun) => exactTime(requested_at),
   },
@@ -147,7 +149,7 @@ const runColumns = [
         </span>
         {retry_of && ' retry'}
         {error && ` ${error}`}
-        {resumes_at && ` goes on ${exactTime(resumes_at)}`}
+        {resumes_at && ` resumes ${exactTime(resumes_at)}`}
       </>
     ),
   },

@@ -48,7 +48,7 @@ export function ExportDialog({
           choices.integrations.length === 0 || Object.keys(choices.sources).length === 0 ? (
             <>
               <p>
-                It takes an audience or a list, and an integration. Make{' '}
+                An export requires an audience or a list, and an integration. Create{' '}
                 {choices.integrations.length === 0 ? 'an integration' : 'an audience'} first.
               </p>
               <div class="actions">
@@ -97,10 +97,10 @@ function Fields({
       }}
     >
       <TextField name="name" label="Name" maxLength={200} required />
-      <Select name="source" label="What is sent" options={sources} />
+      <Select name="source" label="Audience or list" options={sources} />
       <Select
         name="integration_id"
-        label="Where to"
+        label="Integration"
         options={Object.fromEntries(integrations.map(({ id, name }) => [id, name]))}
         onChange={setIntegrationId}
       />
@@ -109,7 +109,7 @@ function Fields({
         label="Format"
         options={Object.fromEntries(formats.map((format) => [format, format]))}
       />
-      <Select name="schedule" label="It runs" options={schedules} />
+      <Select name="schedule" label="Schedule" options={schedules} />
     </Form>
   )
 }

@@ -24,13 +24,13 @@ export function Exports({ projectId }: { projectId: string }) {
   return (
     <ListPage
       title="Exports"
-      lead="An audience or a list, sent to an integration: when you ask, or on a schedule. Every record has an outcome."
+      lead="Sends an audience or a list to an integration, on request or on a schedule. Every record has a result."
       create={create}
       query={exports}
       empty={
         <>
           <h2>Send the first audience</h2>
-          <p>It takes an audience or a list, and an integration to send it to.</p>
+          <p>An export requires an audience or a list, and an integration.</p>
         </>
       }
       columns={[

@@ -36,7 +36,7 @@ export function Failures({
           )}
           {run.ended_at !== null && (run.records_failed > 0 || run.status === 'failed') && (
             <button type="button" class="primary" onClick={retry}>
-              Retry the failed ones
+              Retry failed records
             </button>
           )}
         </>
@@ -61,10 +61,7 @@ export function Failures({
             <Found key={outcome} run={run} outcome={outcome} />
           ) : (
             <div class="empty">
-              <p>
-                Which records these are tells who people are, and is for admins of the project to
-                see.
-              </p>
+              <p>These records identify people. Only project admins can see them.</p>
             </div>
           )
         }
@@ -95,7 +92,7 @@ function Found({
         { name: 'reason', label: 'Reason', value: ({ reason }: Failure) => reason },
         {
           name: 'class',
-          label: 'What to do',
+          label: 'Action',
           value: (failure: Failure) => helps[failure.class ?? 'none'] ?? null,
         },
       ]}
@@ -106,7 +103,7 @@ function Found({
 
 const helps: Record<string, string> = {
   retry: 'Retry the run.',
-  mend: 'Fix the cause that the reason names, then retry.',
+  mend: 'Fix the cause in the reason, then retry.',
   never: 'Correct or remove this record. A retry cannot succeed.',
   none: '–',
 }

@@ -41,7 +41,7 @@ export function RunDialog({
           {({ meter, count }) => (
             <p>
               {prices.value && `${costOf(prices.value, meter, count)}. `}
-              {count === null && 'How many there are is known after the run. '}
+              {count === null && 'The number of records is known after the run. '}
               Records that were charged today are free.
             </p>
           )}

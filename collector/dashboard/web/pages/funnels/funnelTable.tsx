@@ -35,8 +35,8 @@ export function FunnelTable({
             <th scope="col">Step</th>
             <th scope="col">Visitors</th>
             <th scope="col">Of all</th>
-            <th scope="col">Of the step before</th>
-            <th scope="col">Went no further</th>
+            <th scope="col">Of the previous step</th>
+            <th scope="col">Stopped here</th>
           </tr>
         </thead>
         <tbody>

@@ -33,7 +33,7 @@ export function Funnels({ projectId }: { projectId: string }) {
       : api.getAnalyticsFunnel({ ...query, steps: [...steps], within_ms: Number(within) }),
   )
   return (
-    <Page title="Funnels" lead="How many visitors take steps in their order, and where they stop.">
+    <Page title="Funnels" lead="How many visitors take the steps in order, and where they stop.">
       <div class="wide">
         <ViewBar view={view} hasComparison={false} />
         <section class="card headline" aria-label="Steps">
@@ -75,10 +75,10 @@ export function Funnels({ projectId }: { projectId: string }) {
         </section>
         {steps.length < 2 ? (
           <div class="empty">
-            <h2>A funnel has two steps at least</h2>
+            <h2>A funnel has at least two steps</h2>
             <p>
-              A page that visitors see, an event that they send: add them in the order in which they
-              come.
+              A step is a page that visitors view or an event that they send. Add the steps in
+              order.
             </p>
             <button
               type="button"

@@ -17,7 +17,7 @@ const pagesMax = 100
 /** The field that each kind of goal needs; a sent form and a download need none. */
 const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChildren }>> = {
   page: { label: 'Page', hint: 'The path, such as /thanks.' },
-  event: { label: 'Event name', hint: "The name that the page gives to footfall('track', …)." },
+  event: { label: 'Event name', hint: "The name in the call footfall('track', …) of the page." },
   condition: {
     label: 'Filter',
     hint: (

@@ -6,7 +6,7 @@ export const goalKinds = {
   event: 'A custom event happens',
   form: 'A form is sent',
   download: 'A file is downloaded',
-  condition: 'A condition of your own',
+  condition: 'A custom condition',
 } as const
 export type GoalKind = keyof typeof goalKinds
 

@@ -72,7 +72,7 @@ export function Goals({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Goals"
-      lead="What you want visitors to do, and how many of them do it."
+      lead="Actions that you want visitors to take, and how many visitors take them."
       actions={mayEdit && add}
     >
       <div class="wide">
@@ -83,7 +83,7 @@ export function Goals({ projectId }: { projectId: string }) {
               <div class="empty">
                 <h2>No goals yet</h2>
                 <p>
-                  A goal is something that you want visitors to do: visit a page, send a form, or
+                  A goal is an action that you want visitors to take: visit a page, send a form, or
                   download a file. This page then shows how many of them do it.
                 </p>
                 {mayEdit ? add : <p>Ask a project admin to add goals.</p>}

@@ -38,7 +38,7 @@ export const destinationFields: Record<DestinationType, readonly DestinationFiel
     setting('bucket', 'Bucket'),
     optional('endpoint', 'Endpoint (default: AWS)'),
     optional('region', 'Region'),
-    optional('prefix', 'Prefix of names'),
+    optional('prefix', 'Prefix of file names'),
     secret('access_key_id', 'Access key id'),
     secret('secret_access_key', 'Secret access key'),
   ],

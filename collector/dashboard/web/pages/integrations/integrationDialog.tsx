@@ -82,7 +82,7 @@ export function IntegrationDialog({
             label={isOptional ? `${label} (optional)` : label}
             type={isSecret ? 'password' : 'text'}
             autocomplete="off"
-            hint={isSecret && integration ? 'Empty: it stays as it is.' : undefined}
+            hint={isSecret && integration ? 'Leave empty to keep the current value.' : undefined}
             required={!isOptional && !(isSecret && integration !== null)}
           />
         ))}

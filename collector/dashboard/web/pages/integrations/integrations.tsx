@@ -43,14 +43,14 @@ export function Integrations({ projectId }: { projectId: string }) {
   return (
     <ListPage
       title="Integrations"
-      lead="CRMs, ad platforms, stores and webhooks that exports send to. Secrets are sealed and never shown again."
+      lead="CRMs, ad platforms, stores and webhooks that receive exports. Secrets are encrypted and never shown again."
       create={create}
       query={integrations}
       empty={
         <>
           <h2>Connect the first destination</h2>
           <p>
-            Name it, give its access, and check at once whether it works; then make an export to it.
+            Enter a name and credentials, and check the connection. Then create an export to it.
           </p>
         </>
       }
@@ -116,7 +116,9 @@ export function Integrations({ projectId }: { projectId: string }) {
           }}
           close={close}
         >
-          <p>Its sealed secrets are gone. An export that uses it keeps it from being deleted.</p>
+          <p>
+            Its encrypted secrets are deleted. You cannot delete an integration that an export uses.
+          </p>
         </ConfirmDialog>
       )}
     </ListPage>
@@ -142,11 +144,11 @@ function CheckCell({
           Check
         </button>
       ) : checked === 'checking' ? (
-        'One moment…'
+        'Please wait…'
       ) : (
         <>
           <span class={`badge ${checked.works ? '' : 'bad'}`}>
-            {checked.works ? 'works' : 'does not work'}
+            {checked.works ? 'works' : 'fails'}
           </span>{' '}
           {checked.message}
         </>

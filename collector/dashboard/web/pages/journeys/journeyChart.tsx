@@ -25,7 +25,7 @@ export function JourneyChart({ links, isStale }: { links: Links; isStale: boolea
           class="sankey"
           viewBox={`0 0 ${width} ${height}`}
           role="img"
-          aria-label="From page to page; the table below says the same."
+          aria-label="From page to page. The table below has the same data."
         >
           {bands.map(({ key, path, thickness, title }) => (
             <path key={key} d={path} stroke-width={thickness}>
@@ -81,7 +81,7 @@ const columns: Column<Step>[] = [
         <button
           type="button"
           class="link"
-          title={`Begin at ${from_page}`}
+          title={`Start at ${from_page}`}
           onClick={() => changeParams((params) => params.set('start', from_page))}
         >
           {from_page}

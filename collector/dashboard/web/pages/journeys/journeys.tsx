@@ -16,12 +16,12 @@ export function Journeys({ projectId }: { projectId: string }) {
     api.getAnalyticsJourneys({ ...query, steps: 4, pages: 6, start }),
   )
   return (
-    <Page title="Journeys" lead="The ways that sessions take from page to page.">
+    <Page title="Journeys" lead="Paths of sessions from page to page.">
       <div class="wide">
         <ViewBar view={view} hasComparison={false}>
           {start !== undefined && (
             <button type="button" onClick={() => changeParams((params) => params.delete('start'))}>
-              Begin at any page, not at {start}
+              Start at any page, not at {start}
             </button>
           )}
         </ViewBar>

@@ -54,7 +54,7 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
       actions={
         <>
           <button type="button" class="primary" onClick={() => setOpen('add')}>
-            Add to it
+            Add items
           </button>
           <button type="button" onClick={() => setOpen('delete')}>
             Delete
@@ -63,11 +63,11 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
       }
     >
       <div class="wide">
-        <Section title="Imports" lead="Open one for the lines that it refused.">
+        <Section title="Imports" lead="Open an import to see its rejected lines.">
           <PagedTable
             caption="Imports"
             query={imports}
-            empty={<p>Nothing was brought yet.</p>}
+            empty={<p>No imports yet.</p>}
             columns={importColumns}
             keyOf={({ id }) => id}
             open={({ id }) => setUrl({ import: id })}
@@ -83,7 +83,7 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
           list={list}
           done={async () => {
             close()
-            toast('The import begins')
+            toast('Import started')
             await imports.reload()
           }}
           close={close}
@@ -101,8 +101,8 @@ function Loaded({ list, reload }: { list: List; reload(): Promise<void> }) {
           close={close}
         >
           <p>
-            Its members and imports are gone. An audience or export that uses it keeps it from being
-            deleted.
+            Its members and imports are deleted. You cannot delete a list that an audience or an
+            export uses.
           </p>
         </ConfirmDialog>
       )}
@@ -157,13 +157,13 @@ function Rejected({ listId, chosen }: { listId: string; chosen: Import }) {
     ({ rejected }) => rejected,
   )
   return (
-    <Section title="Refused lines" lead={`Of the import of ${exactTime(chosen.created_at)}.`}>
+    <Section title="Rejected lines" lead={`In the import of ${exactTime(chosen.created_at)}.`}>
       <PagedTable
-        caption="Refused lines"
+        caption="Rejected lines"
         prefix="line-"
         query={lines}
         empty={
-          <p>{chosen.status === 'completed' ? 'None: every line was taken.' : 'None so far.'}</p>
+          <p>{chosen.status === 'completed' ? 'None. Every line was imported.' : 'None so far.'}</p>
         }
         columns={[
           {

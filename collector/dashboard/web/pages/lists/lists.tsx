@@ -24,15 +24,15 @@ export function Lists({ projectId }: { projectId: string }) {
   return (
     <ListPage
       title="Lists"
-      lead="Addresses, hashes, domains or browsers that you bring: to be part of audiences, and to be sent."
+      lead="Your own addresses, hashes, domains or browsers, for audiences and exports."
       create={upload}
       query={lists}
       empty={
         <>
-          <h2>Bring the first list</h2>
+          <h2>Upload the first list</h2>
           <p>
-            A file of CSV or JSON lines, or a few lines pasted; each line that is refused is told
-            with its reason.
+            Upload CSV or JSON lines, or paste a few lines. Each rejected line is listed with its
+            reason.
           </p>
         </>
       }

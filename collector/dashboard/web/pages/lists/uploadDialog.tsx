@@ -6,7 +6,7 @@ import { Form } from '../../components/form.tsx'
 import { uploadFile } from '../../upload.ts'
 
 const kinds: Record<List['kind'], string> = {
-  emails: 'E-mail addresses (kept as hashes alone)',
+  emails: 'E-mail addresses (stored only as hashes)',
   hems: 'Hashed e-mail addresses (SHA-256)',
   domains: 'Domains of companies',
   cookies: 'Browsers (cookie ids)',
@@ -55,14 +55,14 @@ export function UploadDialog({
         {!list && (
           <>
             <TextField name="name" label="Name" maxLength={200} required />
-            <Select name="kind" label="What it holds" options={kinds} />
+            <Select name="kind" label="Type of the items" options={kinds} />
           </>
         )}
         <label class="field">
-          <span class="label">File (CSV or JSON lines; .gz too, up to 1 GiB)</span>
+          <span class="label">File (CSV or JSON lines, optionally .gz, up to 1 GiB)</span>
           <input ref={file} type="file" accept=".csv,.txt,.ndjson,.jsonl,.gz" />
         </label>
-        <LinesField name="lines" label="Or paste them, one on each line" rows={5} />
+        <LinesField name="lines" label="Or paste items, one on each line" rows={5} />
       </Form>
     </Dialog>
   )

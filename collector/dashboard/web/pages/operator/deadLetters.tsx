@@ -11,13 +11,13 @@ export function DeadLetters() {
   const letters = useQuery(() => api.listDeadLetters())
   const replay = async () => {
     const { replayed, refused } = await api.replayDeadLetters()
-    toast(`${replayed} replayed, ${refused} refused again`)
+    toast(`${replayed} replayed, ${refused} rejected again`)
     await letters.reload()
   }
   return (
     <Section
       title="Dead letters"
-      lead="Rows that ClickHouse refused, on this machine. Mend what is wrong, then replay them."
+      lead="Rows on this machine that ClickHouse rejected. Fix the cause, then replay them."
       actions={
         (letters.value?.total ?? 0) > 0 && (
           <button type="button" onClick={replay}>
@@ -31,7 +31,7 @@ export function DeadLetters() {
           <>
             {total > 0 && (
               <p class="hint">
-                {count(total)} in all
+                {count(total)} in total
                 {total > dead_letters.length && `, the first ${dead_letters.length} here`}.
               </p>
             )}
@@ -55,7 +55,7 @@ export function DeadLetters() {
               ]}
               rows={dead_letters}
               keyOf={({ row }) => row}
-              empty={<p>None: ClickHouse has taken every row.</p>}
+              empty={<p>None. ClickHouse accepted every row.</p>}
             />
           </>
         )}

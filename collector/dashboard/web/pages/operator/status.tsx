@@ -57,7 +57,7 @@ const lagMsMax = 10_000
 
 type Collector = OperatorStatus['collectors'][number]
 const stateOf = ({ is_shipping, lag_ms, released_at }: Collector): string | null =>
-  [released_at && 'Stopped', is_shipping && 'Ships now', lag_ms > lagMsMax && 'Behind']
+  [released_at && 'Stopped', is_shipping && 'Holds the lease', lag_ms > lagMsMax && 'Behind']
     .filter(Boolean)
     .join(', ') || null
 const collectorColumns: Column<Collector>[] = [
@@ -102,7 +102,7 @@ export function Collectors({ status: { collectors } }: Part) {
   return (
     <Section
       title="Collectors"
-      lead="Machines that receive events. The one that has the turn brings them to ClickHouse."
+      lead="Machines that receive events. The holder of the lease ships them to ClickHouse."
     >
       <DataTable
         caption="Collectors"
@@ -128,7 +128,7 @@ const spoolColumns: Column<Spooled>[] = [
   },
   {
     name: 'age',
-    label: 'The oldest',
+    label: 'Oldest',
     isNumber: true,
     value: ({ oldest_seconds }) => oldest_seconds,
     show: (spooled) => (spooled.bytes === 0 ? '–' : `${span(spooled.oldest_seconds * 1_000)} ago`),
@@ -139,7 +139,7 @@ export function Spool({ status: { spool } }: Part) {
   return (
     <Section
       title="Spool"
-      lead="What this machine has acknowledged and ClickHouse does not have yet."
+      lead="Events that this machine has accepted but not yet shipped to ClickHouse."
     >
       <DataTable
         caption="Spool"
@@ -167,14 +167,14 @@ const jobColumns: Column<Job>[] = [
 
 export function Jobs({ status: { jobs } }: Part) {
   return (
-    <Section title="Background jobs" lead="Those that wait, run, or failed for good.">
+    <Section title="Background jobs" lead="Jobs that wait, run, or failed permanently.">
       <DataTable
         caption="Background jobs"
         prefix="jobs_"
         columns={jobColumns}
         rows={jobs}
         keyOf={({ queue, state }) => `${queue} ${state}`}
-        empty={<p>None waits, runs or has failed.</p>}
+        empty={<p>No jobs.</p>}
       />
     </Section>
   )

@@ -10,9 +10,9 @@ export function CompaniesPanel({ projectId }: { projectId: string }) {
         <h2>Companies</h2>
       </header>
       <p class="meta">
-        Which companies visited is told by their visitors’ profiles, and charged by the company:{' '}
-        <Link href={pathTo('people?tab=companies')}>see the companies</Link>. How many visitors are
-        identified is free: <Link href={pathTo('people?tab=rates')}>match rate</Link>.
+        Companies of visitors come from their profiles and are charged per company:{' '}
+        <Link href={pathTo('people?tab=companies')}>see the companies</Link>. The number of
+        identified visitors is free: <Link href={pathTo('people?tab=rates')}>match rate</Link>.
       </p>
     </section>
   )

@@ -42,7 +42,7 @@ function Shapes({ world: { shapes, viewBox }, query }: { world: World; query: Vi
     <svg
       viewBox={viewBox}
       role="img"
-      aria-label="Visitors by country, on a map; the table below says the same."
+      aria-label="Visitors by country, on a map. The table below has the same data."
     >
       {shapes.map(({ id, code, d }) => {
         const visitors = (code !== null && value?.get(code)) || 0

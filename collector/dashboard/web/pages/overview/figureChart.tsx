@@ -45,14 +45,14 @@ export function FigureChart({ series, metric }: { series: Series; metric: Metric
     point[metric],
     ...(previous ? [previous[index]![metric]] : []),
   ])
-  const head = ['Time', name, ...(previous ? ['Period before'] : [])]
+  const head = ['Time', name, ...(previous ? ['Previous period'] : [])]
   return (
     <>
       <div
         ref={place}
         class="chart"
         role="img"
-        aria-label={`${name} by ${interval}; the table below says the same.`}
+        aria-label={`${name} by ${interval}. The table below has the same data.`}
       />
       <details>
         <summary>As a table</summary>

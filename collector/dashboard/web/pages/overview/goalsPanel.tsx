@@ -29,7 +29,7 @@ export function GoalsPanel({
         {(found) =>
           found === null ? null : found.conversions.length === 0 ? (
             <p class="meta">
-              No goals yet: <Link href={pathTo('goals')}>say what visitors are to do</Link>.
+              No goals yet. <Link href={pathTo('goals')}>Add goals for your visitors</Link>.
             </p>
           ) : (
             <>

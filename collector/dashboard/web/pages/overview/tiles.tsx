@@ -109,7 +109,10 @@ function Change({
   return (
     <span class="tile-change number" title={`Before: ${orNone(before, format)}`}>
       <span class={now === before ? '' : isBetter ? 'better' : 'worse'}>{change}</span>
-      <span class="visually-hidden"> since the period before, {orNone(before, format)}</span>
+      <span class="visually-hidden">
+        {' '}
+        compared with the previous period, {orNone(before, format)}
+      </span>
     </span>
   )
 }

@@ -79,7 +79,7 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
                 <span class="number">{records(count)}</span> {count === 1 ? 'visitor' : 'visitors'}
               </h2>
               <p>
-                To list {count > pageLength ? `the first ${pageLength}` : 'them'} is{' '}
+                Listing {count > pageLength ? `the first ${pageLength}` : 'them'} costs{' '}
                 {prices.value ? costOf(prices.value, 'events', Math.min(count, pageLength)) : '…'}.
               </p>
               <button type="button" class="primary" onClick={read}>
@@ -89,7 +89,7 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
           ) : (
             <>
               <p class="hint" role="status">
-                {records(found.visitors.length)} of {counted(count, 'visitor')}, each a browser.
+                {records(found.visitors.length)} of {counted(count, 'visitor')}. Each is a browser.
               </p>
               <DataTable
                 caption="Visitors"
@@ -161,7 +161,7 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
           title="Visitor"
           query={query}
           cookieId={shown.cookie_id}
-          identity="Whose browser this is"
+          identity="Person of this browser"
           close={() => show(null)}
         >
           <p>

@@ -22,9 +22,9 @@ export function IdentityExplorer({ projectId }: { projectId: string }) {
   return (
     <>
       <p class="lead">
-        A browser is a cookie; links say which hashed e-mail address (hem) it belongs to; of several
-        one counts, by one order everywhere.{' '}
-        {prices.value && `Charged where it is known: ${costOf(prices.value, 'lookup', 1)}.`}
+        A browser is a cookie. Links connect it to hashed e-mail addresses (hems). One link is used,
+        by the same priorities everywhere.{' '}
+        {prices.value && `Charged if a person is known: ${costOf(prices.value, 'lookup', 1)}.`}
       </p>
       <Form
         action="Look up"
@@ -36,7 +36,7 @@ export function IdentityExplorer({ projectId }: { projectId: string }) {
         <TextField
           name="cookie_id"
           label="Browser (cookie_id)"
-          hint="It stands in each of its events."
+          hint="Each event of the browser contains it."
           maxLength={36}
           required
         />
@@ -50,11 +50,8 @@ function Result({ found }: { found: Found }) {
   if (!found.matched) {
     return (
       <div class="empty" role="status">
-        <h2>Nobody knows this browser</h2>
-        <p>
-          No link says whose it is, or no event of this project came from it; whoever opted out is
-          not told.
-        </p>
+        <h2>This browser is not identified</h2>
+        <p>The browser has no link, sent no event to this project, or its person opted out.</p>
       </div>
     )
   }
@@ -72,7 +69,7 @@ function Result({ found }: { found: Found }) {
           },
           { name: 'hem', label: 'hem', value: ({ hem }: Link) => hem },
           { name: 'source', label: 'Source', value: ({ source }: Link) => source },
-          { name: 'by', label: 'Known by', value: ({ observed_by }: Link) => observed_by },
+          { name: 'by', label: 'Source', value: ({ observed_by }: Link) => observed_by },
           {
             name: 'confidence',
             label: 'Confidence',
@@ -125,7 +122,7 @@ function Person({ hem }: { hem: string }) {
           <span class="hint">{prices.value && costOf(prices.value, 'lookup', 1)}</span>
         </p>
       )}
-      {person === null && <p>Nothing is known of this hem but the hem.</p>}
+      {person === null && <p>This hem has no profile.</p>}
       {person && <Facts of={textsOf(person)} />}
       {fault && (
         <p class="fault" role="alert">

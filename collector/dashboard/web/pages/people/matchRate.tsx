@@ -101,7 +101,7 @@ function Rates({ query, group }: { query: RecordsQuery; group: Group }) {
               },
               {
                 name: 'known',
-                label: 'Of known visitors',
+                label: 'Of identified visitors',
                 isNumber: true,
                 value: ({ known }: Rate) => known,
                 show: ({ known }: Rate) => records(known),

@@ -38,7 +38,7 @@ export function People({ projectId }: { projectId: string }) {
   return (
     <Page
       title="People"
-      lead="Who your visitors are, as far as anybody knows. How many are known is free; who they are is charged, and each look is in the audit log."
+      lead="Identified visitors. The number is free. Identities are charged, and every view is in the audit log."
     >
       <div class="wide">
         <Tabs set="people" label="People" tabs={tabs} current={tab} choose={choose} />
@@ -57,8 +57,8 @@ export function People({ projectId }: { projectId: string }) {
                 {() =>
                   !mayLook ? (
                     <div class="empty">
-                      <h2>For admins of the project</h2>
-                      <p>Who visitors are is theirs to see. The match rate is yours, too.</p>
+                      <h2>Only for project admins</h2>
+                      <p>Only project admins see identities. You can see the match rate.</p>
                     </div>
                   ) : name === 'identity' ? (
                     <IdentityExplorer projectId={projectId} />
@@ -95,7 +95,7 @@ function Known({ query: { filter, ...period } }: { query: ViewQuery }) {
       <dl class="totals known" aria-busy={!found}>
         {Object.entries({
           Browsers: found && records(found.visitors),
-          'Of these known': found && records(found.known),
+          Identified: found && records(found.known),
           'Match rate':
             found && (found.visitors === 0 ? '–' : percent(found.known / found.visitors)),
         }).map(([name, value]) => (
@@ -105,7 +105,7 @@ function Known({ query: { filter, ...period } }: { query: ViewQuery }) {
           </div>
         ))}
       </dl>
-      {filter && <p class="hint">Of the whole period: the filters narrow what stands below.</p>}
+      {filter && <p class="hint">For the complete period. The filters apply to the list below.</p>}
     </>
   )
 }

@@ -49,7 +49,7 @@ export function TimeLine({
       {sessions === null && (
         <p>
           <button type="button" onClick={read}>
-            Show what this browser did
+            Show the events of this browser
           </button>{' '}
           <span class="hint">
             {prices.value && `At most ${costOf(prices.value, 'events', eventsMax)}.`}

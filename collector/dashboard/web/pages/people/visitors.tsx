@@ -88,7 +88,7 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
       )}
       {rows?.length === 0 && (
         <div class="empty">
-          <h2>Nobody known</h2>
+          <h2>No identified visitors</h2>
           <p>
             No visitor of this period has a profile. Identify visitors who sign in or submit a form,
             or load an identity graph. Earlier events of a visitor count as soon as the visitor is
@@ -115,7 +115,7 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
           title={String(shown.full_name ?? shown.company_name ?? 'Unknown')}
           query={query}
           cookieId={String(shown.cookie_id)}
-          identity="Why this browser is theirs"
+          identity="Evidence for this browser"
           close={() => show(null)}
         >
           <Facts of={textsOf(Object.fromEntries(select.map((name) => [name, shown[name]])))} />

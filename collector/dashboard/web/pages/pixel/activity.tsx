@@ -21,7 +21,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
             {activity || !pixel.active ? states[state] : 'Looking…'}
             {state === 'refused' && `: ${activity?.last_refusal?.error}`}
           </p>
-          {state === 'off' && <p class="meta">Switch it on in its settings to collect.</p>}
+          {state === 'off' && <p class="meta">Turn it on in its settings to collect events.</p>}
           {state === 'refused' && activity?.last_refusal && (
             <p class="meta">
               {activity.last_refusal.message} The last beacon was refused{' '}
@@ -29,7 +29,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
             </p>
           )}
           {state === 'waiting' && (
-            <p class="meta">Open a page that has the snippet. This lights up by itself.</p>
+            <p class="meta">Open a page with the snippet. This status updates by itself.</p>
           )}
           {activity?.first_event_at && activity.last_event_at && (
             <p class="meta">
@@ -38,7 +38,7 @@ export function PixelActivity({ pixel }: { pixel: Pixel }) {
               <RelativeTime at={activity.first_event_at} />.
             </p>
           )}
-          {isAway && <p class="meta">The service does not answer now; trying again.</p>}
+          {isAway && <p class="meta">The service does not answer. Trying again.</p>}
         </div>
       </div>
       {activity && activity.rejected_last_24h > 0 && <Rejections activity={activity} />}
@@ -85,7 +85,7 @@ function LastIgnored({
 const states = {
   off: 'This pixel is switched off',
   waiting: 'Waiting for the first event',
-  lit: 'Working: events are coming in',
+  lit: 'Working: events arrive',
   refused: 'Events are refused',
   ignored: 'Events arrive, but the project ignores them',
 }

@@ -19,7 +19,7 @@ const dialogs = {
   retire: {
     title: 'Retire the old identify secret?',
     action: 'Retire old secret',
-    consequences: 'Identifies that it signed are refused at once, and it cannot be brought back.',
+    consequences: 'Identify calls signed with it are refused at once. You cannot restore it.',
     act: api.retireIdentifySecret,
     done: 'Old secret retired',
   },
@@ -34,7 +34,7 @@ export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
   return (
     <Section
       title="Sign identify"
-      lead="Your server signs the hash of a signed-in visitor’s e-mail address with this secret. Keep it there."
+      lead="Your server signs the hash of a signed-in visitor’s e-mail address with this secret. Never publish it."
       actions={
         loaded.value && (
           <button type="button" onClick={() => setOpen(next)}>

@@ -16,11 +16,11 @@ export function Install({ pixel }: { pixel: Pixel }) {
   return (
     <Section
       title="Put it on your site"
-      lead="What you are shown has this pixel’s id and address in it already."
+      lead="The code below contains the id and address of this pixel."
     >
       <Tabs
         set="platform"
-        label="What your site is made with"
+        label="Type of site"
         tabs={platforms}
         current={platform}
         choose={choose}
@@ -40,7 +40,7 @@ export function Install({ pixel }: { pixel: Pixel }) {
         </TabPanel>
       ))}
       <p class="hint">
-        Page views, clicks, scrolling and more are captured without another line. Read the events
+        Page views, clicks, scrolling and more are recorded without further code. Read the events
         with an <Link href={`/${organization.organization_id}/settings/api-keys`}>API key</Link>.
       </p>
     </Section>

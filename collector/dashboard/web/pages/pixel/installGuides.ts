@@ -43,12 +43,12 @@ export function installSteps(
     case 'tagManager':
       return [
         {
-          what: 'Make a new tag of type “Custom HTML” with the trigger “All Pages”, paste this, and publish.',
+          what: 'Create a new tag of type “Custom HTML” with the trigger “All Pages”, paste this, and publish.',
           label: 'the tag',
           code: from(tagManager),
         },
         {
-          what: 'If the pixel waits for consent: a second tag, with the trigger of your consent banner.',
+          what: 'If the pixel waits for consent: create a second tag, with the trigger of your consent banner.',
           label: 'the consent tag',
           code: "<script>footfall('consent', 'granted')</script>",
         },
@@ -65,7 +65,7 @@ export function installSteps(
       return [
         { what: 'Save this as `Footfall.jsx`.', label: 'the component', code: from(react) },
         {
-          what: 'Put it beside your root component.',
+          what: 'Add it next to your root component.',
           label: 'the element',
           code: `<Footfall pixelId="${pixel_id}" endpoint="${collector}" />`,
         },
@@ -73,7 +73,7 @@ export function installSteps(
     case 'nextjs':
       return [
         {
-          what: 'App router: add both scripts to the `head` of `app/layout.jsx`. Routes need nothing more.',
+          what: 'App router: add both scripts to the `head` of `app/layout.jsx`. Routes need no further code.',
           label: 'the layout',
           code: from(nextjs),
         },
@@ -86,7 +86,7 @@ export function installSteps(
           code: from(shopifyTheme),
         },
         {
-          what: 'The checkout has no theme: in Settings, Customer events, add a custom pixel with this code.',
+          what: 'The checkout does not use the theme. In Settings, Customer events, add a custom pixel with this code.',
           label: 'the checkout’s pixel',
           code: from(shopifyCheckout),
         },

@@ -14,7 +14,7 @@ import { TabPanel } from '../../components/tabs.tsx'
 import { toast } from '../../components/toast.tsx'
 
 export const originsHint =
-  'Sites whose pages may send, one on each line, such as https://www.example.com. Empty: any site.'
+  'Sites that may send events, one on each line, such as https://www.example.com. Empty: any site.'
 
 /** The tabs that settings stand on. */
 export const settingGroups = { privacy: 'Privacy', capture: 'Capture' }
@@ -34,19 +34,19 @@ const settingFields: Record<keyof Settings, SettingField> = {
     group: 'privacy',
     kind: 'choice',
     label: 'Consent',
-    hint: 'What happens before footfall("consent", "granted") is called.',
+    hint: 'Behavior until footfall("consent", "granted") is called.',
     options: {
-      granted: 'Granted from the start: visitors keep an id',
-      cookieless: 'Cookieless until granted: events without an id',
-      hold: 'Hold until granted: nothing leaves the page',
-      off: 'Off until granted: nothing is even captured',
+      granted: 'Granted: events have a visitor id',
+      cookieless: 'Cookieless: events without a visitor id',
+      hold: 'Hold: events wait in the page',
+      off: 'Off: no events are recorded',
     },
   },
   honour_gpc: {
     group: 'privacy',
     kind: 'switch',
     label: 'Honour Global Privacy Control and Do Not Track',
-    hint: 'Visitors who send either count as not having consented.',
+    hint: 'Visitors who send either count as not consenting.',
   },
   ip: {
     group: 'privacy',
@@ -62,75 +62,75 @@ const settingFields: Record<keyof Settings, SettingField> = {
   drop_bots: {
     group: 'privacy',
     kind: 'switch',
-    label: 'Drop what bots send',
-    hint: 'Otherwise it is stored, and marked is_bot.',
+    label: 'Drop events of bots',
+    hint: 'Off: they are stored and marked is_bot.',
   },
   retention_days: {
     group: 'privacy',
     kind: 'number',
     empty: null,
     label: 'Keep events for (days)',
-    hint: 'Older events are deleted. Empty: they are kept.',
+    hint: 'Older events are deleted. Empty: events are kept.',
   },
   text_length_max: {
     group: 'capture',
     kind: 'number',
-    label: 'Longest text',
-    hint: 'Characters kept of a clicked or copied text; the rest is cut off.',
+    label: 'Maximum text length',
+    hint: 'Longer texts of clicks and copies are truncated to this number of characters.',
   },
   mask_selectors: {
     group: 'privacy',
     kind: 'lines',
     label: 'Masked elements',
-    hint: 'CSS selectors of elements whose text is never kept, one on each line.',
+    hint: 'CSS selectors of elements whose text is never recorded, one on each line.',
   },
   ignore_query_parameters: {
     group: 'privacy',
     kind: 'lines',
-    label: 'Query parameters left out',
-    hint: 'Taken out of every address before it leaves the page, one on each line. Tokens, passwords, keys and e-mail addresses always are.',
+    label: 'Excluded query parameters',
+    hint: 'Removed from every URL before it leaves the page, one on each line. Tokens, passwords, keys and e-mail addresses are always removed.',
   },
   search_parameters: {
     group: 'capture',
     kind: 'lines',
     label: 'Search parameters',
-    hint: 'Query parameters of the site’s addresses that hold what a visitor searched for, one on each line.',
+    hint: 'Query parameters that contain search terms of visitors, one on each line.',
   },
   download_extensions: {
     group: 'capture',
     kind: 'lines',
     label: 'Download extensions',
-    hint: 'Links to files that end so are downloads, one on each line.',
+    hint: 'Links to files with these extensions are downloads, one on each line.',
   },
   identify_forms: {
     group: 'privacy',
     kind: 'switch',
-    label: 'Link visitors to e-mail addresses they send in forms',
-    hint: 'Hashed in the browser: the address never leaves the page, and nothing does without consent.',
+    label: 'Link visitors to e-mail addresses in submitted forms',
+    hint: 'The address is hashed in the browser and never leaves the page. Requires consent.',
   },
   require_signed_identify: {
     group: 'privacy',
     kind: 'switch',
     label: 'Require signed identify',
-    hint: 'Visitors are linked to an e-mail address only with the signature of your server; never by a form.',
+    hint: 'Only a signature of your server links visitors to an e-mail address. Forms do not.',
   },
   track_hash: {
     group: 'capture',
     kind: 'switch',
     label: 'Count changes of the fragment as page views',
-    hint: 'Routes such as #/cart count without it.',
+    hint: 'Routes such as #/cart always count.',
   },
   track_query: {
     group: 'capture',
     kind: 'switch',
     label: 'Count replaced queries as page views',
-    hint: 'For sites whose filters and maps write the query by history.replaceState.',
+    hint: 'For sites whose filters and maps change the query with history.replaceState.',
   },
   video_embeds: {
     group: 'capture',
     kind: 'switch',
-    label: 'Watch YouTube and Vimeo players',
-    hint: 'Videos of the page itself are always watched.',
+    label: 'Record YouTube and Vimeo players',
+    hint: 'Videos of the page itself are always recorded.',
   },
   web_vitals: {
     group: 'capture',
@@ -141,7 +141,7 @@ const settingFields: Record<keyof Settings, SettingField> = {
   frustration: {
     group: 'capture',
     kind: 'switch',
-    label: 'Tell rage and dead clicks',
+    label: 'Detect rage and dead clicks',
     hint: 'As custom events named rage_click and dead_click.',
   },
 }
@@ -149,8 +149,8 @@ const settingFields: Record<keyof Settings, SettingField> = {
 const settingNames = Object.keys(settingFields) as (keyof Settings)[]
 
 const leads: Record<Group, string> = {
-  privacy: 'What is asked before, what is never kept, and for how long the rest is.',
-  capture: 'Whether events are collected, from which sites, and what counts as one.',
+  privacy: 'Consent, data that is not stored, and retention.',
+  capture: 'Whether events are collected, from which sites, and how they count.',
 }
 
 /** Whether the pixel collects, from where, and how: one form on two tabs, saved as one. */

@@ -29,10 +29,10 @@ export function Erasures() {
   return (
     <Section
       title="Erasures"
-      lead="All that your sites observed of them goes: events, rejected events and links, those on their way too."
+      lead="Deletes all data that your sites recorded: events, rejected events and links, including those on their way."
       actions={
         <button type="button" class="danger" onClick={() => setOpen(true)}>
-          Erase somebody…
+          Erase a person…
         </button>
       }
     >
@@ -45,22 +45,22 @@ export function Erasures() {
           sorts: {
             oldest: { label: 'Oldest first' },
             status: {
-              label: 'Under way first',
+              label: 'In progress first',
               compare: (one, other) => byText(statusOf)(other, one),
             },
           },
         }}
-        empty={<p>Nobody has asked to be forgotten.</p>}
+        empty={<p>No erasure requests.</p>}
       >
         {(erasure) => (
           <li key={erasure.erasure_id}>
             <div>
               <span class={erasure.status === 'complete' ? 'badge' : 'badge quiet'}>
-                {erasure.status === 'complete' ? 'Complete' : 'Under way'}
+                {erasure.status === 'complete' ? 'Complete' : 'In progress'}
               </span>
               <code>{erasure.erasure_id}</code>
               <p class="meta">
-                Asked for <RelativeTime at={erasure.requested_at} />
+                Requested <RelativeTime at={erasure.requested_at} />
               </p>
               <Steps of={erasure} />
             </div>
@@ -74,19 +74,22 @@ export function Erasures() {
             submit={async (values) => {
               await api.eraseSubject({ ...subjectOf(values), opt_out: values.opt_out === 'on' })
               close()
-              toast('The erasure is under way')
+              toast('The erasure is in progress')
               await erasures.reload()
             }}
             action="Erase"
             tone="danger"
             cancel={close}
           >
-            <p>It cannot be undone. Whom it was about is forgotten, too, when it is complete.</p>
+            <p>
+              This cannot be undone. When it is complete, the subject is also deleted from this
+              list.
+            </p>
             <SubjectField />
             <Checkbox
               name="opt_out"
-              label="Opt them out, too"
-              hint="Otherwise they are collected again on their next visit."
+              label="Also opt them out"
+              hint="Otherwise their next visit is recorded again."
             />
           </Form>
         </Dialog>
@@ -103,28 +106,28 @@ function Steps({ of: { step, emptied_at, complete_from, completed_at } }: { of: 
       isDone: step !== 'deleting',
       text: emptied_at ? (
         <>
-          nothing was stored any longer <RelativeTime at={emptied_at} />
+          stored data deleted <RelativeTime at={emptied_at} />
         </>
       ) : (
-        'what is stored of them'
+        'stored data'
       ),
     },
     {
       name: 'Wait',
       isDone: step === 'complete',
       text: completed_at
-        ? 'what was on its way has arrived, and gone'
-        : `for what was on its way, until ${exactTime(complete_from)} at least`,
+        ? 'data on its way arrived and was deleted'
+        : `data on its way, until at least ${exactTime(complete_from)}`,
     },
     {
       name: 'Forget',
       isDone: step === 'complete',
       text: completed_at ? (
         <>
-          whom it was about, <RelativeTime at={completed_at} />
+          subject deleted <RelativeTime at={completed_at} />
         </>
       ) : (
-        'whom it was about'
+        'subject'
       ),
     },
   ]

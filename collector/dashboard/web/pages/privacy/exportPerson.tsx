@@ -9,8 +9,8 @@ import { SubjectField, subjectOf } from './subject.tsx'
 export function ExportPerson() {
   return (
     <Section
-      title="Export what is kept of somebody"
-      lead="For people who ask what you know: one line of JSON for each event, rejected event and link."
+      title="Export the data of a person"
+      lead="For access requests. One line of JSON for each event, rejected event and link."
     >
       <div class="card">
         <Form

@@ -30,10 +30,10 @@ export function OptOuts() {
   return (
     <Section
       title="Opt-outs"
-      lead="Nothing of theirs is accepted any more, and no read says who they are."
+      lead="The collector discards their new events, and no read identifies them."
       actions={
         <button type="button" onClick={() => setOpen({ kind: 'add' })}>
-          Opt somebody out
+          Opt a person out
         </button>
       }
     >
@@ -51,7 +51,7 @@ export function OptOuts() {
             },
           },
         }}
-        empty={<p>Nobody has opted out.</p>}
+        empty={<p>No opt-outs.</p>}
       >
         {(optOut) => (
           <li key={optOut.opt_out_id}>
@@ -65,17 +65,17 @@ export function OptOuts() {
             <div class="actions">
               <button
                 type="button"
-                aria-label={`Take off the list: ${nameOf(optOut)}`}
+                aria-label={`Delete the opt-out of ${nameOf(optOut)}`}
                 onClick={() => setOpen({ kind: 'remove', optOut })}
               >
-                Take off
+                Delete
               </button>
             </div>
           </li>
         )}
       </AsyncList>
       {open?.kind === 'add' && (
-        <Dialog title="Opt somebody out" close={close}>
+        <Dialog title="Opt a person out" close={close}>
           <Form
             submit={async (values) => {
               await api.createOptOut(subjectOf(values))
@@ -90,17 +90,17 @@ export function OptOuts() {
       )}
       {open?.kind === 'remove' && (
         <ConfirmDialog
-          title="Take them off the list?"
-          action="Take off"
+          title="Delete the opt-out?"
+          action="Delete opt-out"
           confirm={async () => {
             const { hem, cookie_id } = open.optOut
             await api.deleteOptOut(hem ? { hem } : { cookie_id: cookie_id! })
-            await done('Taken off the list')
+            await done('Opt-out deleted')
           }}
           close={close}
         >
           <p>
-            What they do is collected again. Only do it when they have asked:{' '}
+            Their new events are recorded again. Delete it only at their request:{' '}
             <code>{nameOf(open.optOut)}</code>
           </p>
         </ConfirmDialog>

@@ -9,7 +9,7 @@ export function Privacy() {
   return (
     <Page
       title="Privacy"
-      lead="What people ask of you: to be left alone, to be forgotten, to be told. All of it is in the audit log."
+      lead="Opt-outs, erasures and access requests of people. The audit log records all of them."
     >
       <OptOuts />
       <Erasures />

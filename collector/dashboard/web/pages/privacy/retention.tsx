@@ -31,7 +31,7 @@ export function Retention() {
   return (
     <Section
       title="Retention"
-      lead="Events older than a pixel keeps them are deleted every night (UTC)."
+      lead="Every night (UTC), the service deletes events that are older than the retention of their pixel."
     >
       <AsyncList
         query={kept}
@@ -43,12 +43,12 @@ export function Retention() {
             project: { label: 'By project' },
             name: { label: 'By name', compare: byText(({ pixel }) => pixel.name) },
             longest: {
-              label: 'Kept longest first',
+              label: 'Longest retention first',
               compare: byLargest(({ pixel }) => daysOf(pixel)),
             },
           },
         }}
-        empty={<p>No pixel yet.</p>}
+        empty={<p>No pixels yet.</p>}
       >
         {({ pixel, project }) => (
           <li key={pixel.pixel_id}>
@@ -56,12 +56,10 @@ export function Retention() {
               <span class="name">{pixel.name}</span>
               <p class="meta">{project}</p>
             </div>
-            <p>
-              {Number.isFinite(daysOf(pixel)) ? `Kept for ${daysOf(pixel)} days` : 'Kept for good'}
-            </p>
+            <p>{Number.isFinite(daysOf(pixel)) ? `${daysOf(pixel)} days` : 'No limit'}</p>
             <Link
               href={`/${organization.organization_id}/projects/${pixel.project_id}/pixels/${pixel.pixel_id}?tab=privacy`}
-              aria-label={`Change how long events of ${pixel.name} are kept`}
+              aria-label={`Change the retention of ${pixel.name}`}
             >
               Change
             </Link>

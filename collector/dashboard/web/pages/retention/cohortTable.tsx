@@ -93,7 +93,7 @@ function Share({
       class={isRunning ? 'running' : ''}
       title={
         isRunning
-          ? `${counted(came, 'visitor')} so far; this ${interval} is not over`
+          ? `${counted(came, 'visitor')} so far. This ${interval} is not over.`
           : counted(came, 'visitor')
       }
       ref={(cell) => cell?.style.setProperty('--share', `${(45 * came) / visitors}%`)}

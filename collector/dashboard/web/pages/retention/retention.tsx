@@ -21,7 +21,7 @@ export function Retention({ projectId }: { projectId: string }) {
   return (
     <Page
       title="Retention"
-      lead="Of the visitors who are first seen in one interval of the period, how many come again. Without consent a visitor is another one every day."
+      lead="How many visitors return, grouped by the interval of their first event. Without consent a visitor is a new one every day."
     >
       <div class="wide">
         <ViewBar view={view} hasComparison={false}>

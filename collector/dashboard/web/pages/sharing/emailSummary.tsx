@@ -19,7 +19,7 @@ export function EmailSummary({ projectId }: { projectId: string }) {
         by_mail && (
           <Section
             title="E-mail summary"
-            lead={`Figures, top pages and sources, compared with the period before, to ${member.email}. It is your own setting.`}
+            lead={`Figures, top pages and sources, compared with the previous period, sent to ${member.email}. Each member has their own setting.`}
           >
             <div class="card">
               <Form
@@ -36,7 +36,7 @@ export function EmailSummary({ projectId }: { projectId: string }) {
                 }}
                 action="Save"
               >
-                <Select name="frequency" label="Send it" options={frequencies} />
+                <Select name="frequency" label="Frequency" options={frequencies} />
               </Form>
             </div>
           </Section>

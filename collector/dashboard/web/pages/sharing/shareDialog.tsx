@@ -44,7 +44,7 @@ export function ShareDialog({
             <TextField
               name="name"
               label="Name"
-              hint="The heading of what is shown."
+              hint="Heading of the shared page."
               maxLength={200}
               autocomplete="off"
               required
@@ -62,7 +62,7 @@ export function ShareDialog({
             <Select
               name="ends"
               label="Ends"
-              hint="From then on it shows nothing. You can revoke it before."
+              hint="The link stops working then. You can revoke it earlier."
               options={ends}
             />
           </Form>

@@ -31,13 +31,14 @@ export function ShareLinks({ projectId }: { projectId: string }) {
   return (
     <Section
       title="Share links"
-      lead="Whoever has one sees the overview until it ends, without signing in: figures alone, never who somebody is."
+      lead="Anyone with the link sees the overview without a sign-in, until the link expires. It shows figures only, no data about people."
       actions={links.value?.length !== 0 && create}
     >
       {created && (
         <section class="card secret" aria-label={`The link “${created.share_link.name}”`}>
           <p>
-            <strong>Copy the link now.</strong> It is shown this once; a lost one means a new link.
+            <strong>Copy the link now.</strong> It is shown only once. If you lose it, create a new
+            link.
           </p>
           <Copyable label="the link" text={created.url} />
         </section>
@@ -47,10 +48,10 @@ export function ShareLinks({ projectId }: { projectId: string }) {
         query={links}
         empty={
           <>
-            <h3>Show the overview to somebody</h3>
+            <h3>Share the overview</h3>
             <p>
-              A client, an agency, a screen on the wall: they need no account, and you say when it
-              ends.
+              For clients, agencies or a wall screen. Viewers need no account, and you choose when
+              the link expires.
             </p>
             {create}
           </>
@@ -76,7 +77,7 @@ export function ShareLinks({ projectId }: { projectId: string }) {
             show: ({ last_used_at }: ShareLink) =>
               last_used_at ? <RelativeTime at={last_used_at} /> : 'Never',
           },
-          { name: 'by', label: 'Made by', value: ({ created_by }: ShareLink) => created_by },
+          { name: 'by', label: 'Created by', value: ({ created_by }: ShareLink) => created_by },
           {
             name: 'actions',
             label: 'Actions',
@@ -118,7 +119,7 @@ export function ShareLinks({ projectId }: { projectId: string }) {
             await links.reload()
           }}
         >
-          <p>Whoever has it sees nothing any more, at once. It cannot be undone.</p>
+          <p>The link stops working at once. This cannot be undone.</p>
         </ConfirmDialog>
       )}
     </Section>

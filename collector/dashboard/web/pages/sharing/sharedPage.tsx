@@ -40,14 +40,11 @@ export function SharedPage({ shareId }: { shareId: string }) {
               <Overview
                 projectId={found.project_id}
                 title={found.name}
-                lead={`${found.pixel_name ?? found.project_name}, shared until ${exactTime(found.expires_at)}. Addresses that may tell of a person are left out.`}
+                lead={`${found.pixel_name ?? found.project_name}, shared until ${exactTime(found.expires_at)}. URLs that may describe a person are left out.`}
               />
             ) : (
-              <Page title="This link shows nothing any more">
-                <p>
-                  It has expired, was revoked, or is not all there. Ask whoever gave it to you for a
-                  new one.
-                </p>
+              <Page title="This link no longer works">
+                <p>This link is invalid, expired or revoked. Ask the sender for a new one.</p>
               </Page>
             )
           }

@@ -9,7 +9,7 @@ import { ShareLinks } from './shareLinks.tsx'
 export function Sharing({ projectId }: { projectId: string }) {
   const role = useQuery(() => projectRole(projectId))
   return (
-    <Page title="Sharing" lead="The overview for people who do not sign in.">
+    <Page title="Sharing" lead="The overview for people without an account.">
       <div class="wide">
         <AsyncView query={role}>
           {(found) =>
@@ -17,7 +17,7 @@ export function Sharing({ projectId }: { projectId: string }) {
               <ShareLinks projectId={projectId} />
             ) : (
               <div class="empty">
-                <p>An admin of the project can share its overview.</p>
+                <p>A project admin can share its overview.</p>
               </div>
             )
           }

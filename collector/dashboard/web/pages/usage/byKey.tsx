@@ -15,7 +15,7 @@ export function ByKey({ query }: { query: UsageQuery }) {
   return (
     <Section
       title="By key"
-      lead="Who read, and what it cost; the records lead to the requests of the last 30 days."
+      lead="Callers and their costs. The numbers of records link to the requests of the last 30 days."
     >
       <AsyncView query={usage}>
         {({ callers }) => (
@@ -25,7 +25,7 @@ export function ByKey({ query }: { query: UsageQuery }) {
             columns={columns}
             rows={callers}
             keyOf={({ caller_id, meter }) => `${caller_id} ${meter}`}
-            empty={<p>No key was charged in these days.</p>}
+            empty={<p>No key was charged in this period.</p>}
           />
         )}
       </AsyncView>

@@ -15,7 +15,7 @@ export function ChargedRequests({
   return (
     <Link
       href={`/${organization.organization_id}/developers/requests?${filters}`}
-      title="The requests that were charged"
+      title="Charged requests"
     >
       {children}
     </Link>

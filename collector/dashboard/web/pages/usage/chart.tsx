@@ -21,7 +21,7 @@ export function Chart({ days, series }: { days: string[]; series: Series[] }) {
       ref={place}
       class="chart"
       role="img"
-      aria-label={`Records charged on each day from ${days[0]} to ${days.at(-1)}; the tables below say the same.`}
+      aria-label={`Records charged on each day from ${days[0]} to ${days.at(-1)}. The tables below have the same data.`}
     />
   )
 }

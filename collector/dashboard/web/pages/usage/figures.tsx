@@ -18,8 +18,8 @@ export function Figures({ query }: { query: UsageQuery }) {
           daily.length === 0 ? (
             <div class="empty">
               <p>
-                Nothing was charged in these days. Collecting events, schemas, counts and test keys
-                are free.
+                No charges in this period. Collecting events, schemas, counts and test keys are
+                free.
               </p>
             </div>
           ) : (
@@ -108,7 +108,7 @@ const countColumns = [
   },
   {
     name: 'free',
-    label: 'Of these free',
+    label: 'Free records',
     isNumber: true,
     value: ({ free_records }: Charged) => free_records,
     show: ({ free_records }: Charged) => records(free_records),

@@ -10,29 +10,29 @@ export function Forecast({ projectId }: { projectId: string | undefined }) {
   return (
     <Section
       title="This month"
-      lead="The forecast has each day that is left cost what those of the last week did on average."
+      lead="The forecast uses the average cost a day of the last week for each remaining day."
     >
       <AsyncView query={forecast} lines={4}>
         {({ spent_micros, forecast_micros, daily_average_micros, budget_micros }) => (
           <div class="card">
             <dl class="totals">
               <div>
-                <dt>Spent so far</dt>
+                <dt>Cost so far</dt>
                 <dd>{money(spent_micros)}</dd>
               </div>
               <div>
-                <dt>Forecast to the month’s end</dt>
+                <dt>Forecast for the month</dt>
                 <dd>{money(forecast_micros)}</dd>
               </div>
               <div>
-                <dt>A day, on average</dt>
+                <dt>Average a day</dt>
                 <dd>{money(daily_average_micros)}</dd>
               </div>
             </dl>
             {budget_micros !== null && (
               <p class={forecast_micros > budget_micros ? 'notice' : 'hint'}>
                 {forecast_micros > budget_micros
-                  ? `More than the budget of ${money(budget_micros)}: requests are refused with 402 when it is used up.`
+                  ? `Exceeds the budget of ${money(budget_micros)}. When the budget is used up, requests are refused with 402.`
                   : `Within the budget of ${money(budget_micros)}.`}
               </p>
             )}

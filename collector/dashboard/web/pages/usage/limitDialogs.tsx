@@ -52,7 +52,7 @@ export function BudgetDialog({
         key={of}
         name="monthly"
         label="Dollars a month"
-        hint="Reads that would cost more are refused with 402. Leave it empty for no budget."
+        hint="Reads that exceed it are refused with 402. Leave empty for no budget."
         type="number"
         min={0}
         step={0.01}
@@ -111,7 +111,7 @@ export function LimitDialog({
         key={`${of} month`}
         name="monthly"
         label="Records a month"
-        hint="More are refused with 429. Leave a field empty for any number."
+        hint="Reads that exceed it are refused with 429. Leave a field empty for no limit."
         type="number"
         min={0}
         step={1}

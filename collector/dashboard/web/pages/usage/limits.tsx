@@ -42,14 +42,14 @@ function Found({
       {found.shut_off && (
         <div class="notice danger" role="alert">
           <p>
-            <strong>Usage is paused for this account.</strong> Reads that cost something are refused
-            until whoever runs the service turns it on again.
+            <strong>Usage is paused for this account.</strong> Billed reads are refused until the
+            operator of the service resumes usage.
           </p>
         </div>
       )}
       <Section
         title="Budgets"
-        lead="Most that a calendar month may cost. A project’s budget binds the project’s own keys. Owners are told at 50, 80 and 100 %, by mail and webhooks."
+        lead="The most that a calendar month may cost. A project’s budget limits only the keys of the project. Owners receive a mail and webhooks at 50, 80 and 100 %."
         actions={
           <button type="button" onClick={() => setOpen('budget')}>
             Set a budget
@@ -58,7 +58,7 @@ function Found({
       >
         {found.budgets.length === 0 ? (
           <div class="empty">
-            <p>No budget: a month may cost any amount.</p>
+            <p>No budget. The cost of a month is not limited.</p>
           </div>
         ) : (
           <ArrangedRows
@@ -86,7 +86,7 @@ function Found({
       </Section>
       <Section
         title="Limits"
-        lead="Most records of a meter that may be read in a day or a month, UTC."
+        lead="The most records of a meter that can be read in a day or a month (UTC)."
         actions={
           <button type="button" onClick={() => setOpen('limit')}>
             Set a limit
@@ -95,7 +95,7 @@ function Found({
       >
         {found.limits.length === 0 ? (
           <div class="empty">
-            <p>No limit: any number of records may be read.</p>
+            <p>No limit. The number of records is not limited.</p>
           </div>
         ) : (
           <ArrangedRows
@@ -153,9 +153,9 @@ const arrangementOf = <T,>({
 }): Arrangement<T> => ({
   text: nameOf,
   sorts: {
-    set: { label: 'In their order' },
+    set: { label: 'In default order' },
     name: { label: 'By name', compare: byText(nameOf) },
-    used: { label: 'Most used up first', compare: byLargest(usedOf) },
+    used: { label: 'Highest use first', compare: byLargest(usedOf) },
   },
 })
 
@@ -184,7 +184,7 @@ function Used({
         </p>
         {alerts.map(({ threshold, reached_at }) => (
           <p key={threshold} class="meta">
-            {threshold} % reached <RelativeTime at={reached_at} />: owners were told
+            {threshold} % reached <RelativeTime at={reached_at} />. Owners were notified.
           </p>
         ))}
       </div>

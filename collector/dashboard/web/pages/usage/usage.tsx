@@ -30,10 +30,10 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
   const [period, setPeriod] = urlChoice('period', Object.keys(periods) as Period[])
   const ofProject = project === all ? {} : { project_id: project! }
   return (
-    <Page title="Usage" lead="Records that were charged, by the day they were read on (UTC).">
+    <Page title="Usage" lead="Charged records, by the day of the read (UTC).">
       {project === undefined ? (
         <div class="empty">
-          <p>You are in no project yet. An admin of the organization can add you to one.</p>
+          <p>You are not in a project yet. An admin of the organization can add you to one.</p>
         </div>
       ) : (
         <>

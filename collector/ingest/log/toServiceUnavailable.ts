@@ -1,14 +1,14 @@
 import { busy } from '../../api/http/errors.ts'
-import { SpoolUnavailable } from './spool.ts'
+import { LogUnavailable } from './eventLog.ts'
 
 const retrySeconds = 5
 
-/** What was appended, or 503 "busy" when the spool can keep nothing now. */
+/** The result of `append`, or 503 "busy" when the log can keep nothing now. */
 export async function toServiceUnavailable<T>(appended: Promise<T>): Promise<T> {
   try {
     return await appended
   } catch (error) {
-    if (error instanceof SpoolUnavailable)
+    if (error instanceof LogUnavailable)
       throw busy('The collector cannot store more events now. Retry later.', retrySeconds)
     throw error
   }

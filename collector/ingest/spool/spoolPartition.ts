@@ -1,0 +1,54 @@
+import { open, rename, unlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import type { ConsumedRows, LogPartition } from '../log/eventLog.ts'
+import { decodeSegment } from './frame.ts'
+import { inState, receivedFirst, receivedFrom, syncDirectory } from './recover.ts'
+
+/** The sealed segments of a machine's spool, one table's. A position is the path of a segment. */
+export const spoolPartition: LogPartition = {
+  hasFixedBatches: true,
+  nameOf: (path) => basename(path),
+  // By the name of a sealed file, also when the file is `.done`: ClickHouse recognizes what was shipped before a restart.
+  tokenOf: (path) => basename(inState(path, 'seg')),
+  receivedFrom,
+  consume: readSegment,
+  isCommitted: (path) => path.endsWith('.done'),
+  async commit(path) {
+    const done = inState(path, 'done')
+    await rename(path, done)
+    syncDirectory(dirname(path))
+    return done
+  },
+  forget: (path) => unlink(path).catch(() => {}),
+}
+
+async function readSegment(
+  path: string,
+  allocate: (bytes: number) => Buffer,
+): Promise<ConsumedRows> {
+  const file = await open(path)
+  try {
+    const { size, birthtimeMs } = await file.stat()
+    const memory = allocate(size)
+    let read = 0
+    for (let bytesRead = -1; read < size && bytesRead !== 0; read += bytesRead)
+      ({ bytesRead } = await file.read(memory, read, size - read, read))
+    const bytes = memory.subarray(0, read)
+    const oldestAt = receivedFirst(bytes) || birthtimeMs
+    const { payloads, rows, others } = decodeSegment(bytes)
+    const damaged = others.flatMap((part) => part.toString().split('\n').filter(isRow))
+    return { payloads: joinInPlace(payloads, memory), rows, damaged, oldestAt, memory }
+  } finally {
+    await file.close()
+  }
+}
+
+/** False for a header, or the rest of one. */
+const isRow = (line: string): boolean => line.startsWith('{')
+
+/** Moves the payloads of a segment to the beginning of the memory that they lie in, one after the other. */
+function joinInPlace(payloads: readonly Buffer[], memory: Buffer): Buffer[] {
+  let end = 0
+  for (const payload of payloads) end += payload.copy(memory, end)
+  return end === 0 ? [] : [memory.subarray(0, end)]
+}
