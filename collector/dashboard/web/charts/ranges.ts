@@ -4,9 +4,9 @@ import type UPlot from 'uplot'
 export const fromZero: UPlot.Range.Function = (_, __, most) => [0, Math.max(1, most * 1.05)]
 
 /**
- * The range of the time axis, in seconds: from the first point to the last. A chart of a single point, such as "today"
- * in the first hour of a day, gets half a point's length on each side; uPlot alone would add a tenth of the number,
- * which is years.
+ * The range of the time axis, in seconds: from the first point to the last. A chart with a single point gets
+ * half a point's length on each side. An example is today in the first hour of a day. uPlot alone would add a
+ * tenth of the number, which is years.
  */
 export const aroundOnePoint =
   (halfStep: number): UPlot.Range.Function =>

@@ -48,7 +48,7 @@ export function AsyncList<T>({
 }: {
   query: ListQuery<T>
   empty: ComponentChildren
-  /** What is listed, for who cannot see it. */
+  /** Subject of the list, for screen readers. */
   of?: string
   /** Tells the lists of a page apart in its address. */
   prefix?: string

@@ -11,8 +11,8 @@ export interface Column<Row> {
 }
 
 /**
- * Rows that are all here, to be sorted by any column and searched. What they are sorted and searched by stands in the
- * address: `sort` and `q`, with the table's own name before them where a page has several.
+ * A table of loaded rows that can be sorted by any column and searched. Sort and search are in the address:
+ * `sort` and `q`, after the table's own name if a page has several.
  */
 export function DataTable<Row>({
   caption,
@@ -32,7 +32,7 @@ export function DataTable<Row>({
   /** Shows more of a row; its first column leads there. */
   open?(row: Row): void
   canSearch?: boolean
-  /** What is shown where there are no rows. */
+  /** Shown if there are no rows. */
   empty?: ComponentChildren
 }) {
   const [sortBy, search] = [`${prefix}sort`, `${prefix}q`]
@@ -143,7 +143,7 @@ function sorted<Row>(
   return rows.toSorted((one, other) => direction * compare(column.value(one), column.value(other)))
 }
 
-/** What has no value comes last of what is sorted upwards. */
+/** Empty values are last in ascending order. */
 function compare(one: string | number | null, other: string | number | null): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   return typeof one === 'number' && typeof other === 'number'

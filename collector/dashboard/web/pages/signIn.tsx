@@ -9,7 +9,7 @@ import { currentSearch, Link } from '../router.tsx'
 import { session } from '../session.ts'
 import { nameInAddress, refusalOf, SignInByProvider } from './signInByProvider.tsx'
 
-/** Asks for e-mail address and password, and then for a code of whoever has two-factor authentication on. */
+/** Form for e-mail address and password, then for a code if two-factor authentication is on. */
 export function SignIn() {
   const [given, setGiven] = useState<{ email: string; password: string } | null>(null)
   const refusal = refusalOf(currentSearch.value)

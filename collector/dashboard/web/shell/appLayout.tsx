@@ -11,7 +11,7 @@ import { NavLinks } from './navLinks.tsx'
 import { ProjectNav } from './projectNav.tsx'
 import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
 
-/** Which organization the pages are about; whoever is a member of several turns to another here. */
+/** The organization of the pages; members of several can switch here. */
 function Organization({ session: { organization, organizations } }: { session: Session }) {
   if (organizations.length < 2) return <p class="organization">{organization.name}</p>
   const turnTo = async (id: string) => {

@@ -1,4 +1,4 @@
-/** The spans of days that a reader can choose, and what they are called. Days are UTC, as everywhere in the API. */
+/** Periods that a user can choose, with their labels. Days are in UTC, as everywhere in the API. */
 export const periods = {
   today: 'Today',
   yesterday: 'Yesterday',

@@ -4,7 +4,7 @@ import { isShared } from '../shared.ts'
 import { changeParams } from '../urlState.ts'
 import { type Days, daysOf, type Period, periods, windowOf } from './periods.ts'
 
-/** What pages of figures are about. It stands in the address, so that a link shows the same to whoever follows it. */
+/** The scope of pages of figures. The address contains it, so that a link shows the same to others. */
 export interface View {
   period: Period
   /** The days of the period, both inclusive (UTC). */
@@ -17,7 +17,7 @@ export interface View {
   hasBots: boolean
 }
 
-/** What a request of the analytics API takes of a view. */
+/** Parameters of a view for the analytics API. */
 export interface ViewQuery {
   project_id: string
   pixel_id?: string
@@ -27,13 +27,13 @@ export interface ViewQuery {
   include_bots?: true
 }
 
-/** What a request for records or counts takes of a view: a filter instead of include_bots. */
+/** Parameters of a view for records or counts: a filter instead of include_bots. */
 export type RecordsQuery = Omit<ViewQuery, 'include_bots'> & { include_bots?: never }
 
 const periodDefault: Period = 'days30'
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
-/** Reads a view from an address's query; what is not one is left out. */
+/** Reads a view from an address's query; ignores invalid values. */
 function readView(search: string): View {
   const params = new URLSearchParams(search)
   const asked = params.get('period') ?? ''
@@ -53,7 +53,7 @@ function readView(search: string): View {
   }
 }
 
-/** Writes a view into an address's parameters, without what goes without saying; other parameters stay. */
+/** Writes a view into an address's parameters, without default values; other parameters stay. */
 function writeView(params: URLSearchParams, view: View): void {
   const { period, days, isCompared, filters, pixelId, hasBots } = view
   const own: [name: string, values: readonly string[]][] = [
@@ -84,7 +84,7 @@ export function changeView(part: Partial<View>): void {
   changeParams((params) => writeView(params, { ...readView(currentSearch.value), ...part }))
 }
 
-/** Narrows the view to what a row stands for; null: what has no value at all. */
+/** Narrows the view to the value of a row; null for a row without a value. */
 export function addFilter(filter: string): void {
   const { filters } = readView(currentSearch.value)
   if (!filters.includes(filter)) changeView({ filters: [...filters, filter] })

@@ -14,7 +14,7 @@ import { Email } from './email.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './twoFactor.tsx'
 
-/** What a person is called and how they sign in, the same in all their organizations. */
+/** The name and sign-in of a user, the same in all their organizations. */
 export function Account() {
   const { member, organization, by_provider } = useSession()
   if (!by_provider) return <OwnAccount />

@@ -23,7 +23,7 @@ export function FigureChart({ series, metric }: { series: Series; metric: Metric
     let remove: (() => void) | undefined
     let isGone = false
     void import('../../charts/drawCharts.ts').then(({ drawLines }) => {
-      // The reader may have gone on to another page meanwhile.
+      // The user may have left the page.
       if (isGone || !place.current) return
       remove = drawLines(place.current, {
         starts: timeseries.map(({ start_ms }) => start_ms),

@@ -77,7 +77,7 @@ type LiveFigures = Answer<'getAnalyticsLive'>
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
-/** What the bars show, the minute under way first. */
+/** Data of the bars, the current minute first. */
 const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   <section class="table-scroll" tabIndex={0} aria-label="The last 30 minutes, minute by minute">

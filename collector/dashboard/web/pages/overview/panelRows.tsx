@@ -14,7 +14,7 @@ type Value = Breakdown['values'][number]
 
 const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
 
-/** What panels can be by: what it is called, how a value reads, what one without reads as, and the filter of a row. */
+/** Dimensions of panels: label, text of a value, text of a missing value, and the filter of a row. */
 export const dimensions = {
   page_path: { name: 'Top', none: 'No page' },
   entry_page: {
@@ -49,7 +49,7 @@ export type Dimension = keyof typeof dimensions
 
 const columnNames = { events: 'Events', page_views: 'Page views', sessions: 'Sessions' }
 
-/** What stands beside visitors. */
+/** The column next to visitors. */
 function secondColumn(dimension: Dimension, { sessions }: Value): keyof typeof columnNames {
   if (sessions !== null) return 'sessions'
   return dimension === 'event_type' ? 'events' : 'page_views'

@@ -25,7 +25,7 @@ const whole = 'all'
 /** The one that says by which dimension a panel is shown. */
 const parameterOf = (title: string): string => title.toLowerCase()
 
-/** What the events are made of: the most frequent values of what each panel is by. */
+/** Breakdown of the events: the most frequent values of each panel's dimension. */
 export function Panels({ query, children }: { query: ViewQuery; children: ComponentChildren }) {
   // One look at the events for what all panels show at first.
   const first = useQueryOf(JSON.stringify(query), () =>
@@ -87,7 +87,7 @@ function Panel({
     const { breakdowns } = await api.getAnalyticsBreakdown(asked)
     return { of: shown, breakdown: withoutOwnHosts(breakdowns, shown) }
   })
-  // What was asked for before is of another dimension.
+  // The earlier response has another dimension.
   const found = isFirst ? first : other.value?.of === shown ? other.value.breakdown : undefined
   return (
     <section class="card panel" aria-label={title}>

@@ -7,7 +7,7 @@ type Figures = Answer<'getAnalyticsOverview'>['overview'] & {
   converted: number | null
 }
 
-/** What the chart can show. */
+/** Metrics of the chart. */
 export const metrics = { visitors: 'Visitors', page_views: 'Page views', events: 'Events' } as const
 export type Metric = keyof typeof metrics
 

@@ -8,7 +8,7 @@ import { shareSecret } from '../../shared.ts'
 import { useQuery } from '../../useQuery.ts'
 import { Overview } from '../overview/overview.tsx'
 
-/** What whoever has a share link sees: the overview, without signing in. */
+/** The page of a share link: the overview without a sign-in. */
 export function SharedPage({ shareId }: { shareId: string }) {
   useState(() => {
     shareSecret.value = location.hash.slice(1)
