@@ -20,7 +20,7 @@ import { pathOf, sessionsSql } from '../sessionsSql.ts'
 interface Project {
   readonly organizationId: string
   readonly projectId: string
-  /** Whose days are counted. */
+  /** The zone of the counted days. */
   readonly zone: TimeZone
 }
 

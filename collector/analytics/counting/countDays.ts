@@ -32,7 +32,7 @@ interface CountDaysOptions {
   readonly eventsMin?: number
   readonly signal?: AbortSignal
   readonly nowMs?: number
-  /** Whose days are counted. */
+  /** The zone of the counted days. */
   readonly zone?: TimeZone
 }
 

@@ -146,7 +146,7 @@ export async function readRuns(
   })
 }
 
-/** What was noted of days, and of their hours. */
+/** The noted runs of days, and of their hours. */
 const readNoted = <Noted>(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,
