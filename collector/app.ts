@@ -136,7 +136,7 @@ async function mountAccounts(app: FastifyInstance, services: Services) {
   await app.register(docsPages(services.publicUrl, services.collectorUrl))
 }
 
-/** What data comes in from, and goes on to. */
+/** Mounts sources and destinations of data. */
 async function mountActivation(app: FastifyInstance, services: Services) {
   await app.register(listsRoutes(services))
   await app.register(campaignsRoutes(services))

@@ -77,7 +77,7 @@ export interface Config {
   outboundAllow: string[]
   /** FOOTFALL_SECRET_KEY, by default made with a local PostgreSQL: 32 bytes as base64 that customers' secrets are sealed with; after commas, earlier ones. */
   secretKeys: string[]
-  /** STRIPE_API_KEY, default none: usage is not told to Stripe. */
+  /** STRIPE_API_KEY, default none: usage is not reported to Stripe. */
   stripeApiKey: string | null
   /** STRIPE_API_BASE, default Stripe itself: another server that speaks its API. */
   stripeApiBase: string | null

@@ -1,6 +1,6 @@
 /**
- * Known vulnerabilities of what the service runs on, by `npm audit`. Exit code 1 for a high or critical one. A registry
- * that is away, or that has no list of them, is said and fails nothing.
+ * Known vulnerabilities of the service's dependencies, by `npm audit`. Exit code 1 for a high or critical
+ * one. An unavailable registry, or one without advisories, is reported and fails nothing.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ else {
     process.exitCode = 1
 }
 
-/** The vulnerabilities of a report; null for what is none. */
+/** The vulnerabilities of a report; null for an invalid one. */
 function foundIn(text) {
   try {
     const { vulnerabilities } = JSON.parse(text)

@@ -11,7 +11,7 @@ import { run } from '../collector/ops/launch/node.mjs'
 import { install } from '../collector/ops/launch/start.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** What the tests drive besides: Debian's package → a file that it brings. */
+/** Other programs that the tests use: Debian's package → a file of it. */
 const programs = {
   chromium: '/usr/bin/chromium',
   'firefox-esr': '/usr/bin/firefox-esr',

@@ -20,11 +20,11 @@ import { createPostgresDatabase, migratedDatabase } from './harness/databases.ts
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A real ClickHouse for the whole run; make a database of your own in it. */
+    /** A real ClickHouse for the entire run; create your own database in it. */
     clickhouseUrl: string
     /** The statements that make all of our tables in it, in an order that works, for the database `migratedDatabase`. */
     clickhouseTables: string[]
-    /** A real PostgreSQL for the whole run; make a database of your own in it. */
+    /** A real PostgreSQL for the entire run; create your own database in it. */
     postgresUrl: string
   }
 }
@@ -52,7 +52,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   }
 }
 
-/** What is in the stores need not survive the machine, and queries of a few rows are not worth compiling. */
+/** The stores need not survive a crash of the machine, and queries of a few rows are not worth compiling. */
 const hurried = {
   fsync_metadata: 0,
   compile_expressions: 0,
@@ -60,7 +60,7 @@ const hurried = {
   compile_sort_description: 0,
 }
 
-/** The same of PostgreSQL, which besides would vacuum each of many databases every minute. */
+/** The same for PostgreSQL, which would also vacuum each of many databases every minute. */
 async function hurry(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

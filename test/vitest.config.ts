@@ -9,8 +9,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('../node_modules/.cache/footfall/compiled', import.meta.url),
 )
 
-// What a run writes (both stores, spools, profiles of browsers) need not survive the machine: where memory has room for
-// several times as much, it is there, and nobody waits for a disk.
+// Data of a run (both stores, spools, profiles of browsers) need not survive the machine. If memory has room
+// for several times as much, it is there, and no test waits for a disk.
 const memory = '/dev/shm'
 const roomBytes = 8 * 2 ** 30
 const hasRoom = () => {

@@ -67,7 +67,7 @@ async function userOf(client: Queryable, email: string): Promise<string> {
   return rows[0].user_id
 }
 
-/** `footfall setup`: makes the first organization, and says how to go on. */
+/** `footfall setup`: creates the first organization, and prints the next steps. */
 export async function setup(
   postgres: Postgres,
   given: Partial<SetupRequest>,

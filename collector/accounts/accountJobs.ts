@@ -7,7 +7,7 @@ import {
   eventDeletions,
 } from './projects/eventDeletions.ts'
 
-/** What may go: a bucket that is full again counts like one that nobody has used. */
+/** Rows to delete: a full bucket equals an unused one. */
 const deletions = [
   'DELETE FROM rate_limits WHERE arrival < extract(epoch FROM clock_timestamp())',
   'DELETE FROM sessions WHERE expires_at <= now()',

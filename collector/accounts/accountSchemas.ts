@@ -42,7 +42,7 @@ export const access = {
 /** The parts that bodies, queries and answers of this area are made of. */
 export const Email = Type.String({ format: 'email', maxLength: 254 })
 export const Password = Type.String({ minLength: 12, maxLength: 200 })
-/** The password that somebody has, however long they were when it was chosen. */
+/** The current password of a user, whose length limits may have been different when it was chosen. */
 export const CurrentPassword = Type.String({ minLength: 1, maxLength: 200 })
 /** Additional refusals of routes that ask for the password or a code. */
 export const triesRefusals = {

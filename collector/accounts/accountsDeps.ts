@@ -11,7 +11,7 @@ export interface AccountsDeps {
   postgres: Postgres
   /** Opens the reader of a request: events of real visitors, or the sample database for a test key. */
   openQueryExecutor: OpenQueryExecutor
-  /** Signs where pages go on. */
+  /** Signs the cursors of pages. */
   cursors: Cursors
   /** The address of dashboard and API in browsers, without a slash at its end. */
   publicUrl: string

@@ -7,6 +7,7 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import { goalValue, sumOfValues } from './goalColumns.ts'
 import type { GoalConditions } from './goals.ts'
+import { startSql } from './intervals.ts'
 import { rolledFields, rolledFigures, rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
@@ -43,6 +44,26 @@ WHERE ${where}`,
 }
 
 const filtersOf = (goals: readonly GoalConditions[]) => goals.map(({ filters }) => filters)
+
+/** Visitors who reach any of the goals, by interval, of those that begin at these times in ascending order. */
+export function conversionSeriesQuery(
+  plan: AnalyticsPlan,
+  goals: readonly GoalConditions[],
+  starts: readonly number[],
+): Query {
+  const { bind, params } = bindings()
+  const organization = bind('UUID', plan.scope.organizationId)
+  const any = goals.map(({ filters }) => `(${filterPredicate(filters, organization, bind)})`)
+  const where = [...selectionConditions(plan, bind), `(${any.join(' OR ') || 'false'})`]
+  const { declared, from } = eventsSource(plan, namesOf(filtersOf(goals)), bind)
+  return {
+    sql: `${declared}SELECT ${startSql('ts_millis', starts, bind)} AS start_ms, uniqExact(cookie_id) AS converted
+FROM ${from}
+WHERE ${where.join('\n  AND ')}
+GROUP BY start_ms`,
+    params,
+  }
+}
 
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'

@@ -62,7 +62,7 @@ export async function readGoals(client: Queryable, projectId: string): Promise<G
   return rows[0] ?? { goals: [], version: 0, updated_at: null }
 }
 
-/** One of a project's goals, by its name. Throws 400 where there is none. */
+/** One of a project's goals, by its name. Throws 400 for an unknown one. */
 export async function readGoal(
   postgres: Postgres,
   principal: Principal,

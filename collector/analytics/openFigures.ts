@@ -25,8 +25,9 @@ interface OpenedFigures {
 }
 
 /**
- * Decides which events the request may read, and opens a reader for them. A plain member names a project or a pixel of
- * theirs; a share link uses only shared fields. Throws 400, 403 and 404, like createScopeOf.
+ * Decides which events the request may read, and opens a reader for them. A plain member must name a project
+ * or a pixel they can access; a share link uses only shared fields. Throws 400, 403 and 404, like
+ * createScopeOf.
  */
 export async function openFigures(
   deps: ReadDeps,

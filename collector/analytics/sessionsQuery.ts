@@ -29,14 +29,15 @@ export interface SessionTotals {
   page_ms: number
 }
 
-const totalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
+/** SQL of the sums of SessionTotals. */
+export const sessionTotalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
   sum(bounced_sessions) AS bounced_sessions, sum(page_ms) AS page_ms`
 
 /** One row of SessionTotals and Totals. For filters on sessions, where joining events with sessions costs more. */
 export function sessionEventTotalsQuery(plan: AnalyticsPlan): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind)
-  const sql = `SELECT ${sessionTotalColumns(sessions)}, sum(${sessions.events}) AS events,
+  const sql = `SELECT ${scannedTotals(sessions)}, sum(${sessions.events}) AS events,
   uniqExact(_cookie_id) AS visitors, sum(${sessions.pageViews}) AS page_views
 FROM (
 ${sessions.sql}
@@ -45,7 +46,7 @@ ${sessions.sql}
 }
 
 /** SQL: the columns of SessionTotals over sessions. */
-const sessionTotalColumns = (
+const scannedTotals = (
   sessions: Sessions,
 ): string => `count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
   countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms`
@@ -54,7 +55,7 @@ const sessionTotalColumns = (
 export function sessionTotalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
-  const scanned = `SELECT ${sessionTotalColumns(sessions)}
+  const scanned = `SELECT ${scannedTotals(sessions)}
 FROM (
 ${sessions.sql}
 )`
@@ -63,7 +64,7 @@ ${sessions.sql}
 FROM analytics_session_days
 WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {
-    sql: `SELECT ${totalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
+    sql: `SELECT ${sessionTotalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
     params,
   }
 }
@@ -75,8 +76,12 @@ export function untilNext({ meets }: Sessions): string {
     _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millisOf('_session[-1]')}), 1, length(_views)))`
 }
 
-/** Of counted rows those of a window that begins with the first day. */
-const rolledSessions = (rolled: RolledDays, dimensions: readonly string[], bind: Bind): string =>
+/** SQL: of counted rows those of a window that begins with the first day. */
+export const rolledSessions = (
+  rolled: RolledDays,
+  dimensions: readonly string[],
+  bind: Bind,
+): string =>
   `${rolledRows(rolled, dimensions, bind)} AND since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`
 
 /** Which page view of a session a breakdown is by. */

@@ -1,11 +1,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { projectFor } from '../api/access/policy.ts'
+import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
+import { readNames } from '../events/query/fieldList.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { daysEarlier } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { conversionSeriesQuery } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
   before,
@@ -14,10 +18,12 @@ import {
   readFiguresRequest,
   selectionQuery,
 } from './figuresRequest.ts'
+import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
 import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
+import { type SessionSeriesRow, sessionSeriesQuery } from './sessionSeries.ts'
 
 const Point = Type.Object(
   {
@@ -25,10 +31,29 @@ const Point = Type.Object(
     events: Type.Integer(),
     visitors: Type.Integer({ description: 'Distinct cookies of the interval.' }),
     page_views: Type.Integer(),
+    sessions: Nullable(Type.Integer(), {
+      description: 'Sessions whose last event is in the interval. Null without `include=sessions`.',
+    }),
+    bounce_rate: Nullable(Type.Number(), {
+      description:
+        'Of these sessions with page views, those with one alone, from 0 to 1. Null of none and without `include=sessions`.',
+    }),
+    time_on_page_ms: Nullable(Type.Number(), {
+      description:
+        'As in the overview, of the page views in the interval. Null of none and without `include=sessions`.',
+    }),
+    converted: Nullable(Type.Integer(), {
+      description:
+        'Distinct cookies that reach any goal in the interval. Null without `include=conversions`.',
+    }),
   },
   { title: 'AnalyticsPoint', additionalProperties: false },
 )
 type Point = Static<typeof Point>
+
+/** What points have when asked for. */
+const includes = ['sessions', 'conversions'] as const
+type Include = (typeof includes)[number]
 
 const describe = {
   tags,
@@ -44,6 +69,12 @@ const describe = {
       }),
     ),
     compare: Type.Optional(Compare),
+    include: Type.Optional(
+      Type.String({
+        description: `Comma-separated: ${includes.join(', ')}. Sessions add bounce rate and time on page; conversions require project_id.`,
+        examples: ['sessions'],
+      }),
+    ),
   }),
   response: {
     200: Type.Object(
@@ -70,51 +101,107 @@ export const timeseriesRoute =
       { schema: describe, config: { access: mayRead } },
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
+        const include = readIncludes(request.query.include)
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const { interval = intervalFor(plan.window), compare } = request.query
         const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts)
           throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
+        const goals = include.includes('conversions')
+          ? await readGoalConditions(deps, request.principal, request.query.project_id)
+          : null
+        const wanted: Wanted = {
+          interval,
+          starts,
+          hasSessions: include.includes('sessions'),
+          goals,
+        }
         const [timeseries, previous] = await Promise.all([
-          readSeries(queryExecutor, plan, interval, starts),
-          compare ? readPrevious(queryExecutor, plan, interval, starts) : null,
+          readSeries(queryExecutor, plan, wanted, starts),
+          compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
       },
     )
   }
 
+function readIncludes(list: string | undefined): readonly Include[] {
+  if (list === undefined) return []
+  return readNames('include', list).map((name) => {
+    const found = includes.find((include) => include === name)
+    if (!found) throw invalidParameter('include', `"${name}" is none of ${includes.join(', ')}`)
+    return found
+  })
+}
+
+async function readGoalConditions(
+  { postgres }: ReadDeps,
+  principal: Principal,
+  project: string | undefined,
+): Promise<GoalConditions[]> {
+  if (project === undefined) throw invalidParameter('include', 'conversions require project_id')
+  const { projectId } = await projectFor(postgres, principal, 'events', project, 'read')
+  const { goals } = await readGoals(postgres, projectId)
+  return goals.map(conditionsOf)
+}
+
+/** The points of a series, and the figures that they have in addition to events. */
+interface Wanted {
+  readonly interval: Interval
+  readonly starts: readonly number[]
+  readonly hasSessions: boolean
+  readonly goals: readonly GoalConditions[] | null
+}
+
+/** The points at the starts of a series, from the intervals of the plan that begin at `places`; null: from none. */
 async function readSeries(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-  interval: Interval,
-  starts: readonly number[],
+  { interval, starts, hasSessions, goals }: Wanted,
+  places: readonly (number | null)[],
 ): Promise<Point[]> {
-  const rolled = interval === 'hour' ? null : (await readRollup(queryExecutor, plan)).events
-  const rows = await queryExecutor.rows<SeriesRow>(seriesQuery(plan, starts, rolled))
-  const found = new Map(rows.map((row) => [row.start_ms, row]))
-  return starts.map(
-    (start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 },
-  )
+  const begins = places.filter((place) => place !== null)
+  const rolled = interval === 'hour' ? null : await readRollup(queryExecutor, plan)
+  const [events, sessions, conversions] = await Promise.all([
+    queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, rolled?.events)),
+    hasSessions
+      ? queryExecutor.rows<SessionSeriesRow>(sessionSeriesQuery(plan, begins, rolled?.sessions))
+      : null,
+    goals
+      ? queryExecutor.rows<{ start_ms: number; converted: number }>(
+          conversionSeriesQuery(plan, goals, begins),
+        )
+      : null,
+  ])
+  const [eventsAt, sessionsAt, conversionsAt] = [
+    byStart(events),
+    byStart(sessions),
+    byStart(conversions),
+  ]
+  return starts.map((start_ms, index) => {
+    const place = places[index]!
+    const counted = { events: 0, visitors: 0, page_views: 0, ...eventsAt.get(place), start_ms }
+    const ended = sessionsAt.get(place)
+    return {
+      ...counted,
+      sessions: sessions && (ended?.sessions ?? 0),
+      bounce_rate: ended?.viewing_sessions ? ended.bounced_sessions / ended.viewing_sessions : null,
+      time_on_page_ms:
+        sessions && counted.page_views > 0 ? (ended?.page_ms ?? 0) / counted.page_views : null,
+      converted: conversions && (conversionsAt.get(place)?.converted ?? 0),
+    }
+  })
 }
 
+const byStart = <Row extends { start_ms: number }>(rows: readonly Row[] | null) =>
+  new Map<number | null, Row>(rows?.map((row) => [row.start_ms, row]))
+
 /**
- * The previous period with the starts of this one. An hour that clocks show twice has no previous one at its second
- * start; an hour that they skip belongs to the hour before it.
+ * The starts of the previous period. An hour that clocks show twice has none for its second start. An hour that they
+ * skip belongs to the hour before it.
  */
-async function readPrevious(
-  queryExecutor: QueryExecutor,
-  plan: AnalyticsPlan,
-  interval: Interval,
-  starts: readonly number[],
-): Promise<Point[]> {
+function earlier(starts: readonly number[], plan: AnalyticsPlan): (number | null)[] {
   const days = daysBack(plan)
-  const earlier = starts.map((start) => daysEarlier(start, days, plan.zone))
-  const points = await readSeries(queryExecutor, before(plan), interval, [...new Set(earlier)])
-  const found = new Map(points.map((point) => [point.start_ms, point]))
-  return starts.map((start_ms, index) => {
-    const isFirst = earlier[index] !== earlier[index - 1]
-    const point = isFirst ? found.get(earlier[index]!) : undefined
-    return { ...(point ?? { events: 0, visitors: 0, page_views: 0 }), start_ms }
-  })
+  const found = starts.map((start) => daysEarlier(start, days, plan.zone))
+  return found.map((start, index) => (start === found[index - 1] ? null : start))
 }

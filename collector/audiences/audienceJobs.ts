@@ -16,7 +16,7 @@ export interface AudienceJobsDeps extends EventStores {
 
 const oneBuild = 'audiences.build'
 
-/** The background work of audiences: ask for builds that are due, build, drop builds that nobody refers to. */
+/** The background work of audiences: request due builds, build, drop unreferenced builds. */
 export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
   {
     name: audienceBuilds,
@@ -46,8 +46,8 @@ export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
 const heldSeconds = 5
 
 /**
- * Builds, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`;
- * while a store is away the build waits for it.
+ * Builds, or continues a killed job. Failures are retried, and reported in `status` after the last try.
+ * Without a store the build waits.
  */
 async function build(
   { postgres, clickhouse, log }: AudienceJobsDeps,

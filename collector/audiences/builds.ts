@@ -29,7 +29,7 @@ export interface Build {
   readonly intentWindowDays: number
   /** Events count up to then, epoch milliseconds. */
   readonly asOfMs: number
-  /** Whether nobody has begun it before, so that nothing of it is stored. */
+  /** Whether it has never begun, so that no part of it is stored. */
   readonly isFirstTry: boolean
 }
 
@@ -168,7 +168,7 @@ export async function completeBuild(
     list_id,
     ...audience
   } of rows) {
-    // Nobody knows of the audience of a list.
+    // The audience of a list is internal, so its builds send no webhook.
     if (list_id !== null) continue
     await emit(client, {
       organizationId,

@@ -17,7 +17,7 @@ import { dayOf } from './sample/sampleQuery.ts'
 
 /** The current result of an audience's definition for one person. */
 export interface Explanation {
-  /** Whether anything is known of them. */
+  /** Whether the person has data. */
   readonly isKnown: boolean
   /** Whether they are in the build that is served; null before the first. */
   readonly isInBuild: boolean | null
@@ -34,7 +34,10 @@ export interface ExplainedLeaf {
   readonly events?: number
 }
 
-/** Explains leaf by leaf why somebody is in an audience or not. Throws what readers throw, and AudienceNotBuilt. */
+/**
+ * Explains leaf by leaf why a person is in an audience or not. Throws the errors of readers, and
+ * AudienceNotBuilt.
+ */
 export async function explain(
   {
     queryExecutor,

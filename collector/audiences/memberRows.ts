@@ -45,7 +45,7 @@ ORDER BY key`,
   }
 }
 
-/** The members' rows as JSON objects, in their order: the hem and the fields of a profile, null where there is none. */
+/** The members' rows as JSON objects, in order: the hem and the fields of a profile, null without one. */
 export async function readRows(
   queryExecutor: QueryExecutor,
   organizationId: string,

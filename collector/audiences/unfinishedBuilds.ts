@@ -43,7 +43,7 @@ export async function readDroppableBuilds(client: Queryable): Promise<string[]> 
   return rows.map(({ build_id }) => build_id)
 }
 
-/** Which of these builds have members that are to be kept; builds that nobody knows have not. */
+/** Which of these builds must keep their members; unknown builds need not. */
 export async function keepsMembers(
   client: Queryable,
   buildIds: readonly string[],

@@ -94,12 +94,12 @@ export async function sendReports(
         told.result === 'unsure' || report.was_unsure,
       ],
     )
-    // Stripe is away: the others can wait until it is back.
+    // Stripe is unavailable: the others wait until it is back.
     if (told.result === 'unsure') return
   }
 }
 
-/** Takes the oldest report that is due; from here on nobody knows whether Stripe has it, until it answers. */
+/** Takes the oldest report that is due. From here until the answer it is unknown whether Stripe has it. */
 async function claimReport(postgres: Postgres, nowMs: number): Promise<ClaimedReport | undefined> {
   const { rows } = await postgres.query<ClaimedReport>(
     `UPDATE usage_reports AS report
@@ -126,7 +126,7 @@ export interface UnsentReport {
   used_at: Date
   tries: number
   last_error: string | null
-  /** It may have arrived, and Stripe would not recognise it any more: for somebody to look at. */
+  /** It may have arrived, and Stripe would no longer recognise it: the operator must check it. */
   is_left: boolean
 }
 

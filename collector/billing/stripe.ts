@@ -15,7 +15,7 @@ export type Reported = { result: 'taken' } | { result: 'refused' | 'unsure'; rea
 
 export type TellStripe = (report: UsageReport) => Promise<Reported>
 
-/** The name of a meter of ours at Stripe. */
+/** Stripe's name of one of our meters. */
 const eventNameOf = (meter: string): string => `footfall_${meter}`
 
 const timeoutMs = 10_000

@@ -3,7 +3,7 @@ import type { Meter } from './meters.ts'
 
 /** Owner and days of the usage, both inclusive, YYYY-MM-DD in UTC. */
 export interface UsageWindow {
-  /** Null is nobody: a test key, which is never billed. */
+  /** Null for a test key, which is never billed. */
   organizationId: string | null
   /** Null: the whole organization. */
   projectId: string | null

@@ -70,9 +70,10 @@ const many = {
 }
 
 /**
- * First builds ÷ the same audience by one hand-written INSERT SELECT; builds anew with nothing new, and with one percent
- * more events of today, ÷ the first; what builds add to this process; pages and files ÷ what ClickHouse takes for them.
- * A statement of a build that took more than 1 GiB of ClickHouse's memory would fail (builder/steps.ts).
+ * First builds ÷ the same audience by one hand-written INSERT SELECT. Repeated builds without changes, and
+ * with one percent more events of today, ÷ the first. Memory that builds add to this process. Pages and files
+ * ÷ the time of ClickHouse. A statement of a build that took more than 1 GiB of ClickHouse's memory would
+ * fail (builder/steps.ts).
  */
 export async function audiences(bench: Bench): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-audiences-'))
@@ -133,7 +134,7 @@ async function measure(
     )
     return { ms: performance.now() - startedAt, count: count!, buildId }
   }
-  // As between two refreshes: the dictionaries have been read anew since the last link came.
+  // As between two refreshes: the dictionaries were reloaded after the last link.
   const untilSettled = async () => {
     while ((await readIdentityState({ postgres, clickhouse })) === null)
       await reloadIdentity(clickhouse)

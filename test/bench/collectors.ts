@@ -19,9 +19,9 @@ export const collectors = (bench: Bench): Promise<Row> =>
   withTwoCollectors(bench.log, (cluster) => measureSecond(cluster, bench))
 
 /**
- * What a collector pays for another one beside it: processor time of its own processes for each event, taking and
- * shipping both, with the other at the same work ÷ alone. Where each has a core of its own, two do twice as much as one,
- * less this. Cores for all of them, the stores and the load are more than many machines have.
+ * The cost of a second collector. It is the processor time of a collector's processes for each event,
+ * accepting and shipping both, with the other at the same work ÷ alone. With one core for each, two do twice
+ * as much as one, minus this. Cores for all of them, the stores and the load exceed many machines.
  */
 export async function measureSecond(
   { api, collectors, pixelIds }: Cluster,

@@ -9,7 +9,7 @@ import { withService } from './service.ts'
 import { interleave } from './stats.ts'
 
 const days = 30
-/** What the documents advise. */
+/** The advice of the documents. */
 const pageRows = 10_000
 
 /** All events of a project by cursor, page after page ÷ ClickHouse writing the same rows in the same order at once. */

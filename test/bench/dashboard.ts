@@ -20,7 +20,7 @@ const scannedTimes = 3
 const lagTimes = 100
 const dimensions = 'page_path,referrer_host,country,device_type,event_type,page_host'
 
-/** What the dashboard's overview of thirty days asks. */
+/** Requests of the dashboard's overview of thirty days. */
 const asked: Record<string, [path: string, query: Record<string, string>]> = {
   overview: ['overview', {}],
   'overview with bots': ['overview', { include_bots: 'true' }],
@@ -30,12 +30,13 @@ const asked: Record<string, [path: string, query: Record<string, string>]> = {
   live: ['live', {}],
 }
 
-/** Every event meets it, so that nothing is read from what was counted of days before. */
+/** Every event matches it, so that nothing is read from counts of days. */
 const scanning = { filter: 'event_type:ne:video' }
 
 /**
- * How long the figures of thirty days take through the API, at as many events as --events says: alone, beside a reader who
- * takes page after page, and without the counts of days; and how long an event takes to be in the live figures.
+ * Time of the figures of thirty days through the API, with as many events as --events sets. They are measured
+ * alone, with a reader who reads page after page, and without the counts of days. Also the time until an
+ * event is in the live figures.
  */
 export function dashboard({ sizes, log }: Bench): Promise<Row[]> {
   return withService(async (service) => {
@@ -167,7 +168,7 @@ async function liveLag(service: Service): Promise<Row> {
   }
 }
 
-/** What the counts take on the disk. */
+/** Size of the counts on disk. */
 async function sizeOf(clickhouse: ClickHouse): Promise<string> {
   const tables = await clickhouse.rows<{ table: string; size: string; rows: number }>({
     sql: `SELECT table, formatReadableSize(sum(bytes_on_disk)) AS size, sum(rows) AS rows FROM system.parts

@@ -13,8 +13,8 @@ const engines: Record<string, () => Promise<Engine>> = {
 }
 
 /**
- * Of the events that only a page's leaving can send, how many arrive, by engine and way of leaving; the collector takes
- * 300 ms to answer. A preflight request fails the measurement.
+ * How many events arrive that can only be sent while a page closes, by engine and kind of closing. The
+ * collector takes 300 ms to answer. A preflight request fails the measurement.
  */
 export async function delivery(bench: Bench): Promise<Row[]> {
   const loops = Array.from({ length: bench.busyLoops }, spin)

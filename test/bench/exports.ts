@@ -15,8 +15,8 @@ const people = 50_000
 const chunk = 500
 
 /**
- * Records a second that a run sends to a webhook: read from the build, charged, signed, sent and their outcomes kept;
- * and the same messages just signed and sent, one after the other, by the same client.
+ * Records a second that a run sends to a webhook: read from the build, charged, signed, sent, with stored
+ * outcomes. For comparison, the same messages only signed and sent, one after the other, by the same client.
  */
 export async function exports(bench: Bench): Promise<Row[]> {
   const receiver = await startReceiver()

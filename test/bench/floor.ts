@@ -1,6 +1,7 @@
 /**
- * The floor that a durable acknowledgement is measured against: a Fastify route that parses and validates the same
- * body with the same code, keeps nothing, and answers as many bytes. Prints its port when it listens.
+ * The floor for comparison with a durable acknowledgement. It is a Fastify route that parses and validates
+ * the same body with the same code, stores nothing, and answers as many bytes. Prints its port when it
+ * listens.
  */
 import Fastify from 'fastify'
 import { parseBeacon } from '../../collector/ingest/beacon/beacon.ts'

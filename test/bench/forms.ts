@@ -12,7 +12,7 @@ const pagesPerRepeat = 5
 const full = '/api/v3/events/resolution_full_profile'
 const csv = 'text/csv'
 
-/** What is asked for, and the JSON page of the same events beside which it is measured. */
+/** The request, and the JSON page of the same events for comparison. */
 interface Form {
   what: string
   path: string

@@ -18,7 +18,7 @@ const profilesShare = 0.05
 const companiesShare = 0.001
 const seed = 1
 
-/** What a data directory was filled with. */
+/** Content of a data directory. */
 interface Made {
   newestMs: number
   /** How long each step took, seconds. */
@@ -26,8 +26,8 @@ interface Made {
 }
 
 /**
- * Reads at every tier, visitors, counts and loading, of a store of the size that was asked for and of one of a tenth,
- * which are made once.
+ * Reads at every tier, visitors, counts and loading, with a store of the given size and one of a tenth, which
+ * are created once.
  */
 export async function identity(bench: Bench): Promise<Row[]> {
   const { events } = bench.identity

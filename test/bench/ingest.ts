@@ -83,9 +83,9 @@ async function againstFloor(
 }
 
 /**
- * How long acknowledgements take at half of the load that the collector can bear, and what held them up; by turns with
- * the floor under the same load, alone and while as many events are inserted beside it: less than that no process that
- * shares this machine with its stores and with the load can have.
+ * Latency of acknowledgements at half of the collector's maximum load, and its causes. It alternates with the
+ * floor under the same load, alone and during as many inserts. No process that shares this machine with its
+ * stores and with the load can be faster than that.
  */
 export async function latency(bench: Bench): Promise<Row[]> {
   return withService(

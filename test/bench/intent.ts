@@ -21,8 +21,8 @@ const signalsEach = 20
 const signalsAtOnce = 1_000_000
 
 /**
- * A batch of 10,000 addresses; people and companies by one and by five topics, each beside the same SQL sent straight
- * to ClickHouse; figures by day. Of `--signals` signals.
+ * A batch of 10,000 addresses, people and companies by one and by five topics, each with the same SQL sent
+ * directly to ClickHouse. Also figures by day. With `--signals` signals.
  */
 export function intent({ repeats, signals, log }: Bench): Promise<Row[]> {
   return withService(async (service) => {

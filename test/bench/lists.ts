@@ -60,10 +60,10 @@ async function* pieces(bytesMax: number): AsyncGenerator<Buffer> {
 }
 
 /**
- * An import of a million lines ÷ ClickHouse inserting the same file by one statement: as members into the same table,
- * unchecked and uncounted; and for comparison as texts into a table that is ordered by them. Beside the times those of
- * processors, which other work on the machine changes less. And how much more memory this process takes while it saves
- * and imports 1 GiB.
+ * An import of a million lines ÷ ClickHouse inserting the same file by one statement, as members into the
+ * same table, unchecked and uncounted. For comparison also as texts into a table that is sorted by them.
+ * Processor times are shown too, because other work on the machine changes them less. Also the memory that
+ * this process adds while it saves and imports 1 GiB.
  */
 export async function lists(bench: Bench): Promise<Row[]> {
   const directory = mkdtempSync(join(tmpdir(), 'footfall-bench-lists-'))

@@ -111,8 +111,8 @@ end`
 }
 
 /**
- * Lua that has a request go out every `everyMs`, on whichever connection is free, however long answers take. wrk
- * pauses for whole milliseconds, so they are rounded by chance.
+ * Lua that sends a request every `everyMs`, on any free connection, regardless of response times. The pauses
+ * of wrk are milliseconds without fractions, so these are rounded at random.
  */
 const wrkPace = (everyMs: number) => `
 local ffi = require("ffi")

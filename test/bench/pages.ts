@@ -17,7 +17,7 @@ export interface Store {
   postgresUrl: string
 }
 
-/** Where the service's stores are, as the service notes it for commands that are run beside it. */
+/** Addresses of the service's stores, as the service stores them for commands next to it. */
 export function readStore({ dataDir }: Service): Store {
   const facts = JSON.parse(readFileSync(join(dataDir, 'stores.json'), 'utf8')) as Record<
     string,

@@ -24,8 +24,8 @@ export function read({ repeats, log }: Bench): Promise<Row> {
 
     const measured: { api: number; direct: number }[] = []
     for (let page = 0; page < warmUpPages + repeats * pagesPerRepeat; page++) {
-      // Pages lie all over the day, the same for both sides; who goes first takes turns, for the second finds the
-      // data in the page cache.
+      // Pages are spread over the day, the same for both sides. The first one alternates, because the second
+      // finds the data in the page cache.
       const endMs = newestMs - ((page * 7919) % (hours - 2)) * hourMs
       const apiFirst = page % 2 === 0
       const before = apiFirst ? (await pageThroughApi(service, 'web_event', endMs)).ms : Number.NaN

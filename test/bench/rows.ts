@@ -13,9 +13,9 @@ export interface Bench {
   signals: number
   /** How often each way of leaving a page is tried. */
   departures: number
-  /** How many processes spin beside row delivery, so that its browsers wait for the cores. */
+  /** Number of busy processes during row delivery, so that its browsers wait for the cores. */
   busyLoops: number
-  /** Files of further scripts that row pixel is measured beside, by their names: those that npm does not have. */
+  /** Files of further scripts for comparison in row pixel, by name: those that npm does not have. */
   beside: Record<string, string>
   log: (line: string) => void
 }

@@ -4,7 +4,7 @@ import { prepare } from '../../collector/ops/launch/start.mjs'
 
 await prepare()
 const { build } = await import('esbuild')
-/** The pixel's build finds its sources beside itself: it stays where it is. */
+/** The pixel's build finds its sources next to itself, so it stays in its place. */
 const asItIs = {
   name: 'as-it-is',
   setup: ({ onResolve }) =>

@@ -8,7 +8,7 @@ import { type Service, waitFor } from '../harness/service.ts'
 
 const stallsFile = join(tmpdir(), `footfall-bench-stalls-${process.pid}`)
 
-/** What the environment of a service, or of the floor, has to say so that its one worker, or it, can be asked. */
+/** Environment of a service, or of the floor, so that its worker can be queried. */
 export const watchStalls = {
   NODE_OPTIONS: `--import=${pathToFileURL(join(packageRoot, 'test/bench/watchStalls.mjs')).href}`,
   BENCH_STALLS: stallsFile,

@@ -11,7 +11,7 @@ interface TraceEvent {
   tdur?: number
 }
 
-/** What the main thread of a page spent on scripts. */
+/** Time that the main thread of a page spent on scripts. */
 export interface Cost {
   /** Thread time in scripts and what calls them, at whatever speed the CPU was emulated. */
   ms: number
@@ -33,7 +33,7 @@ const scriptWork = new Set([
 ])
 const layoutWork = new Set(['Layout', 'UpdateLayoutTree'])
 
-/** What the page says of itself in the trace: browsers have pages of their own, whose scripts are not its. */
+/** Identity of the page in the trace: browsers have their own pages, whose scripts do not count. */
 const traceMark = 'footfall traced'
 
 /** Traces what a page does while `work` runs. */

@@ -58,23 +58,23 @@ interface Visit {
   scroll: number
   /** Forced by scripts while the page scrolled, of one scroll. */
   scrollLayouts: number
-  /** Besides the page itself; the script is one of them. */
+  /** Without the page itself; the script is one of them. */
   requests: number
 }
 
 const cpuSlowdown = 4
 /** How long a page is left alone before its start-up is read: longer than any of them waits to send. */
 const quietMs = 2500
-/** What a click leads to is over after this. */
+/** The effects of a click end within this time. */
 const afterClickMs = 1500
-/** Of one trace; what they cost is divided by this. */
+/** For one trace; costs are divided by this. */
 const scrolls = 20
 /** Fewer say nothing about milliseconds. */
 const loadsLeast = 20
 
 /**
- * A page without a tracker, with Footfall, with others from the npm registry and with those that are given as files,
- * visited in turn and traced.
+ * A page without a tracker, with Footfall, with others from the npm registry and with given files, visited in
+ * turn and traced.
  */
 export async function trackersSideBySide({ repeats, beside, log }: Bench): Promise<Row[]> {
   const scripts = await buildScripts(beside)
@@ -185,7 +185,10 @@ async function serve(scripts: Scripts) {
   }
 }
 
-/** Little: what a page does itself is noise here. Its button is what all of them may tell of: a link to elsewhere. */
+/**
+ * Small, because the page's own work is noise here. Its button is a link to another site, which all of them
+ * may record.
+ */
 const pageOf = (variant: string): string => `<!doctype html><title>${variant}</title>
   ${variant === none ? '' : scriptTag(variant)}
   <main><section><a id="link" href="https://elsewhere.example/" onclick="return false"><b>A link</b></a></section></main>`

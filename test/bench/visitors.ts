@@ -19,7 +19,7 @@ import { interleave } from './stats.ts'
 const spanMs = 30 * 86_400_000
 const most = 50_000
 
-/** 50,000 visitors through the API ÷ the same SQL straight from ClickHouse, and what it takes of the service's memory. */
+/** 50,000 visitors through the API ÷ the same SQL directly from ClickHouse, and the memory of the service. */
 export function visitors({ repeats, sizes, log }: Bench): Promise<Row[]> {
   return withService(async (service) => {
     const store = readStore(service)

@@ -1,6 +1,6 @@
 /**
- * Loaded into the service's processes, and into the floor: a worker, or the floor, writes down how long its event loop
- * stood still at most, milliseconds, since it was last asked, when it gets SIGUSR2 (stalls.ts).
+ * Loaded into the service's processes, and into the floor. On SIGUSR2 a worker, or the floor, writes the
+ * longest stall of its event loop since the last time, in milliseconds (stalls.ts).
  */
 import { writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

@@ -10,7 +10,7 @@ import { type Service, startService, waitFor } from '../harness/service.ts'
 import type { Bench, Row } from './rows.ts'
 
 const messages = 500
-/** Webhooks beside, to receivers that never answer: each holds a connection until its time is up. */
+/** Additional webhooks to receivers that never answer: each holds a connection until its timeout. */
 const hanging = 10
 const everyMs = 20
 

@@ -1,4 +1,4 @@
-/** `footfall/client` in a page of the service's own origin: what was built, as it is. */
+/** `footfall/client` in a page of the service's own origin, as built. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -20,7 +20,7 @@ afterAll(async () => {
   await service?.stop()
 })
 
-/** What the page does, by a key and as somebody who signs in: the browser keeps the session's cookie. */
+/** Actions of the page, with a key and with a sign-in: the browser keeps the session's cookie. */
 const program = `async ({ key, secret, email, password }) => {
   const { ApiError, createClient } = await import('/client.js')
   const byKey = createClient({ key, secret })

@@ -10,7 +10,7 @@ const dashboard = useDashboard()
 const { at, open } = dashboard
 
 describe('from the first sign-in to a key that reads its first event', () => {
-  /** Somebody's site: whatever the dashboard said to paste stands in its head. */
+  /** A site with the dashboard's snippet in its head. */
   let site: Server
   let snippet = ''
   let siteUrl: string

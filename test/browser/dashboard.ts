@@ -11,7 +11,7 @@ import { openTenant, type TenantSettings } from '../harness/sharedApp.ts'
 export function useDashboard(settings?: TenantSettings) {
   let service: Answering
   let browser: Browser
-  /** What went wrong on any page: errors nobody caught, and what the content security policy blocked. */
+  /** Faults on any page: uncaught errors, and blocks by the content security policy. */
   const troubles: string[] = []
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ export function useDashboard(settings?: TenantSettings) {
         permissions: ['clipboard-read', 'clipboard-write'],
         ...options,
       })
-      // Before the test's own end comes, so that it is told what was waited for.
+      // Before the test's own timeout, so that the error names the condition.
       context.setDefaultTimeout(30_000)
       const page = await context.newPage()
       page.on('pageerror', (error) => troubles.push(error.message))
@@ -68,7 +68,7 @@ export const entered = (page: Page) => page.locator('.app > main h1').waitFor()
 export const heading = (page: Page, name: string) =>
   page.getByRole('heading', { name, exact: true })
 
-/** What was copied last. */
+/** The last copied text. */
 export const copied = (page: Page): Promise<string> =>
   page.evaluate('navigator.clipboard.readText()')
 
@@ -101,7 +101,7 @@ export async function violations(page: Page, which: object = {}): Promise<string
   return found as string[]
 }
 
-/** What is wider than the screen, or than the card or dialog that it stands in, and does not scroll by itself. */
+/** Elements wider than the screen, or than their card or dialog, that do not scroll themselves. */
 export const sticksOut = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('main *')]
     .filter((element) => {

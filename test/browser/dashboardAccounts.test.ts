@@ -22,7 +22,7 @@ const footfall = (...args: string[]) =>
     encoding: 'utf8',
   })
 
-/** Where screenshots go, for whoever changes these pages. */
+/** Place of screenshots, for developers of these pages. */
 const { SCREENSHOTS } = process.env
 
 async function requireGood(page: Awaited<ReturnType<typeof open>>, name: string) {

@@ -59,7 +59,7 @@ test('an audience: a template is estimated and priced before it is saved, then b
   await show(inProject('audiences/new'), 'New audience')
   const estimate = page.locator('.estimate')
   await page.getByLabel('Start with').selectOption('Checkout visitors')
-  // Whom events chose is not counted for free; the price of a record is told.
+  // People chosen by events are not counted for free; the price of a record is shown.
   await estimate.getByText(/\$[\d.]+ for every 1,000 records on the meter Audience/).waitFor()
   expect(await estimate.locator('.figure').count()).toBe(0)
   await check('audience-builder')
@@ -173,7 +173,7 @@ test('requests are listed with their charges, filtered in the address, and lead 
   await rows('Requests').first().getByRole('button').click()
   const dialog = page.getByRole('dialog', { name: 'Request' })
   await dialog.getByText('records').waitFor()
-  // What it would be charged is said before it is asked for again.
+  // The charge is shown before the request is repeated.
   await dialog.getByText(/^curl 'http.+web_event/).waitFor()
   await button(page, 'Replay…').click()
   await dialog

@@ -17,7 +17,7 @@ import {
 
 const dashboard = useDashboard()
 const { at, open, signIn } = dashboard
-/** Where screenshots go, for whoever changes these pages. */
+/** Place of screenshots, for developers of these pages. */
 const { SCREENSHOTS } = process.env
 
 describe('a pixel’s page', () => {

@@ -42,8 +42,8 @@ afterAll(async () => {
 })
 
 /**
- * Runs before every page's own scripts: keeps what leaves for /e in the tab, the beacons of closing pages too, of
- * which Playwright does not tell.
+ * Runs before every page's own scripts: keeps requests to /e in the tab, also the beacons of closing pages,
+ * which Playwright does not report.
  */
 const keepBodies = `
   const keep = (url, body) => {
@@ -87,7 +87,7 @@ const readEvent = (
 
 const urlIs = (path: string) => (data: ReadEvent['data']) => data.url === at(path)
 
-/** The pixel starts when its script has come: what is done before is not seen. */
+/** The pixel starts when its script has loaded: earlier actions are not recorded. */
 const open = async (path: string) => {
   await page.goto(at(path))
   await page.waitForFunction('footfall.on')
@@ -385,7 +385,7 @@ describe('the demo shop in Chromium, read back through the API', () => {
   })
 
   test('every event that left was stored once, with all that was noted of it, and nothing else was', async () => {
-    // The collector makes events of what the pixel noted, and only of that.
+    // The collector creates events only from captured ones.
     const noted = (await readBodies()).flatMap((body) => (JSON.parse(body) as Beacon).events)
     const sent = eventsOf(meaningsOf(noted, defaultPixelSettings))
     // A beacon whose answer did not come in time is sent again: the same events, stored once.

@@ -12,7 +12,7 @@ export interface Answers {
   differing: number
   /** Records of these pages, each once. */
   records: number
-  /** What all answers together say was charged for them, and what the ledger says. */
+  /** The total charge in all answers, and in the ledger. */
   charged: number
   inLedger: number
 }
@@ -25,8 +25,8 @@ const pagesOfEach = 3
 const tiers = ['web_event', 'resolution_hem', 'resolution_hem_pte', 'resolution_full_profile']
 
 /**
- * Asks every process of the API for the same pages at the same time, and each of them for what follows on a page of
- * another. Nothing may arrive meanwhile, and nobody else read.
+ * Requests the same pages from every process of the API at the same time, and the next page of another
+ * process from each. Nothing may arrive meanwhile, and nobody else may read.
  */
 export async function compareAnswers(
   { apis, pixelIds }: Cluster,

@@ -3,7 +3,7 @@ import { ask } from '../harness/api.ts'
 import type { Service } from '../harness/service.ts'
 import type { Sender } from './sender.ts'
 
-/** What was acknowledged, held against what the API returns. */
+/** Acknowledged events, compared with the API. */
 export interface Audit {
   acknowledged: number
   returned: number
@@ -67,8 +67,8 @@ async function askCounts(
 }
 
 /**
- * Waits until the API counts as many different events as were acknowledged; gives up, leaving the verdict to the
- * audit, when the count did not move for `stillMs`.
+ * Waits until the API counts as many different events as were acknowledged. Gives up if the count did not
+ * change for `stillMs`; the audit then decides.
  */
 export async function waitUntilShipped(
   service: Service,
@@ -87,8 +87,8 @@ export async function waitUntilShipped(
 }
 
 /**
- * Pages through everything that the API returns and compares it with what was acknowledged. Of several processes of the
- * API each next page is asked of the next one.
+ * Reads all pages of the API and compares them with the acknowledged events. With several processes of the
+ * API each page comes from the next one.
  */
 export async function audit(
   service: Service,

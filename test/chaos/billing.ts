@@ -37,7 +37,7 @@ export interface BillingResult {
   /** Wishes for which less or more is in the ledger than was delivered. */
   underCharged: number
   overCharged: number
-  /** Whole answers without the rows that they should have had. */
+  /** Complete answers without the expected rows. */
   wrongAnswers: number
   /** Totals that are not the sum of the ledger. */
   wrongTotals: number
@@ -56,8 +56,9 @@ const spoilChance = 0.06
 const examplesMax = 10
 
 /**
- * Reads pages over several connections, leaving some in the middle and asking for others again, while the service is
- * killed and ClickHouse refuses pages or breaks them off; then holds the ledger against what was delivered.
+ * Reads pages over several connections, and leaves some in the middle and repeats others. Meanwhile the
+ * service is killed and ClickHouse refuses pages or interrupts them. Then compares the ledger with the
+ * delivered records.
  */
 export async function runBilling(options: BillingOptions): Promise<BillingResult> {
   const { stores, seed, requests, connections, log } = options
@@ -105,7 +106,7 @@ export async function runBilling(options: BillingOptions): Promise<BillingResult
     await reading
     for (const reader of readers) reader.close()
 
-    // What was not written when a process ended in order is; what a killed one left behind stays as it is.
+    // A process that ends in order writes pending data; after a kill it stays as it is.
     await service.end('SIGTERM')
     service = await startService(again)
     const audited = await auditLedger(service, all)
@@ -195,7 +196,7 @@ async function auditLedger({ dataDir, demo }: Service, all: readonly Wish[]) {
   }
 }
 
-/** What the ledger keeps of a wish's request. */
+/** Ledger entries of a wish's request. */
 const ledgerKeyOf = ({ url, idempotencyKey }: Wish, organizationId: string): string =>
   idempotencyOf(
     callerOf({

@@ -11,8 +11,8 @@ import { environmentOf, type ScenarioOptions, type ScenarioResult } from './scen
 import { Sender } from './sender.ts'
 
 /**
- * What happens to a collector: it is killed and started again, a process of it that takes beacons is killed, or it
- * stands still for a while and then goes on as if nothing had been; or a store of all is killed.
+ * Faults of a collector: it is killed and restarted, one of its processes is killed, or it pauses for a while
+ * and then continues. Or a shared store is killed.
  */
 export const mishaps = ['collector', 'worker', 'pause', 'clickhouse', 'postgres'] as const
 export type Mishap = (typeof mishaps)[number]
@@ -38,17 +38,20 @@ export interface ClusterResult extends ScenarioResult {
   /** Ids that were sent to every collector at once, and the rows there are of them. */
   sentToAll: number
   rowsOfThem: number
-  /** Of a reader that copied all events in the order of arrival meanwhile: what it did not get, and what more than once. */
+  /** Result of a reader that copied all events in the order of arrival: missing and duplicate events. */
   feedMissed: number
   feedDoubled: number
   /** Of pages that all processes of the API were asked for at once. */
   asked: Answers
-  /** Connections of PostgreSQL: the most at a kill, and at the end, by what they are for. */
+  /** Connections of PostgreSQL: the maximum at a kill, and at the end, by purpose. */
   connectionsMost: number
   connections: Record<string, number>
 }
 
-/** Whether every event is there once, whichever collectors it reached, and was copied once, and read pages charged once. */
+/**
+ * Whether every event is there once, from any collectors, and was copied once, and read pages were charged
+ * once.
+ */
 export const isOnce = (result: ClusterResult): boolean =>
   result.rowsOfThem === result.sentToAll &&
   isChargedAlike(result.asked) &&
@@ -61,8 +64,9 @@ const idsToAll = 1_000
 const eventsPerBeacon = 50
 
 /**
- * Runs several collectors and one api on the same stores, sends the same ids to all collectors, then a steady load
- * behind a balancer while collectors are killed, and compares what was acknowledged with what the api returns.
+ * Runs several collectors and one api on the same stores, and sends the same ids to all collectors. Then
+ * sends a steady load behind a balancer while collectors are killed, and compares acknowledged events with
+ * the api.
  */
 export async function runCluster(options: ClusterOptions): Promise<ClusterResult> {
   const { stores, seed, log } = options
@@ -119,7 +123,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
     await waitUntilShipped(api, sender)
     log(`shipped; ${follower.times.size} copied`)
-    // What a collector had begun when it was killed would be doubled by the next start at the latest.
+    // The next start at the latest would duplicate work that a killed collector had begun.
     for (const [index, collector] of collectors.entries()) {
       await collector.end('SIGTERM')
       await cluster.startAgain(index)
@@ -179,8 +183,8 @@ async function sendToAll(
 }
 
 /**
- * Waits until all that was received by now, by whichever collector, is in ClickHouse and has been copied: as long as
- * there is more copied, and for `stillMs` when there is not.
+ * Waits until all events received by now, by any collector, are in ClickHouse and copied. It waits as long as
+ * the copy grows, and then for `stillMs`.
  */
 async function untilComplete(follower: Follower, stillMs = 120_000): Promise<void> {
   const now = Date.now()

@@ -20,8 +20,8 @@ export interface DiskFullResult extends ScenarioResult {
 }
 
 /**
- * Runs the service with its spool on a small disk of its own, fills that disk up, keeps it full for a while, and
- * makes room again. Needs to be root on Linux: see `mountRefusal`.
+ * Runs the service with its spool on its own small disk, fills that disk, keeps it full for a while, and
+ * makes room again. Requires root on Linux: see `mountRefusal`.
  */
 export async function runDiskFull(
   options: ScenarioOptions & { fullMs: number },

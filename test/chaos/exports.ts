@@ -25,7 +25,9 @@ export interface ExportsResult {
   uncounted: number
   /** Charged for records of the build on the day, beyond what it has. */
   overcharged: number
-  /** Of a run that was cancelled while its service was killed: by how much what had arrived and what was charged differ. */
+  /**
+   * Difference between received and charged records of a run that was cancelled while its service was killed.
+   */
   unpaid: number
   /** Messages that the destination took more than once: never more than kills and lost answers together. */
   sentAgain: number
@@ -39,8 +41,8 @@ const betweenKillsMs = { least: 0, most: 1_000 }
 const mishapChance = 0.15
 
 /**
- * Sends an audience to a destination that fails at random, again and again, while the service is killed at random
- * moments and started again; then compares what runs say of their records with what the destination got.
+ * Repeatedly sends an audience to a destination that fails at random, while the service is killed at random
+ * moments and restarted. Then compares the outcomes of runs with the records at the destination.
  */
 export async function runExports(options: ExportsOptions): Promise<ExportsResult> {
   const { seed, log, stores, kills, people } = options
@@ -96,8 +98,8 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
 }
 
 /**
- * A run whose first chunk has arrived, and is not answered, when the service is killed; before it is there again, the run
- * is cancelled. By how much what arrived and what was charged differ.
+ * A run whose first chunk has arrived without an answer when the service is killed, and is cancelled before
+ * the restart. Returns the difference between received and charged records.
  */
 async function cancelAfterKill(
   { api, kill }: Mortal,

@@ -16,7 +16,7 @@ export class Follower {
   readonly times = new Map<string, number>()
   /** Up to when all that was received has been copied, epoch milliseconds. */
   completeUntil = 0
-  /** What came in the place of a page, the last time that none came. */
+  /** The last answer that was not a page. */
   lastFailure = 'none'
   readonly #service: Service
   readonly #running: Promise<void>

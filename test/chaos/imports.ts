@@ -27,7 +27,7 @@ export interface ImportsResult {
 
 const importTimeoutMs = 300_000
 
-/** A file of e-mail addresses, and what is to become of its lines. */
+/** A file of e-mail addresses, and the expected results of its lines. */
 interface File {
   readonly bytes: string
   readonly members: number
@@ -36,8 +36,8 @@ interface File {
 }
 
 /**
- * Imports files into lists, one after the other, while the service is killed in the midst of them and started again;
- * then compares what imports say, and what is stored, with the files.
+ * Imports files into lists, one after the other, while the service is killed and restarted. Then compares the
+ * results and the stored rows with the files.
  */
 export async function runImports(options: ImportsOptions): Promise<ImportsResult> {
   const { seed, log, stores, kills, lines } = options

@@ -46,9 +46,9 @@ const clickhouseBackMs = 60_000
 const lostAnswers = 0.02
 
 /**
- * Runs the built service under a steady load of numbered events, kills parts of it at random moments with SIGKILL,
- * and compares what was acknowledged with what the API returns at the end. The moments follow the seed; what the
- * processes are doing then does not.
+ * Runs the built service under a steady load of numbered events, and kills parts of it at random moments with
+ * SIGKILL. At the end it compares acknowledged events with the API. The moments follow the seed; the work of
+ * the processes does not.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { seed, log } = options
@@ -81,7 +81,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     log(`all ${sender.acknowledged} acknowledged; waiting until they are shipped`)
     await waitUntilShipped(service, sender)
 
-    // What a killed process left behind is shipped at the latest by the next start, and so would a double be.
+    // The next start at the latest ships the data of a killed process, and would also create duplicates.
     const exitCode = await service.end('SIGTERM')
     if (exitCode !== 0)
       throw new Error(`the service ended with ${exitCode} on SIGTERM:\n${service.output()}`)
@@ -150,8 +150,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 }
 
 /**
- * Sends events over new connections, so that every process that takes beacons gets some, and waits until they are
- * readable: shipping keeps the order, so what was in the spools before is shipped too.
+ * Sends events over new connections, so that every process that accepts beacons gets some, and waits until
+ * they are readable. Shipping keeps the order, so earlier events in the spools are shipped too.
  */
 async function shipOneOfEachConnection(
   service: Service,

@@ -13,7 +13,7 @@ export interface Mortal {
   /** Asks it, with the demo's key. */
   api(): Exports
   readonly postgres: Postgres
-  /** Kills it, and has the next one, which is started after `meanwhile`, begin at once with what it was at. */
+  /** Kills it. The next one, which starts after `meanwhile`, continues its work at once. */
   kill(meanwhile?: () => Promise<void>): Promise<void>
 }
 

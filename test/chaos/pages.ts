@@ -20,7 +20,7 @@ export interface PagesResult {
   seed: number
   kills: number
   builds: number
-  /** Whole pages, and those that nobody waited for, or that a kill broke off. */
+  /** Complete pages, and those that were left or that a kill interrupted. */
   pages: number
   brokenOff: number
   /** Distinct records delivered, counted in each build, and records in the ledger. */
@@ -36,9 +36,10 @@ const pageMax = 400
 const silenceMsMax = 150_000
 
 /**
- * Pages through builds of an audience over several connections, leaving some pages in the middle, while the service is
- * killed, and builds the audience anew now and then. Then reads each build to its end and compares the ledger with the
- * people delivered: a person of an audience is charged once a day, however many builds deliver them.
+ * Pages through builds of an audience over several connections, and leaves some pages in the middle.
+ * Meanwhile the service is killed and the audience is built again. Then it reads each build to its end and
+ * compares the ledger with the delivered people. A person of an audience is charged once a day, for any
+ * number of builds.
  */
 export async function runPages(options: PagesOptions): Promise<PagesResult> {
   const { seed, stores, log, pages, connections, kills, builds, people } = options
@@ -75,7 +76,7 @@ export async function runPages(options: PagesOptions): Promise<PagesResult> {
       await reading
       await reader.readAll()
       for (const hem of reader.delivered) everybody.add(hem)
-      // What was given back of a page that broke off may come a moment later.
+      // The refund of an interrupted page may arrive a moment later.
       const isEqual = async () => (await chargedOf(postgres)) === everybody.size
       await waitFor('the ledger', isEqual, 30_000).catch(() => result.wrongBuilds++)
       result.delivered += reader.delivered.size

@@ -29,8 +29,8 @@ const poisons: ((row: string) => string)[] = [
 ]
 
 /**
- * Puts a sealed segment that holds rows which ClickHouse refuses into the spool, starts the service on it, and sends
- * it an event: the other rows arrive, the event is not kept waiting, and the bad rows become dead letters.
+ * Puts a sealed segment with rows that ClickHouse refuses into the spool, starts the service on it, and sends
+ * it an event. The other rows arrive, the event does not wait, and the bad rows become dead letters.
  */
 export async function runPoison({ stores, log }: ScenarioOptions): Promise<PoisonResult> {
   const env = environmentOf(stores)
@@ -107,7 +107,7 @@ function rowOf(demo: Demo): { eventId: string; row: string } {
   return { eventId: event_id, row: eventRow(event, shared, now) }
 }
 
-/** Writes a sealed segment where the spool of events that has just ended would have left it. */
+/** Writes a sealed segment where the ended spool of events would have left it. */
 function plantSegment({ dataDir }: Service, rows: readonly string[]): void {
   const spoolId = randomUUID()
   const directory = join(dataDir, eventsSpoolOf(dataDir))

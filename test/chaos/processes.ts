@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Postgres } from '../../collector/platform/postgres/pool.ts'
 
-/** A process as /proc tells of it. */
+/** A process according to /proc. */
 export interface ProcessInfo {
   pid: number
   parent: number
@@ -52,7 +52,7 @@ export const processorMs = (processes: readonly { pid: number }[]): number =>
     return sum + (Number(fields[11]) + Number(fields[12])) * 10
   }, 0)
 
-/** Sends SIGKILL. False when the process was gone already. */
+/** Sends SIGKILL. False if the process had already ended. */
 export function killNow(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
@@ -62,8 +62,8 @@ export function killNow(pid: number): boolean {
 }
 
 /**
- * Has the jobs of a service that was killed be begun again as soon as one is there, not when they have been silent for
- * long enough: nobody else is at them. So most kills strike work, and few strike waiting.
+ * Makes the jobs of a killed service start again as soon as one runs, not after their silence: no other
+ * process runs them. So most kills hit work, and few hit waits.
  */
 export async function forgetJobs(postgres: Postgres): Promise<void> {
   await postgres.query("DELETE FROM pgboss.job WHERE state = 'active'")

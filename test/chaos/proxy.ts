@@ -12,8 +12,8 @@ export interface ClickHouseProxy extends ProxyServer {
 }
 
 /**
- * What to do with a page of rows that ClickHouse has answered: let it through, make an error of it, break it off, or
- * give up, as ClickHouse does, when it is not taken for a while.
+ * Fate of a page of rows from ClickHouse. The proxy passes it, turns it into an error, or interrupts it. Or
+ * it gives up, as ClickHouse does, if its client does not read for a while.
  */
 export type PageFate = 'pass' | 'refuse' | 'cut' | 'impatient'
 
@@ -24,9 +24,9 @@ const impatientMs = 2_000
 const addressBytesMax = 1024 ** 2
 
 /**
- * Starts a proxy to the ClickHouse at `targetUrl`. Where `loseAnswer` says so for an insert of events, it lets the
- * request through, waits until ClickHouse has answered it, and then resets the connection to the service. What
- * becomes of a page of rows `fateOfPage` says; it sees the address, which holds the bound values.
+ * Starts a proxy to the ClickHouse at `targetUrl`. If `loseAnswer` returns true for an insert of events, it
+ * passes the request, waits for the answer, and then resets the connection to the service. `fateOfPage`
+ * decides about a page of rows; it sees the address with the bound values.
  */
 export async function startProxy(
   targetUrl: string,
@@ -53,7 +53,7 @@ export async function startProxy(
       )
       forwarded.on('error', reject)
       incoming.on('error', (error) => {
-        // Half an insert that nobody ends would hold up whoever waits until it is no longer under way.
+        // An unfinished insert would delay those who wait for its end.
         forwarded.destroy()
         reject(error)
       })
@@ -70,7 +70,7 @@ export async function startProxy(
       outgoing.writeHead(500, { 'x-clickhouse-exception-code': '241' }).end('MEMORY_LIMIT_EXCEEDED')
       return
     }
-    // The body is whole now, so its length is known and it needs no chunks.
+    // The body is complete now, so its length is known and it needs no chunks.
     const { 'transfer-encoding': _, ...headers } = answer.headers
     outgoing.writeHead(answer.statusCode!, { ...headers, 'content-length': body.length })
     if (fate === 'pass') outgoing.end(body)
@@ -94,7 +94,7 @@ export async function startProxy(
   }
 }
 
-/** Sends a page to whoever takes it; breaks it off, and answers false, when a piece is not taken for a while. */
+/** Sends a page to its reader; interrupts it, and returns false, if a piece is not read for a while. */
 async function isTakenWhole(
   socket: Socket,
   outgoing: ServerResponse,

@@ -4,8 +4,8 @@ import type { Demo } from '../../collector/ops/demo/demo.ts'
 import type { Random } from '../../collector/platform/seededRandom.ts'
 
 /**
- * How a reader behaves: reads the whole answer; the same, and asks once more; leaves in the middle and is content;
- * leaves before the answer begins and asks again.
+ * Behavior of a reader. It reads the complete answer, or also repeats the request. Or it leaves in the middle
+ * for good, or leaves before the answer begins and repeats the request.
  */
 export const manners = ['whole', 'twice', 'leave', 'leave early'] as const
 export type Manner = (typeof manners)[number]
@@ -56,13 +56,13 @@ export function wishes(
   }
 }
 
-/** What a request came to, as the reader saw it. */
+/** Result of a request, as the reader saw it. */
 type Answer =
   | { kind: 'whole'; status: number; records: number }
   | { kind: 'left' }
   | { kind: 'broken' }
 
-/** When a reader goes away: before the answer begins, or when it has begun. */
+/** When a reader disconnects: before the answer begins, or afterwards. */
 type Leave = 'before' | 'in'
 const leaveOf: Partial<Record<Manner, Leave>> = { 'leave early': 'before', leave: 'in' }
 

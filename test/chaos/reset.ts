@@ -14,8 +14,8 @@ const inARowMax = 2
 const resetTimeoutMs = 20_000
 
 /**
- * Resets the connection after ClickHouse has committed an insert and before its answer is through, `resets` times;
- * now and then the retry of an insert loses its answer too.
+ * Resets the connection after ClickHouse has committed an insert and before its answer arrives, `resets`
+ * times. Sometimes the retry of an insert loses its answer too.
  */
 export async function runReset(
   options: ScenarioOptions & { resets: number },

@@ -5,7 +5,7 @@ import { type Service, startService } from '../harness/service.ts'
 import { type Audit, audit, waitUntilShipped } from './audit.ts'
 import { Sender, type SenderOptions } from './sender.ts'
 
-/** Real stores that a scenario's service uses; what is left out, it runs itself. */
+/** Real stores for a scenario's service; it runs the omitted ones itself. */
 export interface Stores {
   clickhouseUrl?: string
   /** Default: one that its service makes, and that stays. */
@@ -25,7 +25,7 @@ export interface ScenarioOptions {
 /** Everything a driver sends comes from one address and for one pixel, which is what the limits are against. */
 export const withoutLimits = { FOOTFALL_BEACONS_PER_IP: '0', FOOTFALL_BEACONS_PER_PIXEL: '0' }
 
-/** What the service's environment says of the stores, with a ClickHouse database of its own. */
+/** Environment of the service for the stores, with its own ClickHouse database. */
 export const environmentOf = ({
   clickhouseUrl,
   clickhouseDatabase = `chaos_${randomBytes(6).toString('hex')}`,
@@ -41,7 +41,7 @@ export const environmentOf = ({
   ...(databaseUrl && { DATABASE_URL: databaseUrl }),
 })
 
-/** What every scenario tells besides its own. */
+/** Results that every scenario reports, in addition to its own. */
 export interface ScenarioResult extends Audit {
   seed: number
   retried: number

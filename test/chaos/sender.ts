@@ -43,9 +43,9 @@ const repeatMs = { least: 0, most: 5_000 }
 const hourMs = 3_600_000
 
 /**
- * Sends numbered events at a steady rate as pixels do: every event that was not acknowledged is sent again, with the
- * same event_id and event_data and a new sent_at, until it is. Every fourth browser has a clock two hours slow, so a
- * retry of its events is corrected to another time.
+ * Sends numbered events at a steady rate as pixels do. Every unacknowledged event is sent again, with the
+ * same event_id and event_data and a new sent_at. Every fourth browser has a clock two hours slow, so a retry
+ * of its events is corrected to another time.
  */
 export class Sender {
   /** What all event ids of this sender begin with; the rest is the number. */

@@ -53,7 +53,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
           `${sender.acknowledged} acknowledged, ${sender.waiting} waiting`,
       )
     }
-    // The first quarter is warming up: caches fill, and the just-in-time compiler has work to do.
+    // The first quarter is a warm-up: caches fill, and V8 compiles.
     const settled = samples.slice(Math.floor(samples.length / 4))
     return {
       rssMiBPerHour: slope(settled, 'rssMiB'),

@@ -24,8 +24,8 @@ export interface UpgradeResult extends ScenarioResult {
 }
 
 /**
- * Runs collectors of an older version behind a balancer, under a steady load, and replaces one after the other by this
- * version, on its own data directory; then compares what was acknowledged with what the API returns.
+ * Runs collectors of an older version behind a balancer, under a steady load. Replaces one after the other by
+ * this version, on its own data directory. Then compares acknowledged events with the API.
  */
 export async function runUpgrade(options: UpgradeOptions): Promise<UpgradeResult> {
   const { stores, seed, log, from, stageMs } = options

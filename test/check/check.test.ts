@@ -59,7 +59,7 @@ afterAll(async () => {
   site.close()
 })
 
-/** A page with this head, and what the command finds out about it. */
+/** A page with this head, and the findings of the command. */
 async function findings(head: string, headers: Record<string, string> = {}): Promise<string[]> {
   const path = `/${randomUUID()}`
   pages.set(path, {
@@ -172,7 +172,7 @@ test('a page without the pixel, with the stub alone, and with the snippet as cop
   )
   const [stub] = snippet('/').split('\n')
   expect((await findings(stub!)).at(-1)).toMatch(
-    /^no The pixel is not installed: the inline stub is there/,
+    /^no The pixel is not installed: the page has the inline stub/,
   )
   expect((await findings(snippet(scriptUrl('PIXEL_ID'))))[1]).toContain('no “PIXEL_ID” in')
 })

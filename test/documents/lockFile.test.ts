@@ -29,7 +29,7 @@ test('the lock file names no registry, so that any mirror serves', () => {
   expect(entries.filter(([, { resolved, link }]) => resolved !== undefined || link)).toEqual([])
 })
 
-/** Where Node looks for a package: beside the one that asks, then further up. */
+/** Places where Node searches a package: next to the importer, then further up. */
 function find(from: string, name: string): string | undefined {
   for (let at = from; ; at = dirname(at)) {
     const path = join(at, 'node_modules', name)

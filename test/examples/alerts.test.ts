@@ -1,4 +1,4 @@
-/** The shipped alert rules fire on what a service reports, from its first fault on. */
+/** The shipped alert rules fire on the metrics of a service, from its first fault on. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

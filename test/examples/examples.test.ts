@@ -57,7 +57,7 @@ test('react: started once, and each route is a page view with its own title', as
 
 test('google-tag-manager.html: works as Tag Manager inserts it', async () => {
   site.serve('/tag', site.filledIn(site.read('google-tag-manager.html')))
-  // Scripts of a Custom HTML tag are made anew, with what Tag Manager knows of them.
+  // Scripts of a Custom HTML tag are created again, with the values of Tag Manager.
   site.serve(
     '/tagged',
     `<title>tagged</title><body><script>

@@ -26,7 +26,7 @@ async function imported(name: string, code = site.filledIn(site.read(name))) {
   return import(pathToFileURL(path).href)
 }
 
-/** What the snippet needs of a page that is not an example itself. */
+/** Parts of a page that the snippet needs and that are no example themselves. */
 const snippet = () =>
   site.filledIn(
     `<script>${stub}</script><script async src="http://127.0.0.1:8787/p/PIXEL_ID.js"></script>`,
@@ -161,7 +161,7 @@ test('iab-tcf.js: the visitor’s choice of purposes 1 and 8, and only once it i
   await site.visit('/tcf', async (page) => {
     await page.waitForFunction(keepsId)
     const holds = async (call: string, isKept: boolean) => {
-      // The id is kept, or gone, once the choice is known to hold.
+      // The id is kept or deleted once the choice applies.
       await page.evaluate(`${call}; footfall('track', 'chosen'); footfall('flush')`)
       await page.waitForFunction(isKept ? keepsId : `!${keepsId}`)
     }
@@ -189,7 +189,7 @@ test('content-security-policy/hashes.html: pinned, and refused where a byte is a
     await page.click('button')
     await site.arrived('page_view', '/hashes')
     await site.arrived('click', '/hashes')
-    // What is loaded when it is first needed is allowed, too.
+    // Scripts loaded on first use are allowed, too.
     await page.evaluate(`footfall('identify', { hem: '${'a'.repeat(64)}' })`)
     // Not waitForFunction, which is eval in the page where it has to ask twice: the policy forbids that.
     await expect

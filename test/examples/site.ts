@@ -11,7 +11,7 @@ import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
-/** What the site answers at a path; `headers` besides its type. */
+/** The site's answer at a path; `headers` in addition to its type. */
 interface Served {
   body: string
   headers?: Record<string, string>

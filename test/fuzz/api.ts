@@ -145,7 +145,7 @@ interface Answer {
   text: string
 }
 
-/** What is wrong with an answer; null when nothing is. */
+/** The fault of an answer; null without one. */
 function faultOf(
   { checks, path }: Route,
   { status, type, retryAfter, text }: Answer,
@@ -160,7 +160,7 @@ function faultOf(
     const isError = [error, message, request_id].every((member) => typeof member === 'string')
     return isError ? null : `${status} without the body of an error`
   }
-  // Ingest, documents and the like are described in words.
+  // Ingest, documents and similar routes are described in words.
   if (!path.startsWith('/api/')) return null
   if (!checks.has(String(status))) return `${status} is not described`
   if (body === undefined) return null
@@ -279,7 +279,7 @@ function bodyOf(
   return parameterOf(random, name, schema, uuids)
 }
 
-/** As it stands in an address: half surrogate pairs cannot, so they become what browsers make of them. */
+/** The form in a URL: it cannot contain lone surrogates, so browsers replace them. */
 const encode = (value: unknown): string =>
   encodeURIComponent(
     (typeof value === 'string' ? value : jsonOf(value ?? null)).toWellFormed().slice(0, 3_000),

@@ -23,9 +23,8 @@ const readTimeoutMs = 120_000
 const faultCharsMax = 2_000
 
 /**
- * Sends beacons of mutated events, and some whose envelope is mutated too. Whatever they hold: no answer of 500 and
- * more, none that takes 5 s, as many events accepted and rejected as were sent, and those that were accepted are
- * read back as they were sent.
+ * Sends beacons of mutated events, and some with a mutated envelope. No answer is 500 or higher or takes 5 s.
+ * As many events are accepted and rejected as were sent, and accepted ones are read back unchanged.
  */
 export const fuzzBeacons: Fuzzer = async ({ service, seed, count, log }) => {
   const random = seededRandom(seed)
@@ -175,7 +174,9 @@ function matched(expected: Sent[], rows: Row[]): Found[] {
   }))
 }
 
-/** What was accepted makes no event of its own where it names a person, or is the sound or the end of a video. */
+/**
+ * Accepted events without their own row: those that name a person, or are the sound or the end of a video.
+ */
 function isStored({ event, path, eventId }: Sent): boolean {
   if (eventId) return typeof event.event_id === 'string'
   // An auxclick is an event where it is on a link alone.

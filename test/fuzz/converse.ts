@@ -22,8 +22,9 @@ export interface Answer {
 }
 
 /**
- * Opens a connection, waits until what it opens with is answered, writes the rest (Latin-1), and resolves with all
- * answers to that when the connection has ended or been silent for so long. `Date` and request ids are taken out.
+ * Opens a connection, waits for the answer to the first part, and writes the rest (Latin-1). Resolves with
+ * all further answers when the connection has ended or been silent for a time. Removes `Date` and request
+ * ids.
  */
 export async function converse(
   port: number,
@@ -93,9 +94,9 @@ const endsIt = (answer: Answer | undefined): boolean =>
   answer !== undefined && answer.status >= 400 && /\r\nConnection: close\r\n/.test(answer.text)
 
 /**
- * What answers have in common. An error that ends the connection overtakes the answers that Node has not written yet, or
- * is not told while one is being written; in front of its parser beacons are answered one by one. So there may be
- * more answers before such an error (`isEnded`), and it may be another, but none may be missing and none differ.
+ * Common answers of both. An error that ends the connection overtakes pending answers of Node, or is not sent
+ * during one. The reader in front of its parser answers beacons one by one. So there may be more answers
+ * before such an error (`isEnded`), and it may be another one. None may be missing and none may differ.
  */
 export function alike(
   mine: Answer[],

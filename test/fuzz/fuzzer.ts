@@ -9,7 +9,7 @@ export interface FuzzOptions {
   log: (line: string) => void
 }
 
-/** Sends random and hostile input to a service. Resolves with what it found, one line each; none when all is well. */
+/** Sends random and hostile input to a service. Resolves with its findings, one line each. */
 export type Fuzzer = (options: FuzzOptions) => Promise<string[]>
 
 /** Longest that any answer may take. */

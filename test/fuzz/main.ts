@@ -4,7 +4,7 @@ import { fuzzApi } from './api.ts'
 import { fuzzBeacons } from './beacons.ts'
 import type { Fuzzer } from './fuzzer.ts'
 
-/** The fuzzers by the name that chooses them, each with how much it does when nothing is said. */
+/** The fuzzers by name, each with its default amount. */
 const fuzzers: Record<string, { run: Fuzzer; what: string; count: number }> = {
   api: { run: fuzzApi, what: 'requests', count: 10_000 },
   beacons: { run: fuzzBeacons, what: 'events', count: 10_000 },

@@ -219,7 +219,7 @@ const others = [
 export function hostileConversation(random: Random, bodyOf: () => string): string[] {
   const texts = Array.from({ length: random.integer(1, 4) }, () => {
     if (random.chance(0.15)) return random.pick(others)
-    // What is inside of a body must never be taken for a request, …
+    // The content of a body must never be read as a request, …
     const request = beacon(random, random.chance(0.1) ? textOf(beacon(random, bodyOf())) : bodyOf())
     // … and what follows it is one.
     if (random.chance(0.1)) request.body += textOf(beacon(random, bodyOf()))

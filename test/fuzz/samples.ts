@@ -21,7 +21,7 @@ const clicked = () => ({
 })
 const size = { height: 900, width: 1600 }
 
-/** What the pixel sends of each type, without what all have (schemas/captured.ts). */
+/** Captured data of each type, without the common members (schemas/captured.ts). */
 export const captured: Record<CapturedType, () => object> = {
   page: () => ({
     title: 'Pots for balconies',

@@ -12,7 +12,7 @@ import { seededRandom } from '../../collector/platform/seededRandom.ts'
 import { alike, converse, openedInFront, type Pace } from './converse.ts'
 import { hostileConversation } from './requests.ts'
 
-/** A server that answers with what it has read, and refuses beacons that say so. */
+/** A server that answers with the body it has read, and refuses beacons that request it. */
 interface Echo {
   server: Server
   port: number
@@ -87,9 +87,9 @@ afterAll(() => {
 })
 
 /**
- * The last time with time for every answer, also where other processes keep the machine busy: then a difference is one.
- * In front of Node's parser a beacon's answer comes before what follows it is read, so that an error in the next write
- * overtakes more answers if it arrives before they are written.
+ * The last try leaves time for every answer, also on a busy machine: then a difference is real. In front of
+ * Node's parser a beacon is answered before the rest is read. So an error in the next write overtakes more
+ * answers if it arrives before they are written.
  */
 const paces: Pace[] = [
   { betweenWritesMs: 2, silentMs: 40 },
@@ -119,7 +119,7 @@ describe('what is read in front of Node’s parser is what Node reads', () => {
       ),
     )
     const faults: unknown[] = []
-    // Where much differs, three are told, before the test's time is over.
+    // With many differences, three are reported, within the test's time.
     const work = async () => {
       while (faults.length < 3) {
         const writes = conversations.pop()

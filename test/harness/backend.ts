@@ -125,7 +125,7 @@ export async function startBackend() {
     return registry.metrics()
   }
 
-  /** Commands that run beside the tests use the addresses of the newest app. */
+  /** Commands that run next to the tests use the addresses of the newest app. */
   const noteStores = ({ publicUrl, collectorUrl }: Config) =>
     writeStoreNotes(dataDir, {
       clickhouse_url: stores.clickhouse.address,

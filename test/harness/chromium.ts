@@ -10,7 +10,7 @@ const executablePath = [
 /** Two pages of the address bar that nobody sees: each context would load both, for twice what all its tests take. */
 const addressBar = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup']
 
-/** Turned off by Playwright itself, whose list ours takes the place of. */
+/** Turned off by Playwright itself, whose list ours replaces. */
 const disabledFeatures = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -61,7 +61,7 @@ export function openChromium({ args = [], ...options }: LaunchOptions = {}): Pro
   return browser
 }
 
-/** What a file does with it at its end. */
+/** Cleanup at the end of a file. */
 export const leaveChromium = async (browser: Browser | undefined): Promise<void> => {
   for (const context of browser?.contexts() ?? []) await context.close()
 }

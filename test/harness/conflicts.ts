@@ -14,8 +14,9 @@ export interface ConflictsOfRoute {
 }
 
 /**
- * Reads from the source which 409 answers each route can throw: it follows every function that the arguments of
- * `app.get(…)` and its like refer to, through all files of the collector. What it follows may throw less than it finds.
+ * Reads from the source which 409 answers each route can throw. It follows every function that the arguments
+ * of `app.get(…)` and similar calls refer to, through all files of the collector. The real code may throw
+ * fewer than it finds.
  */
 export function readConflicts(): ConflictsOfRoute[] {
   const api = new API({ cwd: packageRoot })

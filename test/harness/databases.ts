@@ -55,7 +55,7 @@ export async function newKeptClickHouseDatabase(): Promise<string> {
   return name
 }
 
-/** The two of a service: beside it the one of test keys. */
+/** The two databases of a service: live, and that of test keys. */
 export async function newServiceDatabases(): Promise<string> {
   const name = randomName()
   await Promise.all([name, testDatabaseOf(name)].map(newClickHouseDatabase))
@@ -65,7 +65,7 @@ export async function newServiceDatabases(): Promise<string> {
 /** Of the test file that runs. */
 const made = { clickhouse: [] as string[], postgres: [] as string[] }
 
-/** Drops the databases that a file's tests were given: both servers go on looking after what is there. */
+/** Drops the databases of a file's tests, because both servers keep working on existing ones. */
 export async function dropDatabases(): Promise<void> {
   const [inClickHouse, inPostgres] = [made.clickhouse.splice(0), made.postgres.splice(0)]
   if (inClickHouse.length > 0) {

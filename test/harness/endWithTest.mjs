@@ -1,4 +1,6 @@
-/** Loaded into a service before its own code: ends it, in order, when the process that started it is gone. */
+/**
+ * Loaded into a service before its own code: stops it in order when the process that started it has ended.
+ */
 import { endAfter, takeLauncher } from '../../collector/ops/launch/node.mjs'
 
 const test = takeLauncher()

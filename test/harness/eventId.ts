@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** A new id of an event as the collector makes them of what a pixel captured at a time: a uuid of version 8 that holds it. */
+/**
+ * A new event id in the collector's form for an event captured at a time: a UUID of version 8 that contains
+ * it.
+ */
 export function newEventId(at = Date.now()): string {
   const time = at.toString(16).padStart(12, '0')
   const bits = randomBytes(9).toString('hex')

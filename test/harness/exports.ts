@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 export interface Person {
-  /** What the hem is of. */
+  /** Subject of the hem. */
   address: string
   /** Fields of the profile. */
   [field: string]: unknown

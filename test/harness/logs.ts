@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 
-/** What a failed test prints of each log at most. */
+/** Most lines of each log that a failed test prints. */
 const linesMax = 60
 
 interface KeptLog {
@@ -20,7 +20,7 @@ export const keepLog = (log: KeptLog, until: keyof typeof kept = 'file'): number
 /** Forgets the logs of the file that has ended. */
 export const forgetLogs = (): KeptLog[] => kept.file.splice(0)
 
-/** Notes where all logs end now, and returns a function that reads the last lines of what they got since. */
+/** Records the current end of all logs, and returns a function that reads the last lines after it. */
 export function followLogs(): () => string {
   const all = () => [...kept.worker, ...kept.file]
   const starts = new Map(all().map((log) => [log, log.output().length]))

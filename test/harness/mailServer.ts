@@ -28,7 +28,7 @@ export async function openMailServer() {
   const { port } = smtp.server.address() as AddressInfo
   return {
     mails,
-    /** What has the service send through it. */
+    /** Settings that make the service send through it. */
     env: {
       SMTP_URL: `smtp://footfall:secret@127.0.0.1:${port}`,
       SMTP_FROM: 'Footfall <no-reply@footfall.example>',

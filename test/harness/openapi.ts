@@ -1,4 +1,4 @@
-/** GET /openapi.json with every `$ref` replaced by what it names: each schema can be used as it stands. */
+/** GET /openapi.json with every `$ref` replaced by its target, so that each schema can be used alone. */
 export function resolveRefs<Document>(document: Document): Document {
   const { schemas = {} } =
     (document as { components?: { schemas?: Record<string, unknown> } }).components ?? {}

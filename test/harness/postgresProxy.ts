@@ -9,7 +9,10 @@ export interface PostgresProxy extends ProxyServer {
   goSilent(): void
 }
 
-/** Starts a proxy to the PostgreSQL at `targetUrl`. Nothing is encrypted, so statements can be told by their names. */
+/**
+ * Starts a proxy to the PostgreSQL at `targetUrl`. Nothing is encrypted, so statements are recognized by
+ * their names.
+ */
 export async function startPostgresProxy(
   targetUrl: string,
   lostStatement: string,

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 
 /** Stands between a client and the service. */
 export interface Relay {
-  /** What the client takes for the service. */
+  /** The address that the client uses as the service. */
   url: string
   /** Everything that was asked. */
   requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[]

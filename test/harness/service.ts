@@ -24,7 +24,7 @@ export interface Answering {
 
 export interface Service extends Answering {
   process: ChildProcess
-  /** Ends it with a signal and waits until it is gone; the data directory stays. */
+  /** Stops it with a signal and waits until it has ended; the data directory stays. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
@@ -39,8 +39,8 @@ const startTimeoutMs = 120_000
 const readyPollMs = 150
 
 /**
- * Starts the built service as a user would, on a port and in a data directory of its own (or in `dataDir`, to
- * start it again on the same data), and waits until it is ready.
+ * Starts the built service as a user would, on its own port and in its own data directory, and waits until it
+ * is ready. With `dataDir` it restarts on the same data.
  */
 export async function startService(
   options: {

@@ -10,7 +10,7 @@ import { freePort } from '../../collector/platform/localStores/supervise.ts'
 /** ClickHouse servers that are one cluster, a shard each, as on as many machines. */
 export interface Shards {
   cluster: Cluster
-  /** What they hold together. */
+  /** Content of all shards together. */
   database: string
   servers: LocalClickHouse[]
   /** The environment that names them. */

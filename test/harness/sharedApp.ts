@@ -11,7 +11,7 @@ import { randomName } from './databases.ts'
 import type { MailServer } from './mailServer.ts'
 import { type Answering, waitFor } from './service.ts'
 
-/** A new organization in the app, and what the app is. */
+/** A new organization in the app, and the app itself. */
 export interface Tenant {
   /** Answers for the tenant, which is its `demo`. */
   service: Answering

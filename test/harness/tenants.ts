@@ -8,7 +8,7 @@ import type { Row } from './api.ts'
 import type { Answering } from './service.ts'
 import { openTenant, type Tenant, type TenantSettings } from './sharedApp.ts'
 
-/** Whoever asks: a key's headers. */
+/** The caller: headers of a key. */
 export type Headers = Record<string, string>
 
 export interface Answer {

@@ -1,7 +1,7 @@
 /**
- * How long `run` takes at best, in milliseconds: tried until it takes less than `enoughMs`, for two minutes and five
- * times at least. On a machine that other tests keep busy one try says little; what is slow is slow each time. `prepare`
- * is called before each further try, and not timed.
+ * The best time of `run`, in milliseconds. It tries until one takes less than `enoughMs`, for two minutes and
+ * at least five times. On a busy machine a single try means little; slow code is slow each time. `prepare`
+ * runs before each further try, without timing.
  */
 export async function quickest(
   enoughMs: number,

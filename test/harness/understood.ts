@@ -1,7 +1,7 @@
 import { type Meaning, normalize } from '../../collector/ingest/normalize/normalize.ts'
 import type { BeaconEvent, PixelSettings } from '../../schemas/beacon.ts'
 
-/** What the collector understands of a beacon's `events`, without those that it rejects. */
+/** The collector's reading of a beacon's `events`, without those that it rejects. */
 export const meaningsOf = (events: readonly unknown[], settings: PixelSettings): Meaning[] =>
   events.flatMap((event) => {
     const meaning = normalize(event, settings)

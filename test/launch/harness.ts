@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 /** A command, and the arguments that it begins with. */
 export type Command = readonly [string, ...string[]]
 
-/** Makes the Node that runs it take itself for another; what it hands over to is itself. */
+/** Makes the Node that runs it report another version; it hands over to itself. */
 const pretending = (version: string): string =>
   `if (!process.env.FOOTFALL_LAUNCHER_PID) Object.defineProperty(process.versions, 'node', { value: '${version}' })`
 

@@ -21,7 +21,7 @@ function program(name: string, body: string): string {
   return path
 }
 
-/** Says which process it is, and ends in order when it is told to. */
+/** Prints its process id, and stops in order on a signal. */
 const service = `
   process.on('SIGTERM', () => { console.log('closed in order'); process.exit(3) })
   setInterval(() => {}, 1000)

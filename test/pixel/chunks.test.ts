@@ -5,7 +5,7 @@ import { pixelId } from './receiver.ts'
 
 const pixel = usePixel()
 
-/** The chunk as the collector adds it to a script: in idle time, from beside the script. */
+/** The chunk as the collector adds it to a script: in idle time, from next to the script. */
 const loadChunk = (name: string) =>
   pixel.page.evaluate(`import('${pixel.receiver.collectorOrigin}/p/${name}.js').then(() => {})`)
 
@@ -13,7 +13,7 @@ it('web vitals: each metric once, with value and rating, the last ones when the 
   await pixel.visit({ body: '<h1>A heading</h1><button onclick="this.remove()">x</button>' })
   await pixel.page.waitForFunction('footfall.on')
   await loadChunk('vitals')
-  // A browser tells of a paint and of a click in its own time; of what is painted after a click it tells no LCP.
+  // A browser reports a paint and a click with its own delay; after a click it reports no LCP.
   const told = (name: string) =>
     pixel.page.waitForFunction(`performance.getEntriesByName('${name}').length > 0`)
   await told('first-contentful-paint')

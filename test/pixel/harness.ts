@@ -42,7 +42,7 @@ export function usePixel() {
   }, 60_000)
 
   beforeEach(async () => {
-    // Each test its own: what a closing page still sends must not reach the next one.
+    // One for each test, because requests of a closing page must not reach the next one.
     receiver = await startReceiver()
     context = await browser.newContext({ viewport: { width: 1000, height: 800 } })
     page = await context.newPage()

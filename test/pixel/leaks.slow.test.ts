@@ -77,7 +77,7 @@ it('ten thousand forms at random: no value of a field ever leaves', async () => 
   }
   const sent = JSON.stringify(pixel.receiver.state.received)
   const searched = pixel.receiver.events('search').map(({ event_data }) => event_data.query)
-  // What is searched for is what a search event is about: fields of type search, and nothing else.
+  // A search event contains search terms from fields of type search, and nothing else.
   const withoutSearches = searched.reduce(
     (text, query) => text.replaceAll(JSON.stringify(query), '""'),
     sent,

@@ -24,7 +24,7 @@ it('every file stays within its budget, and the script has its whole configurati
       expect(script).not.toMatch(/__FOOTFALL|\bconfig\b|\bvar\b/)
       return script.length
     })
-    // What is not asked for is not there.
+    // Unused features are not in the script.
     expect(lengths).toEqual([...lengths].sort((one, other) => one - other))
     expect(readFileSync(join(outDir, 'index.d.ts'), 'utf8')).not.toMatch(/\bimport\b/)
   } finally {

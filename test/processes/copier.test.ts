@@ -48,7 +48,7 @@ test('a copier gets every acknowledged event once, while ClickHouse is away and 
         const answer = await ask(service, `/api/v3/events/web_event?${query}`)
         return answer.ok ? answer.json() : null
       }
-      // Whose answer does not come asks again.
+      // Requests again if no answer comes.
       const page = await Promise.race([
         read().catch(() => null),
         delay(20_000, null, { ref: false }),

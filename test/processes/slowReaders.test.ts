@@ -28,7 +28,7 @@ afterEach(async () => {
   expect(await differences(api.accounts.postgres)).toEqual([])
 })
 
-/** What the ledger gained, when all refunds are written. */
+/** New entries of the ledger, after all refunds are written. */
 async function gained() {
   await api.billing.close()
   const after = await ledgerOf(api.accounts, api.organization)
@@ -131,13 +131,13 @@ async function readUntilBroken(accept: string, encoding: string): Promise<Buffer
   try {
     for await (const piece of answer) pieces.push(piece)
   } catch {
-    // It breaks off: that is what is asked for.
+    // It is interrupted, as intended.
   }
   const bytes = Buffer.concat(pieces)
   return encoding === 'identity' ? bytes : decode(bytes, encoding)
 }
 
-/** What a compressed text says up to where it breaks off. */
+/** The content of a compressed text up to its interruption. */
 async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   const decoder = {
     gzip: zlib.createGunzip,

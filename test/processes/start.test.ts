@@ -140,7 +140,7 @@ test('what an open connection still asks of a service that stops is answered, ke
   await waitFor('the request to be read', () => read.includes('100 Continue'))
   const ended = service.end('SIGTERM')
   await waitFor('the end of new connections', async () => {
-    // Asks nothing: what is taken in the moment in which workers close is not answered until the process has ended.
+    // Sends nothing: a request accepted while workers close is not answered until the process has ended.
     const another = connect(Number(port), '127.0.0.1')
     const isTaken = await once(another, 'connect').then(
       () => true,

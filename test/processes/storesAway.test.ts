@@ -11,7 +11,7 @@ import { newPostgresDatabase, newServiceDatabases } from '../harness/databases.t
 import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy.ts'
 import { type Service, startService, waitFor } from '../harness/service.ts'
 
-/* What a service does that starts, or goes on, while a store is away. */
+/* Behavior of a service that starts, or runs, without a store. */
 
 const [project, pixel, optedOut] = [randomUUID(), randomUUID(), randomUUID()]
 let postgres: Postgres
@@ -47,7 +47,7 @@ afterAll(async () => {
   await postgres.end()
 })
 
-/** Sends one event; what it was answered. */
+/** Sends one event; returns the answer. */
 const send = async ({ url }: Pick<Service, 'url'>, more: Record<string, unknown> = {}) => {
   const answer = await postBeacon(url, {
     pixel_id: pixel,

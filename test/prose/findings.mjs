@@ -1,4 +1,4 @@
-/** What is wrong with a text: avoided words and sentences that are too long. */
+/** Findings of a text: avoided words and sentences that are too long. */
 import { avoid, wordsMax } from './avoid.mjs'
 
 const patterns = avoid.map(({ words, allow, use }) => ({

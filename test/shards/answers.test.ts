@@ -1,4 +1,4 @@
-/** What is spread over two shards is answered as if one server had all of it, with the grants that the guides list. */
+/** Data on two shards is answered as if one server had all of it, with the grants in the guides. */
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -304,7 +304,7 @@ test('what a page would look at is what all shards look at for it, and of one pi
   ] as Query[]) {
     const query = { project_id: projectId, ...more }
     const [expected, got] = [await estimate(one, query), await estimate(two, query)]
-    // So few events lie in one granule, which is read whole.
+    // So few events are in one granule, which is read completely.
     expect(got.rows).toBe(expected.rows)
     expect(got.rows).toBeGreaterThan(500)
     expect(got.parts).toBeGreaterThanOrEqual(2)
@@ -324,7 +324,7 @@ test('what a page would look at is what all shards look at for it, and of one pi
   expect(ofPixels.map(({ rows }) => rows)).toEqual(places.map((place) => counts[place]![0]!.events))
 }, 600_000)
 
-/** Ids of pixels, as many of each shard, by turns. */
+/** Ids of pixels, equally many for each shard, alternating. */
 async function pixelsOnBoth(ofEach: number): Promise<string[]> {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), 'default')
   const rows = await clickhouse.rows<{ id: string }>({

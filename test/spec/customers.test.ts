@@ -1,6 +1,6 @@
 /**
- * What one customer's sites observed, another never sees, whatever is asked: by cookie, hem, e-mail, statistics,
- * visitors, lookup. Profiles are the operator's, and whoever pays may look them up.
+ * A customer never sees observations of another one's sites, for any request: by cookie, hem, e-mail,
+ * statistics, visitors, lookup. Profiles belong to the operator, and paying callers may look them up.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'

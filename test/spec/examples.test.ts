@@ -1,4 +1,7 @@
-/** The examples of /docs are what the service answers to a test key; `RECORD=1` writes them anew, for `npm run format` to finish. */
+/**
+ * The examples of /docs equal the service's answers to a test key. `RECORD=1` writes them again; run `npm run
+ * format` afterwards.
+ */
 import { writeFileSync } from 'node:fs'
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'

@@ -1,4 +1,4 @@
-/** GET /openapi.json describes every route, and what the routes answer is as it says. */
+/** GET /openapi.json describes every route, and the routes answer accordingly. */
 import Ajv2020 from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -91,7 +91,7 @@ function objectsIn(schema: JsonSchema, path: string): { path: string; schema: Js
   return schema.properties ? [{ path, schema }, ...inner] : inner
 }
 
-/** What rows and people have is for `select` and the tier to say: the schema routes tell it. */
+/** The fields of rows and people depend on `select` and the tier: the schema routes list them. */
 const isRow = /\.(rows\[\]|visitors\[\]|person|company|results\[\])$/
 
 const answersOf = (operation: Operation) =>
@@ -177,7 +177,7 @@ test('other types have another fingerprint, other words have not', () => {
   expect(changed((copy) => Object.assign(answer(copy), { description: 'Other' }))).toBe(false)
   expect(changed((copy) => Object.assign(organization(copy), { operationId: 'other' }))).toBe(true)
   expect(changed((copy) => Object.assign(answer(copy), { required: [] }))).toBe(true)
-  // What is called as a word of OpenAPI's is a member like others.
+  // A member with the name of an OpenAPI keyword is a member like others.
   expect(changed((copy) => Object.assign(answer(copy), { properties: { description: {} } }))).toBe(
     true,
   )

@@ -14,6 +14,14 @@ interface OpenApi {
 }
 interface Operation {
   operationId?: string
+  summary?: string
+  description?: string
+  parameters?: {
+    name: string
+    description?: string
+    example?: unknown
+    schema?: { examples?: unknown[] }
+  }[]
   security?: unknown
   requestBody?: { content: Record<string, { schema: unknown }> }
   responses: Record<string, { content?: Record<string, { schema: unknown }> }>
@@ -55,6 +63,19 @@ test('every operation has an id of its own, as a method of a client is named', (
   expect(ids.length).toBeGreaterThan(90)
   expect(ids.filter((id) => !/^[a-z][a-zA-Z0-9]{3,39}$/.test(id ?? ''))).toEqual([])
   expect(ids.filter((id, place) => ids.indexOf(id) !== place)).toEqual([])
+})
+
+test('every operation has a summary and a description, every parameter a description and an example', () => {
+  const lacking = operations().flatMap(({ operationId, summary, description, parameters = [] }) => [
+    ...(summary && description ? [] : [operationId]),
+    ...parameters
+      .filter(
+        ({ description: said, example, schema }) =>
+          !said || (example === undefined && !schema?.examples?.length),
+      )
+      .map(({ name }) => `${operationId} ${name}`),
+  ])
+  expect(lacking).toEqual([])
 })
 
 test('it says where the service is, and of every operation who may ask', () => {

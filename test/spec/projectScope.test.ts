@@ -1,6 +1,6 @@
 /**
- * Which project a request is about: every route that takes one, asked for each project, in each place that can name it,
- * by each kind of key. The routes come from the app and from samples.ts, so a new route is asked too.
+ * The project of a request. Every route that accepts one is called for each project, in each place that can
+ * name it, by each kind of key. The routes come from the app and from samples.ts, so new routes are included.
  */
 import { randomUUID } from 'node:crypto'
 import type { RouteOptions } from 'fastify'
@@ -153,7 +153,7 @@ const unknownRecord = (name: string) =>
     ? { status: 400, error: 'invalid_parameter' }
     : { status: 404, error: recordNotFound }
 
-/** What a project key is answered that names another project (spec: Project-scoped key behavior, Errors). */
+/** The answer to a project key that names another project (spec: Project-scoped key behavior, Errors). */
 function refusalOf(route: Route): [number, string] {
   const { name } = route
   if (isClosedTo('project', route)) return [403, 'forbidden']
@@ -175,7 +175,7 @@ test('every route for records of projects takes a project', () => {
       ({ access, namesRecord }) =>
         namesRecord || (access.to === 'key' && access.projectKeys === 'own project'),
     )
-  // It lists the caller's projects, whichever they are.
+  // It lists all projects of the caller.
   expect(deaf.map(({ name }) => name)).toEqual(['GET /api/v1/whoami'])
 })
 

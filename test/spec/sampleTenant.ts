@@ -67,7 +67,7 @@ const bodies: Record<string, () => Record<string, unknown>> = {
     member_id: sampleIdentity.memberId,
   }),
 }
-/** What a live key is answered about such records too: nothing can be done with them now. */
+/** The answer to a live key about such records is the same: they allow no action now. */
 export const sampleRefusals: Record<string, number> = {
   'DELETE /api/v1/integrations/:integration_id': 409,
   'DELETE /api/v1/audiences/:audience_id': 409,

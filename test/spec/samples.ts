@@ -41,7 +41,9 @@ const byProject: Sample = { query: ({ projects }) => ({ project_id: projects[0] 
 const byTopic: Sample = { body: () => ({ topic: 'golf' }) }
 const byTopics: Sample = { body: () => ({ topics: ['golf', 'wine'] }) }
 
-/** How each route is asked about a tenant. Deletions come last: what they take away is asked about before. */
+/**
+ * A request of each route about a tenant. Deletions come last, so that their objects exist for the others.
+ */
 export const samples: Record<string, Sample> = {
   ...Object.fromEntries(
     tiers.flatMap((tier) => [

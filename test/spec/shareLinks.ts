@@ -14,7 +14,7 @@ export function testShareLinks(
   service: () => Awaited<ReturnType<typeof openTenants>>,
   routes: () => { name: string; access: Exclude<Access, { to: 'anyone' }> }[],
 ): void {
-  /** What it opens, of all routes. */
+  /** The routes that it opens. */
   const opened = [
     'GET /api/v1/analytics/overview',
     'GET /api/v1/analytics/timeseries',

@@ -34,7 +34,7 @@ export async function stateOf(
   return state
 }
 
-/** None of a tenant's ids or names may be told to strangers, but for what they sent themselves. */
+/** Strangers may receive none of a tenant's ids or names, except those that they sent. */
 export const mentions = (
   {
     organizationId,

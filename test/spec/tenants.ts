@@ -51,7 +51,7 @@ export async function openTenants({ sampleDays = 4 } = {}) {
   )
   const { app, services, config, ...opened } = await openApp(
     { clickhouse: stores, postgres: connections.postgres },
-    // What a request changes is compared.
+    // Changes of a request are compared.
     { logs: spools, guard: { noteKeyUse: () => {} } },
   )
   const { tokens, uploads } = services

@@ -1,6 +1,6 @@
 /**
- * Test keys see a sample organization, or nothing: every route, asked with a test key about what is live, tells no id
- * and no name of it but those that were sent, and changes nothing.
+ * Test keys see a sample organization, or nothing. Every route, called with a test key about live objects,
+ * returns only ids and names from the request, and changes nothing.
  */
 import { tableFromIPC } from 'apache-arrow'
 import { parquetReadObjects } from 'hyparquet'
@@ -81,7 +81,7 @@ describe.each(['testKey', 'testProjectKey'] as const)('a %s', (which) => {
       await stateOf(ours.organizationId),
       await stateOf(sampleIdentity.organizationId),
     ]).toEqual(before)
-    // What this proves rests on answers, not on refusals.
+    // The proof depends on answers, not on refusals.
     expect(seen.get(200)!.length).toBeGreaterThan(which === 'testKey' ? 35 : 30)
   })
 })

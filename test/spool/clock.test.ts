@@ -1,4 +1,4 @@
-/** A clock that is wrong for a while: nothing that comes later says a wrong time, and somebody is told. */
+/** A clock that is wrong for a while: later events have the right time, and the operator is notified. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -22,7 +22,7 @@ let postgres: Postgres
 let clickhouse: ClickHouse
 let [toPostgres, toClickHouse] = [] as unknown as [PostgresProxy, ClickHouseProxy]
 let env: Record<string, string>
-/** `leaving` stops and comes back, through the proxies; `staying` goes on beside it. */
+/** `leaving` stops and comes back, through the proxies; `staying` keeps running. */
 let leaving: Service
 let staying: Service
 
@@ -109,7 +109,7 @@ const storedAt = async (id: string) =>
       params: { id },
     })
   ).map(({ at }) => Number(at))
-/** What readers are told does not pass the mark of the collector that stopped while the other moves on. */
+/** The mark for readers does not pass that of the stopped collector while the other moves on. */
 async function expectHeldBack(): Promise<void> {
   const [held, other] = [await markOf('leaving'), await markOf('staying')]
   await waitFor('the other to move on', async () => (await markOf('staying')) > other + 3_000)

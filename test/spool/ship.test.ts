@@ -66,7 +66,7 @@ const openShipper = (through: ClickHouse = clickhouse, itsTurns = openTurns()) =
 const segment = (rows: string[], spoolId: string = randomUUID(), firstSeq = 1) =>
   writeSegment(directory, rows, spoolId, firstSeq)
 const stored = () => storedIds(clickhouse)
-/** Tells how many ids it is asked for. */
+/** Reports the number of requested ids. */
 const counting = (count: (ids: number) => void): ClickHouse => ({
   ...clickhouse,
   rows(query) {

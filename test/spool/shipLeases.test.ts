@@ -15,12 +15,12 @@ import { type PostgresProxy, startPostgresProxy } from '../harness/postgresProxy
 import { waitFor } from '../harness/service.ts'
 import { ids, row, storedIds, writeSegment } from './segments.ts'
 
-/** What a test has open. */
+/** Resources of a test. */
 interface Collector {
   collectorId: string
   shipper: Shipper
   turns: ShipLeases
-  /** Ids that ClickHouse was asked for. */
+  /** Ids in queries to ClickHouse. */
   asked: number
   duplicates: number
   retries: string[]
@@ -137,7 +137,7 @@ describe('whichever collector an event reaches, it is stored once', () => {
   test('also by a collector that missed what others shipped, for it was alone or long away', async () => {
     const one = await startCollector()
     const [early, late] = [ids(10), ids(10)]
-    // Nobody else is there, so nobody is told.
+    // There is no other collector to notify.
     await postgres.query("UPDATE collectors SET reported_at = now() - interval '1 hour'")
     give(
       one,

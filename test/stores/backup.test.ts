@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** Runs a command as an operator does, beside the service of `dataDir` or without one. */
+/** Runs a command as an operator does, next to the service of `dataDir` or without one. */
 const footfall = (dataDir: string, args: string[], env: Record<string, string> = {}) =>
   new Promise<{ code: number; output: string }>((resolve) => {
     execFile(
@@ -37,7 +37,7 @@ const footfall = (dataDir: string, args: string[], env: Record<string, string> =
     )
   })
 
-/** What a service that nobody asks anything writes all the time, and which migrations it had when. */
+/** Data that an idle service writes all the time, and the times of migrations. */
 const writtenByItself = [
   'collectors',
   'ship_turns',

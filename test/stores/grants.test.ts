@@ -1,4 +1,4 @@
-/** Logins that may not do all that is needed: each is told which grant is missing, instead of being tried for ever. */
+/** Logins without a required grant: the error names it, instead of endless retries. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

@@ -50,7 +50,7 @@ describe('the local ClickHouse', () => {
 const postmasterOf = (directory: string): number =>
   Number(readFileSync(join(directory, 'data/postmaster.pid'), 'utf8').split('\n')[0])
 
-/** What the kernel says of a process, by name; of one that is gone, nothing. */
+/** The kernel's data about a process, by name; nothing for an ended one. */
 function statusOf(pid: number): Record<string, string> | null {
   try {
     const lines = readFileSync(`/proc/${pid}/status`, 'utf8').split('\n')
@@ -62,7 +62,7 @@ function statusOf(pid: number): Record<string, string> | null {
 
 async function query(url: string, sql: string) {
   const client = new pg.Client({ connectionString: url })
-  // Told besides to who asks: a server that is killed resets connections that wait for nothing, too.
+  // Also reported to callers: a killed server resets idle connections, too.
   client.on('error', () => {})
   await client.connect()
   try {

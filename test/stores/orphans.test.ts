@@ -8,7 +8,7 @@ import { packageRoot } from '../../collector/platform/paths.ts'
 import { ownDatabases } from '../harness/databases.ts'
 import { waitFor } from '../harness/service.ts'
 
-/** Whoever has ended may still wait for init to take note of it. */
+/** An ended process may still wait for init to reap it. */
 const isRunning = (pid: number): boolean => {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))

@@ -116,7 +116,7 @@ test('two services in one process answer from databases of their own, and leave 
   for (const { sealed } of services) expect(sealed.length).toBeGreaterThan(0)
   for (const { postgresUrl } of services)
     await waitFor('its connections to end', async () => (await connectionsTo(postgresUrl)) === 0)
-  // What was there before may have gone meanwhile.
+  // Earlier objects may have been deleted meanwhile.
   await waitFor('sockets and timers to end', () => {
     const left = [...before]
     return resources().every((resource) => {

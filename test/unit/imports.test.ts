@@ -36,7 +36,7 @@ const roomOf = (file: string): string | null => {
   return top === 'collector' && inside.length > 0 ? room! : null
 }
 
-/** The name that rooms.json has for what is imported: a room, `config.ts`, or a folder at the top. */
+/** The name in rooms.json for an import: a room, `config.ts`, or a folder at the top. */
 const nameOf = (file: string): string =>
   roomOf(file) ?? (file.startsWith(`collector${sep}`) ? file.split(sep)[1]! : file.split(sep)[0]!)
 
@@ -113,7 +113,7 @@ test.each(['schemas', 'collector', 'test'])(
     for (const found of importsBelow(folder)) {
       imports.set(found.file, [...(imports.get(found.file) ?? []), found])
     }
-    // Whoever imports nobody who is left is in no circle.
+    // A file without imports of remaining files is in no circle.
     for (let before = 0; before !== imports.size; ) {
       before = imports.size
       for (const [file, found] of imports)

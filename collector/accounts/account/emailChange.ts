@@ -43,8 +43,9 @@ export async function readEmailChange(
 }
 
 /**
- * Uses a link of this user: they sign in with the new address, which is returned. Call it in a transaction. Throws 404
- * "email change not found", also for another user's link and for an address that somebody else has meanwhile.
+ * Uses a link of this user: they sign in with the new address, which is returned. Call it in a transaction.
+ * Throws 404 "email change not found", also for another user's link and for an address that another user took
+ * meanwhile.
  */
 export async function useEmailChange(
   client: Queryable,

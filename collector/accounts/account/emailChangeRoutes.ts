@@ -49,7 +49,7 @@ export const emailChangeRoutes =
         await requireToken(postgres, [
           { name: `email_change:${user.userId}`, burst: 5, everySeconds: 720 },
         ])
-        // Not waited for: how long it takes would tell whether somebody has the address.
+        // Not awaited, because its duration would reveal whether a user has the address.
         mailLink(sendMail, user, email).catch((error: Error) =>
           request.log.warn(
             { error: error.message },

@@ -31,8 +31,8 @@ export const hashPassword = (password: string): Promise<string> =>
 let nobodysHash: Promise<string> | null = null
 
 /**
- * Whether the password is the one that was hashed. Without a hash the answer is no, and takes as long; with something
- * in its place that is no hash, nobody gets in.
+ * Whether the password matches the hash. Without a hash it returns false after the same time; an invalid hash
+ * matches no password.
  */
 export async function checkPassword(
   passwordHash: string | null,

@@ -12,7 +12,7 @@ import { base32, stepOfCode } from './totp.ts'
 /** As long as SHA-1's digest, as RFC 4226 (4, R6) recommends. */
 const secretBytes = 20
 const recoveryCodesCount = 10
-/** 80 bits each: nobody finds one that is kept as a plain hash. */
+/** 80 bits each, so a plain hash is safe. */
 const recoveryCodeBytes = 10
 
 export interface SecondFactorDeps {

@@ -17,7 +17,7 @@ export interface Attempt {
   address: string
   /** In lower case. */
   email: string
-  /** The browser, where somebody has signed in with it by this e-mail address before. */
+  /** The browser, if a user has signed in with it by this e-mail address before. */
   knownBrowser: string | null
 }
 
@@ -39,8 +39,8 @@ function bucketsOf({ address, email, knownBrowser }: Attempt): Bucket[] {
 }
 
 /**
- * Takes one try to sign in; all processes count together. Throws 429 "rate_limited" with Retry-After when there is none
- * left, whether or not there is such a member.
+ * Takes one try to sign in; all processes count together. Throws 429 "rate_limited" with Retry-After when
+ * none is left, regardless of whether the member exists.
  */
 export const takeSignInTry = (postgres: Postgres, attempt: Attempt): Promise<void> =>
   requireToken(postgres, bucketsOf(attempt))

@@ -28,10 +28,10 @@ export function newInvitation(): { token: string; sha256: Buffer; expiresAt: Dat
   return { token, sha256: sha256(token), expiresAt: new Date(Date.now() + invitationMs) }
 }
 
-/** Of an organization: nobody has strangers mailed without end. */
+/** Limit of an organization, so that it cannot send unlimited mail to strangers. */
 export const invitationMails = { burst: 100, everySeconds: 60 }
 
-/** What somebody who is invited is written. */
+/** The mail to an invited person. */
 export async function invitationMail(
   client: Queryable,
   organizationId: string,
@@ -174,7 +174,7 @@ export const invitationRoutes =
     }
   }
 
-/** As whom an invitation is accepted: a user, or somebody new with a password. */
+/** Who accepts an invitation: an existing user, or a new one with a password. */
 type Proof =
   | { userId: string; hasSession?: true; passwordHash?: undefined }
   | { userId?: undefined; hasSession?: undefined; passwordHash: string }
@@ -195,7 +195,7 @@ async function newUser(client: Queryable, email: string, passwordHash: string): 
     'INSERT INTO users (email, password_hash) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING user_id',
     [email, passwordHash],
   )
-  // Somebody with the same address has accepted another invitation this very moment.
+  // A user with the same address accepted another invitation at the same time.
   if (!rows[0]) throw conflict('invalid_state', 'Try again.')
   return rows[0].user_id
 }

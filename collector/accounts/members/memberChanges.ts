@@ -44,7 +44,10 @@ export const NewMember = strictObject({
   projects: Type.Optional(Type.Array(ProjectOfMember, { maxItems: 100 })),
 })
 
-/** Invites somebody. Throws 403 for who may not, 404 for a project of others, 409 "conflict" for a member already. */
+/**
+ * Invites a member. Throws 403 without permission, 404 for a foreign project, 409 "conflict" for an existing
+ * member.
+ */
 export async function inviteMember(
   deps: Deps,
   principal: Principal,
@@ -150,7 +153,10 @@ export async function updateMember(
 
 export const MemberRemoval = strictObject({ member_id: Id, api_keys: Type.Optional(KeysChoice) })
 
-/** Removes a member. Throws 403 for who may not, 404 for nobody of theirs, 409 for the last owner or keys to be settled. */
+/**
+ * Removes a member. Throws 403 without permission, 404 for foreign members, 409 for the last owner or keys to
+ * be settled.
+ */
 export async function removeMember(
   { postgres }: Deps,
   principal: Principal,
@@ -178,8 +184,8 @@ export async function removeMember(
 }
 
 /**
- * Sends the link of an invitation that is stored in this transaction. A link that is mailed is shown to nobody else: it
- * proves the address.
+ * Sends the link of an invitation that is stored in this transaction. A mailed link is shown only to its
+ * recipient, because it proves the address.
  */
 async function sendInvitation(
   { publicUrl, sendMail }: Deps,

@@ -4,8 +4,8 @@ import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
 /**
- * Makes somebody a member who needs no invitation, with the password of this hash where the e-mail address has none
- * yet. A member already, they stay what they are.
+ * Makes a user a member without an invitation, with the password of this hash if the e-mail address has none
+ * yet. An existing member keeps their role.
  */
 export async function storeMember(
   client: Queryable,

@@ -19,7 +19,7 @@ export async function requireOperator(client: Queryable, principal: Principal): 
     )
 }
 
-/** Makes a user an operator, or no longer one; false where nobody has this e-mail address. */
+/** Makes a user an operator, or revokes that; false if no user has this e-mail address. */
 export async function setOperator(
   client: Queryable,
   email: string,

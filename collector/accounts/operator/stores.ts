@@ -63,7 +63,7 @@ interface Sample {
   value: number
 }
 
-/** The samples of a metric in Prometheus text. Label values that need escapes are none of ours. */
+/** The samples of a metric in Prometheus text. Our label values need no escapes. */
 export function readSamples(text: string, metric: string): Sample[] {
   const samples: Sample[] = []
   for (const line of text.split('\n')) {

@@ -36,7 +36,7 @@ type Organization = Static<typeof Organization>
 const Answer = Type.Object({ organization: Organization })
 const tags = ['Administration']
 
-/** /api/v1/organization: the caller's own, for nobody can name another. */
+/** /api/v1/organization: the caller's own organization. */
 export const organizationRoutes =
   ({ postgres }: AccountsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -23,7 +23,7 @@ const parts = {
 
 export const NewPixel = strictObject({ project_id: Id, name: Name, ...parts })
 
-/** Throws 400 for origins and selectors that are none, 403 and 404 for the project. */
+/** Throws 400 for invalid origins and selectors, 403 and 404 for the project. */
 export async function createPixel(
   { postgres, collectorUrl }: Deps,
   principal: Principal,
@@ -59,7 +59,7 @@ export const PixelChange = strictObject({
   version: SeenVersion,
 })
 
-/** Throws as createPixel does, and 409 where somebody else has changed it meanwhile. */
+/** Throws as createPixel does, and 409 after a concurrent change. */
 export async function changePixel(
   { postgres, collectorUrl }: Deps,
   principal: Principal,

@@ -8,7 +8,7 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 const silentHours = 24
 /** A longer gap between two looks is one in which this service, not the pixels, was silent. */
 const gapHours = 3
-/** While events that are older wait to be stored, nobody knows who is silent. */
+/** While older events wait to be stored, silence cannot be detected. */
 const waitingMinutesMax = 10
 
 /**

@@ -11,9 +11,10 @@ const cookieName = (publicUrl: string): string =>
   publicUrl.startsWith('https:') ? '__Host-footfall_browser' : 'footfall_browser'
 
 /**
- * Which of the browsers a request comes from that somebody has signed in with by this e-mail address; null for none.
- * Its cookie is signed for the address, which it does not hold, and alone opens nothing. A sign-in from before the
- * account was secured does not count: somebody else may have collected such cookies to have more tries.
+ * Returns which browser of a user with this e-mail address sent a request; null for an unknown one. Its
+ * cookie is signed for the address, which it does not contain, and alone gives no access. A sign-in from
+ * before the account was secured does not count, because an attacker may have collected such cookies to have
+ * more tries.
  */
 export async function knownBrowserOf(
   postgres: Postgres,

@@ -14,8 +14,8 @@ import { removeUnprovenFactor } from '../credentials/secondFactor.ts'
 export const linkMinutes = { mailed: 60, printed: 24 * 60 } as const
 
 /**
- * Makes the link by which a user chooses a new password, instead of any made before; null where nobody has this
- * e-mail address. Its token is kept as a hash.
+ * Creates the link by which a user chooses a new password, and invalidates earlier ones. Null if no user has
+ * this e-mail address. The database stores only a hash of its token.
  */
 export async function newPasswordResetLink(
   client: Queryable,

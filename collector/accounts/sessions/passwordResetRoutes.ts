@@ -52,7 +52,7 @@ export const passwordResetRoutes =
           },
         ])
         if (sendMail) {
-          // Not waited for: how long it takes would tell whether there is somebody to write to.
+          // Not awaited, because its duration would reveal whether a user has the address.
           mailLink(postgres, sendMail, email, publicUrl).catch((error: Error) =>
             request.log.warn({ error: error.message }, 'cannot send the mail for a password reset'),
           )

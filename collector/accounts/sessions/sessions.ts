@@ -165,7 +165,10 @@ export type SessionHolder =
   | { userId: string; memberId?: undefined }
   | { memberId: string; userId?: undefined }
 
-/** Signs somebody in: a new session, of which only the hash is kept, in a cookie that no script can read. */
+/**
+ * Signs a user in: creates a session, of which only the hash is stored, with a cookie that no script can
+ * read.
+ */
 export async function startSession(
   client: Queryable,
   request: FastifyRequest,

@@ -14,7 +14,7 @@ export interface Client {
   clientSecret: string
 }
 
-/** The claims of a provider about somebody who signed in there. */
+/** The claims of a provider about a user who signed in there. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string }
 
 const requestMs = 10_000
@@ -104,7 +104,7 @@ const guardedFetch =
     })
   }
 
-/** What went wrong at a provider, without addresses of ours. */
+/** The error of a provider, without our addresses. */
 export function said(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundError) return cause.message

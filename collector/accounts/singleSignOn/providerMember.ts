@@ -86,7 +86,7 @@ export async function memberOfPerson(
     [organizationId, issuer, subject, email],
   )
   const found = rows[0]
-  // The address belongs to somebody else of the provider now: it must not inherit the member.
+  // The address now belongs to another user of the provider, who must not inherit the member.
   if (found?.is_other) throw new SignInRefused('identity_conflict')
   if (!found) return createMember(client, settings, { subject, email, groupRole, name })
   const memberId = found.member_id

@@ -17,7 +17,10 @@ import {
   toSingleSignOn,
 } from './settings.ts'
 
-/** Ends what the organization's provider has vouched for: sessions, begun sign-ins and who members are there. */
+/**
+ * Deletes everything that depends on the organization's provider: sessions, started sign-ins and identities
+ * of members.
+ */
 export async function forgetProvider(client: Queryable, organizationId: string): Promise<void> {
   await client.query(
     'DELETE FROM sessions WHERE member_id IN (SELECT member_id FROM members WHERE organization_id = $1)',

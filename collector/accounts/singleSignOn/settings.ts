@@ -109,7 +109,7 @@ export const secretPurpose = (organizationId: string): string => `single_sign_on
 export const redirectUriOf = (publicUrl: string, organizationId: string): string =>
   `${publicUrl}/dashboard/single-sign-on/callback/${organizationId}`
 
-/** The settings of an organization, by its id or by the name that people enter; undefined where there are none. */
+/** The settings of an organization, by its id or by the name that users enter; undefined without settings. */
 export async function readSingleSignOn(
   client: Queryable,
   by: { organizationId: string } | { signInName: string },

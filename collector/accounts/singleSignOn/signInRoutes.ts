@@ -145,7 +145,7 @@ export const providerSignInRoutes =
       secret: string,
       organizationId: string,
     ): Promise<void> {
-      // Used up before anything is asked: nobody comes back twice with the same state.
+      // Deleted before any request, so that a state works only once.
       const { rowCount } = await postgres.query(
         `DELETE FROM provider_sign_ins
          WHERE state_sha256 = $1 AND organization_id = $2 AND expires_at > now()`,

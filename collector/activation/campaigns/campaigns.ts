@@ -55,7 +55,7 @@ export async function readCampaign(
   return campaignOf(rows[0])
 }
 
-/** A page of campaigns, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
+/** A page of campaigns, newest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
 export async function listCampaigns(
   deps: Pick<CampaignsDeps, 'postgres' | 'cursors'>,
   choice: Choice,

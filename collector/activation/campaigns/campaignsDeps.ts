@@ -10,7 +10,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 export interface CampaignsDeps {
   postgres: Postgres
   openQueryExecutor: OpenQueryExecutor
-  /** Signs where pages go on. */
+  /** Signs the cursors of pages. */
   cursors: Cursors
   /** The owners of the campaigns that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf

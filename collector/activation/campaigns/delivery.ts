@@ -71,7 +71,7 @@ export function checkDelivery(
   if (!projectId) {
     return { path: '/campaign_id', code: 'campaign_not_found', message: 'campaign not found' }
   }
-  // The DSP's clock may be a little ahead of ours; no event is.
+  // The DSP's clock may be slightly ahead of ours; events must not be.
   return { ...given, projectId, tsMillis: Math.min(tsMillis, nowMs) }
 }
 

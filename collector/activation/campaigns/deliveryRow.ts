@@ -7,7 +7,10 @@ import type { ValidDelivery } from './delivery.ts'
 /** What stands where an event has no pixel. */
 const noPixel = '00000000-0000-0000-0000-000000000000'
 
-/** Of a browser that the DSP does not tell: nothing is known, and nothing looks automated. */
+/**
+ * A browser that the DSP does not send: all fields are unknown, and the sender does not appear to be
+ * automated.
+ */
 const unknownDevice = '"user_agent":null,"device_type":null,"is_bot":false'
 
 /** What all deliveries of one request share. */

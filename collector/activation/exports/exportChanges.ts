@@ -38,7 +38,7 @@ export async function addExport(
   })
 }
 
-/** Changes what is named. Throws as addExport does, and 409 where somebody else has changed it meanwhile. */
+/** Changes the given fields. Throws as addExport does, and 409 after a concurrent change. */
 export async function updateExport(
   deps: ExportsDeps,
   principal: Principal,

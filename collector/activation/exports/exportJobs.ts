@@ -8,7 +8,7 @@ import { runStep } from './run/step.ts'
 import { requestDueRuns } from './schedule.ts'
 
 const oneRun = 'exports.run'
-/** How long one job goes on with a run before others have their turn. */
+/** Time that one job spends on a run before others continue. */
 const turnMs = 10_000
 /** A run that waits at most this long continues directly; the schedule finds others. */
 const soonSeconds = 60

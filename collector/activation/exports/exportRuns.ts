@@ -90,7 +90,7 @@ export async function readRun(
   return runOf(rows[0])
 }
 
-/** A page of an export's runs, the newest first. Throws 400 for a cursor that is none. */
+/** A page of an export's runs, newest first. Throws 400 for an invalid cursor. */
 export async function listRuns(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   exportId: string,
@@ -107,7 +107,10 @@ export async function listRuns(
   return { runs: rows.map(runOf), ...next }
 }
 
-/** A page of the records of a run that were not exported, each with its reason. Throws 400 for a cursor that is none. */
+/**
+ * A page of the records of a run that were not exported, each with its reason. Throws 400 for an invalid
+ * cursor.
+ */
 export async function listFailures(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   runId: string,

@@ -51,7 +51,7 @@ export async function readExport(
   return exportOf(rows[0])
 }
 
-/** A page of exports, oldest first, and where the next one begins. Throws 400 for a cursor that is none. */
+/** A page of exports, oldest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
 export async function listExports(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,

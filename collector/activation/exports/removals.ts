@@ -60,7 +60,7 @@ interface Address {
   readonly hem: string
 }
 
-/** The addresses of people who opted out by another of theirs. */
+/** Other addresses of people who opted out by one address. */
 const readOtherAddresses = ({ clickhouse }: SendDeps): Promise<Address[]> =>
   clickhouse.live.rows<Address>({
     sql: `SELECT DISTINCT organization_id, hem FROM opted_out_people

@@ -47,8 +47,8 @@ export async function addIntegration(
 }
 
 /**
- * Changes the given parts. Throws as addIntegration does, and 409 where somebody else has changed it meanwhile or an
- * export needs a setting that would be dropped.
+ * Changes the given parts. Throws as addIntegration does, and 409 after a concurrent change or if an export
+ * needs a setting that would be dropped.
  */
 export async function updateIntegration(
   { postgres, recordScopeOf, outbound, secretBox }: IntegrationsDeps,

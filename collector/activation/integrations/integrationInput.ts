@@ -61,7 +61,7 @@ export const findMissingSetting = (
 /** The settings that are addresses: secrets are sent there. */
 const addresses = ['url', 'endpoint', 'api_base', 'data_base', 'instance_url'] as const
 
-/** Throws 400 for an address that is none, or that leads inside the network. */
+/** Throws 400 for an invalid address, or one inside the network. */
 export async function requireReachable(
   outbound: Outbound,
   settings: Record<string, unknown>,

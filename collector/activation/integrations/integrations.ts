@@ -69,7 +69,7 @@ export async function readIntegration(
   return { ...integrationOf(rows[0]), sealedSecrets: rows[0].sealed_secrets }
 }
 
-/** A page of integrations, oldest first, and where the next one begins. Throws 400 for a cursor that is none. */
+/** A page of integrations, oldest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
 export async function listIntegrations(
   deps: Pick<IntegrationsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,

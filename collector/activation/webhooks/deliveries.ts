@@ -19,7 +19,7 @@ const selected = `SELECT delivery_id AS id, message_id, type, status, attempts, 
     response_status, response_body, error, webhook_deliveries.created_at
   FROM webhook_deliveries JOIN outbox_messages USING (message_id) WHERE webhook_id = $1`
 
-/** A page of a webhook's deliveries, newest first. Throws 400 for a cursor that is none. */
+/** A page of a webhook's deliveries, newest first. Throws 400 for an invalid cursor. */
 export async function listDeliveries(
   deps: { postgres: Queryable; cursors: Cursors },
   webhookId: string,

@@ -46,7 +46,7 @@ export async function readWebhook(
   return webhookOf(rows[0])
 }
 
-/** A page of webhooks, oldest first. Throws 400 for a cursor that is none. */
+/** A page of webhooks, oldest first. Throws 400 for an invalid cursor. */
 export async function listWebhooks(
   deps: { postgres: Queryable; cursors: Cursors },
   { organizationId, projectIds }: RecordScope,
@@ -104,8 +104,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes what is given. One that is switched on (again) goes on with what waits, as if it had never failed. Throws 409
- * with the webhook as it is when `version` is not the newest.
+ * Changes the given fields. A webhook that is turned on (again) continues with waiting messages, as if it had
+ * never failed. Throws 409 with the current webhook when `version` is not the newest.
  */
 export async function changeWebhook(
   client: Queryable,

@@ -7,7 +7,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 /** Dependencies of the routes of webhooks. */
 export interface WebhooksDeps {
   postgres: Postgres
-  /** Signs where pages go on. */
+  /** Signs the cursors of pages. */
   cursors: Cursors
   /** The owners of the webhooks that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf

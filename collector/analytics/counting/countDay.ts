@@ -43,7 +43,10 @@ type Count = (
   counted: readonly Counting[],
 ) => Promise<Numbering>
 
-/** Counts a day, or hours of it, as rows of runs that nobody reads before they are noted, in these numbers. */
+/**
+ * Counts a day, or hours of it, as rows of runs. Readers ignore them until they are recorded. Uses these
+ * visitor numbers.
+ */
 export const count: Record<CountedThing, Count> = {
   events: countEvents,
   sessions: countSessions('excluded'),

@@ -10,7 +10,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 /** Most share links of a project, those that have expired among them. */
 const sharesMax = 100
 
-/** A share link, but for its secret, of which only a hash is kept. */
+/** A share link without its secret, of which only a hash is stored. */
 export interface Share {
   share_id: string
   name: string
@@ -95,7 +95,7 @@ export async function createShare(
   return { share: (await readShare(client, principal.organizationId, id))!, secret }
 }
 
-/** Ends a share link for good, in a transaction. */
+/** Revokes a share link, in a transaction. */
 export async function revokeShare(
   client: Queryable,
   principal: Principal,

@@ -45,7 +45,7 @@ export interface DueSummary {
   project_id: string
   project_name: string
   organization_id: string
-  /** The period told before. */
+  /** The last period that was sent. */
   told_period: string | null
 }
 
@@ -72,7 +72,7 @@ export async function listZones(postgres: Postgres, frequency: Frequency): Promi
   return rows.map(({ time_zone }) => timeZoneOrUtc(time_zone))
 }
 
-/** The summaries of a period that nobody has sent yet, of projects in its zone, those of a project together. */
+/** The summaries of a period that were not sent yet, of projects in its zone, grouped by project. */
 export async function listDue(
   postgres: Postgres,
   frequency: Frequency,

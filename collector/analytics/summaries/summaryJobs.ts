@@ -30,8 +30,8 @@ export const summaryQueues = (deps: SummaryJobsDeps): Queue[] => [
 ]
 
 /**
- * Sends every summary that is due, each at most once: it counts as told before its mail leaves. One that the mail server
- * certainly did not take is due again, and this rejects in the end, so that it is retried.
+ * Sends every summary that is due, each at most once: it counts as sent before its mail leaves. One that the
+ * mail server certainly did not accept is due again, and this rejects at the end, so that it is retried.
  */
 export async function sendDueSummaries(
   deps: SummaryJobsDeps,

@@ -5,7 +5,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 /** Tokens that identify a subscription in links of mails: they cannot be forged, and none is stored. */
 export interface UnsubscribeTokens {
   of(subscriptionId: string): string
-  /** The subscription of a token; null where it is none of ours. */
+  /** The subscription of a token; null for an invalid one. */
   read(token: string): string | null
 }
 

@@ -1,4 +1,4 @@
-/** How many of one owner's things may go on at once, how many more may wait, and for how long. */
+/** How many operations of one owner may run at once, how many more may wait, and for how long. */
 export interface ConcurrencyLimits {
   atOnce: number
   waitingMax: number

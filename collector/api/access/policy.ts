@@ -202,7 +202,7 @@ export interface Scope {
   projectId: string | null
   pixelId: string | null
   campaignId: string | null
-  /** Where projectId is null: the only projects there are. Absent while nobody has asked. */
+  /** If projectId is null: all existing projects. Absent until they are read. */
   projectIds?: readonly string[]
 }
 

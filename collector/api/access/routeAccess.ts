@@ -44,7 +44,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who is asking; set by the guard on every route that is not for anyone. */
     principal: Principal
-    /** The same, but of a test key its own organization; null while nobody is known. */
+    /** The same, but for a test key its own organization; null before authentication. */
     askedBy: Principal | null
   }
 }

@@ -188,7 +188,7 @@ const rename = (text: string, names: SampleNames): string =>
 /** Length of the longest incomplete id at the end of a chunk. */
 const heldBytes = sampleIdentity.projectId.length - 1
 
-/** Byte for byte the same but for the ids, which are ASCII and of one length. */
+/** Returns the same bytes with other ids, which are ASCII and of the same length. */
 async function* renamed(
   chunks: AsyncIterable<Buffer | string>,
   names: SampleNames,

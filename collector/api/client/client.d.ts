@@ -35,7 +35,7 @@ export interface CallOptions {
 /** The error that a call throws, unless its signal was aborted. */
 export interface ApiError extends Error {
   readonly name: 'ApiError'
-  /** The HTTP status; 0 when there was no whole answer. */
+  /** The HTTP status; 0 without a complete answer. */
   readonly status: number
   /** For programs: the answer's `error`; of status 0 `unreachable` or `timeout`. */
   readonly code: string

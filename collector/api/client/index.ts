@@ -28,7 +28,7 @@ function methodOf(operation: string, send: Send) {
       const page = await call({ ...params, cursor }, options)
       yield page
       const { next_cursor, has_more } = { ...page, ...(page.meta as Given | undefined) }
-      // The feed in order of arrival has a place to go on from even when it has no more.
+      // The feed in order of arrival has a next cursor even when it has no more rows.
       if (next_cursor === undefined || has_more === false) return
       cursor = next_cursor
     }

@@ -5,7 +5,7 @@ import { answersInTime } from './watchStores.ts'
 /** Well within the time for which /metrics waits. */
 const answerMsMax = 800
 
-/** Asks each shard whether it is there. One that says nothing in time is away. */
+/** Checks whether each shard answers. A shard without an answer in time counts as unavailable. */
 export async function measureShards({ shards }: Pick<ClickHouse, 'shards'>): Promise<void> {
   await Promise.all(
     shards.map(async (shard, index) => {

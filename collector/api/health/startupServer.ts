@@ -5,7 +5,7 @@ import { busy } from '../http/errors.ts'
 import { listen } from '../http/listen.ts'
 import { healthRoutes } from './healthRoutes.ts'
 
-/** What answers on PORT while a store that the service cannot start without is away. */
+/** Answers on PORT while a store that the service needs to start is unavailable. */
 export interface StartupServer {
   /** Opens it, unless it is open: from now on `/readyz` and whatever else is asked say what is waited for. */
   waitFor(reason: string): Promise<void>
@@ -15,7 +15,7 @@ export interface StartupServer {
 
 const retrySeconds = 5
 
-/** A waiting room that is not open yet: where all stores are there it never is. */
+/** A startup server that is not open yet: it never opens if all stores are available. */
 export function createStartupServer({ host, port }: Pick<Config, 'host' | 'port'>): StartupServer {
   let awaited = ''
   let opened: Promise<() => Promise<void>> | null = null

@@ -29,7 +29,7 @@ export const Bytes = (schema: TSchema) => Type.Unsafe<Readable | Buffer>(schema)
 
 export const Version = Type.Integer({ description: 'Increases with each change.' })
 
-/** What an update sends to be sure that nobody changed the object meanwhile. */
+/** The version that an update names, so that it does not overwrite a concurrent change. */
 export const SeenVersion = Type.Optional(
   Type.Integer({
     minimum: 1,

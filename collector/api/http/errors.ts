@@ -46,7 +46,7 @@ export const unauthorized = {
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** A share link that was never made, was revoked or has expired: the same for all. */
   share: () => new ApiError(401, 'invalid_share_link', 'This link is invalid, expired or revoked.'),
-  /** Dashboard routes: nobody is signed in. */
+  /** Dashboard routes: no user is signed in. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
   /** Sign-in: the same for an unknown address and a wrong password. */
   credentials: () =>
@@ -117,7 +117,7 @@ export const lastOwner = () =>
     'This is the last owner of the organization. Make another member an owner first.',
   )
 
-/** 404, in the spec's words. What belongs to somebody else answers exactly like what does not exist. */
+/** 404, in the spec's words. Objects of others answer exactly like missing ones. */
 export const notFound = {
   organization: () =>
     new ApiError(
@@ -224,7 +224,8 @@ export function queryTooHeavy(
 }
 
 /**
- * Nothing is to be answered: nobody is left, or whether the request was charged is not known. The connection closes.
+ * No answer is possible: the client disconnected, or it is unknown whether the request was charged. The
+ * connection closes.
  */
 export class ClientDisconnected extends Error {}
 

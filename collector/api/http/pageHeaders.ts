@@ -16,6 +16,6 @@ export const pageHeaders = (sources: PageSources): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
   // For browsers that do not know frame-ancestors.
   'x-frame-options': 'DENY',
-  // Addresses of pages hold ids and an invitation's token: they are for nobody else.
+  // Addresses of pages contain ids and an invitation's token, which other sites must not receive.
   'referrer-policy': 'same-origin',
 })

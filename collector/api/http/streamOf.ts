@@ -43,8 +43,5 @@ async function send(
   }
 }
 
-/**
- * The pieces of a stream that nobody has read. A sender with another format requests them itself, one after
- * the other.
- */
+/** The pieces of an unread stream. A sender with another format requests them itself, one after the other. */
 export const piecesOf = (stream: Readable): Pieces => sources.get(stream) ?? stream

@@ -3,8 +3,8 @@ import findMyWay, { type HTTPMethod } from 'find-my-way'
 import { methodNotAllowed, notFound } from './errors.ts'
 
 /**
- * Refuses what no route answers: 405 with `Allow` where its path has other methods, else 404. Call it before any
- * route is registered.
+ * Refuses requests without a route: 405 with `Allow` if the path has other methods, otherwise 404. Call it
+ * before any route is registered.
  */
 export function createRefuseUnknown(app: FastifyInstance): (request: FastifyRequest) => never {
   // Fastify looks for the method first, and does not tell which others a path has.

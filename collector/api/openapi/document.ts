@@ -36,6 +36,7 @@ export interface Schema {
   enum?: unknown[]
   const?: unknown
   default?: unknown
+  examples?: unknown[]
   minimum?: number
   maximum?: number
   maxLength?: number

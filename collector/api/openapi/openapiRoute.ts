@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Document } from './document.ts'
 import { addExamples, readExamples } from './examples.ts'
+import { describeParameters } from './parameters.ts'
 import { shareSchemas } from './sharedSchemas.ts'
 
 const open = { schema: { hide: true }, config: { access: { to: 'anyone' } } } as const
@@ -9,6 +10,7 @@ const open = { schema: { hide: true }, config: { access: { to: 'anyone' } } } as
 export function describedRoutes(app: FastifyInstance): Document {
   const document = app.swagger() as unknown as Document
   addExamples(document, readExamples())
+  describeParameters(document)
   return document
 }
 

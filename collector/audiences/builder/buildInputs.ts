@@ -111,7 +111,10 @@ export function buildInputsOf(
   }
 }
 
-/** Returns the audience's last build whose inputs differ only in today's events; null if there is none, or it lost members. */
+/**
+ * Returns the audience's last build whose inputs differ only in today's events; null without one, or if it
+ * lost members.
+ */
 export async function readReusableBuild(
   { postgres, clickhouse }: { postgres: Queryable; clickhouse: ClickHouse },
   { audienceId, organizationId }: Build,

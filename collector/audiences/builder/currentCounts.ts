@@ -4,7 +4,7 @@ import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone } from './leafIds.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
 
-/** A plan without counts, which nobody has made, and where the events are. */
+/** A plan without stored counts, with the place of its events. */
 export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
   readonly projectId: string
   /** Events before this time count, epoch milliseconds. */

@@ -6,7 +6,7 @@ import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /** Sums of events over the cookies of each person, and the event leaves that they match. */
 export interface EventSums {
-  /** SQL: `hem_number` and the sums, of all cookies that somebody is known to have. */
+  /** SQL: `hem_number` and the sums over all known cookies of a person. */
   readonly select: string
   readonly sums: readonly string[]
   /** SQL of the leaves' bits, where `of` is SQL of one of the sums. */

@@ -32,7 +32,7 @@ export interface MembersPlan {
   readonly below: number | null
 }
 
-/** SQL: a leaf's bit where the condition holds, else 0. */
+/** SQL: a leaf's bit if the condition holds, otherwise 0. */
 export const bitOf = (index: number, condition: string): string =>
   `bitShiftLeft(toUInt64(ifNull(${condition}, false)), ${index})`
 

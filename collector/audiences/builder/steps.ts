@@ -9,8 +9,8 @@ export interface BuildDeps {
 }
 
 /**
- * What one statement of a build may take. Groups and sorts that grow past a quarter of the memory go on in files, and
- * nothing passes through this process.
+ * Limits of one statement of a build. Groups and sorts beyond a quarter of the memory use files, and nothing
+ * passes through this process.
  */
 export const stepSettings = `SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100,
   max_bytes_before_external_group_by = ${256 * 1024 ** 2}, max_bytes_before_external_sort = ${256 * 1024 ** 2}`

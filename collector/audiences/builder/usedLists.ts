@@ -5,7 +5,10 @@ import { readNotCompleted } from '../lists/imports.ts'
 import type { Kind } from '../lists/kinds.ts'
 import { AudienceNotBuilt } from './usedBuilds.ts'
 
-/** The lists that leaves name: what their items are, and imports of theirs whose rows are no members (yet). */
+/**
+ * The lists that leaves name, with the type of their items, and their imports whose rows are not members
+ * (yet).
+ */
 export interface UsedLists {
   readonly kinds: ReadonlyMap<string, Kind>
   readonly notCompleted: readonly string[]

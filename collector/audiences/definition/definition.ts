@@ -42,7 +42,7 @@ interface Placed {
   readonly pointer: string
 }
 
-/** A field of the person, or of the company, meets all of `conditions`. Of whom nothing is known meets none. */
+/** A field of the person, or of the company, matches all of `conditions`. A missing value matches none. */
 export interface ProfileLeaf extends Placed {
   readonly kind: 'profile'
   readonly field: string

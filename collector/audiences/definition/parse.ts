@@ -67,7 +67,7 @@ function readTree(given: unknown, pointer: string, depth: number, leaves: Leaf[]
 const tooMany = (pointer: string) =>
   invalidAt(pointer, `a definition has at most ${leavesMax} leaves`)
 
-/** Whether a tree holds for somebody who meets no leaf, which is for everybody there could be. */
+/** Whether a tree matches a person who matches no leaf, and so all possible people. */
 function isMetByNobody(tree: Tree): boolean {
   if ('leaf' in tree) return false
   if ('not' in tree) return !isMetByNobody(tree.not)

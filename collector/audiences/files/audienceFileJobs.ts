@@ -9,7 +9,7 @@ import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 
 const oneFile = 'audiences.file'
 
-/** The background work of files: write them, expire those that hold somebody who is hidden now, delete the expired. */
+/** The background work of files: write them, expire those with a hidden person, delete expired ones. */
 export const fileQueues = (deps: WriteDeps): Queue[] => [
   {
     name: audienceFiles,
@@ -46,7 +46,7 @@ async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<
   }
 }
 
-/** Looks whether files hold somebody who is hidden since they were verified: those expire at once. */
+/** Checks whether files contain a person who was hidden after their verification: those expire at once. */
 async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void> {
   const { rows } = await postgres.query<{
     file_id: string

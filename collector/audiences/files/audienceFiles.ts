@@ -21,7 +21,7 @@ export interface AudienceFile {
   status: 'pending' | 'unloading' | 'ready' | 'failed' | 'expired'
   parts: Part[]
   expires_at: Date | null
-  /** Whether somebody may have been hidden since it was verified that it holds nobody who is. */
+  /** Whether one of its people may have been hidden since it was verified. */
   is_doubtful: boolean
   /** Whether the build's download was charged already. */
   is_charged: boolean

@@ -8,7 +8,7 @@ export interface FileStore {
   save(fileId: string, name: string, path: string): Promise<void>
   /** A URL to fetch a part without a key, valid until that time. */
   urlOf(fileId: string, name: string, untilMs: number): Promise<string>
-  /** Deletes whatever is there of a file. */
+  /** Deletes all existing parts of a file. */
   remove(fileId: string): Promise<void>
 }
 

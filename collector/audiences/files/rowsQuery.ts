@@ -68,8 +68,9 @@ FROM audience_members WHERE ${shownWhere(members, bind)}`,
 export type Columns = Readonly<Record<string, string>>
 
 /**
- * The rows of a part in the order of their keys: the hem and the profile, or the company; null where nothing is known.
- * With `columns` these instead; their names are of letters, digits, blanks, dots, dashes and underscores.
+ * The rows of a part in the order of their keys: the hem and the profile, or the company; null for unknown
+ * fields. With `columns` these instead; their names consist of letters, digits, blanks, dots, dashes and
+ * underscores.
  */
 export function partQuery(members: ShownMembers, columns?: Columns): Query {
   const { bind, params } = bindings()

@@ -43,9 +43,8 @@ interface Task {
 }
 
 /**
- * Writes a file's parts, of which those that are there already stay, and has it given out. Done again after any crash;
- * a file that is not waited for any more is left alone. Throws RowsDiffer, and
- * LeaseHeldError when another process writes it.
+ * Writes a file's missing parts and publishes it. It can be repeated after any crash, and skips files that
+ * are no longer needed. Throws RowsDiffer, and LeaseHeldError when another process writes it.
  */
 export async function writeFile(
   deps: WriteDeps,

@@ -9,7 +9,9 @@ import type { TopicRow, TopicTuple } from './topicQuery.ts'
 export const readFields = (entity: Entity, select: string | undefined): readonly Field[] | null =>
   entity === 'people' ? readPersonFields(select) : readCompanyFields(select)
 
-/** The people or companies of rows as JSON objects, in their order; of whom nothing is known all but the id is null. */
+/**
+ * The people or companies of rows as JSON objects, in order; without data all fields except the id are null.
+ */
 export async function readSubjects(
   queryExecutor: QueryExecutor,
   organizationId: string,

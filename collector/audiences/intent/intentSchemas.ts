@@ -131,7 +131,7 @@ const topics = Type.Array(TopicInterest, {
   description: 'The requested topics, strongest first.',
 })
 
-/** A company has every field, null where nobody knows it, or those that were selected. */
+/** A company has every field, null if unknown, or the selected ones. */
 const IntentCompany = selectableRow({
   title: 'IntentCompany',
   fields: companyFields,

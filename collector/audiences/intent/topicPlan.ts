@@ -138,7 +138,7 @@ export const placeAfter = (
   { score, member }: { score: number; member: string },
 ): TopicPlace => ({ q: questionOf(entity, body), day: today, build: buildId, score, member })
 
-/** What tells a request from others, but for the size of its pages and the fields it shows. */
+/** Identifies a request, regardless of its page size and its fields. */
 function questionOf(entity: Entity, body: TopicBody): string {
   const { topic, topics, match, min_score, intent_window_days, filter, audience_id } = body
   const text = canonicalJson([

@@ -138,7 +138,7 @@ async function tellEnded(client: Queryable, importId: string): Promise<void> {
     await emit(client, { organizationId, projectId: data.project_id, type: 'list.imported', data })
 }
 
-/** Begins an import, or goes on with one; undefined for one that has ended, or was deleted with its list. */
+/** Begins or continues an import; undefined for one that has ended, or was deleted with its list. */
 export async function beginImport(
   client: Queryable,
   importId: string,
@@ -173,7 +173,7 @@ export async function beginImport(
   )
 }
 
-/** Somebody else is at the same import, which was taken for dead and is not, or it was deleted. */
+/** Another process runs the same import, although it counted as dead, or the import was deleted. */
 class ImportUnderWay extends Error {}
 
 /** Says how far an import has come. Throws ImportUnderWay where it is not where it was. */

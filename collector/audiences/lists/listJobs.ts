@@ -7,10 +7,10 @@ import { failImport, failLostImports, listImports, readUnfinishedImports } from 
 import type { ListJobsDeps } from './jobsDeps.ts'
 import { goneLists } from './lists.ts'
 
-/** The imports of one machine: nobody else has their files. */
+/** The imports of one machine, because only it has their files. */
 const importsOf = (collectorId: string) => `lists.import.${collectorId}`
 
-/** The background work of lists: import what was uploaded, drop what nobody refers to. */
+/** The background work of lists: import uploads, drop unreferenced rows. */
 export const listQueues = (deps: ListJobsDeps): Queue[] => {
   const ours = importsOf(deps.uploads.collectorId)
   return [
@@ -44,7 +44,10 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => {
   ]
 }
 
-/** Imports, or goes on where the job before was killed. What fails is retried, and after the last try told in `status`; while a store is away the import waits for it. */
+/**
+ * Imports, or continues a killed job. Failures are retried, and reported in `status` after the last try.
+ * Without a store the import waits.
+ */
 async function runOne(
   deps: ListJobsDeps,
   { key, signal, isLastTry }: Job,

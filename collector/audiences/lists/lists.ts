@@ -41,7 +41,7 @@ const parametersOf = ({ scope, audience_id, campaign_id }: Choice) => [
   campaign_id ?? null,
 ]
 
-/** How soon a list is free again that somebody else changes. */
+/** Time after which a list in use is available again. */
 const retrySeconds = 2
 const lockNotAvailable = '55P03'
 
@@ -84,7 +84,7 @@ export const changeMembers = <T>(
     throw error instanceof LeaseHeldError ? beingChanged() : error
   })
 
-/** A page of lists, newest first, and where the next one begins. Throws 400 for a cursor that is none. */
+/** A page of lists, newest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
 export async function readLists(
   deps: Pick<ListsDeps, 'postgres' | 'cursors'>,
   choice: Choice,

@@ -10,7 +10,7 @@ export interface ListsDeps {
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
   /** Where uploads wait for their import. */
   readonly uploads: Uploads
-  /** Signs where pages go on. */
+  /** Signs the cursors of pages. */
   readonly cursors: Cursors
   /** The owners of the lists that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf

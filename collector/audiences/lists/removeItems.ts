@@ -4,7 +4,7 @@ import { columnOf, type Kind } from './kinds.ts'
 import type { Reason } from './reasons.ts'
 
 export interface RemovedItems {
-  /** Members that are none any longer. */
+  /** Number of removed members. */
   readonly removed: number
   /** Items that were no members, or are given twice. */
   readonly not_found: number

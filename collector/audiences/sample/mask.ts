@@ -1,6 +1,9 @@
 import { isIdentifying } from '../definition/identifyingFields.ts'
 
-/** Further fields that say who somebody is or how to reach them: of samples, which cost nothing, they show that there is a value. */
+/**
+ * Further fields that identify a person or contain contact data: free samples only show that they have a
+ * value.
+ */
 const maskedFields: ReadonlySet<string> = new Set([
   'first_name',
   'middle_name',

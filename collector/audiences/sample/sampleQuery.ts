@@ -6,7 +6,7 @@ import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
 import { matchingSelect } from '../builder/membersQuery.ts'
 import { leavesOf } from '../definition/leaves.ts'
 
-/** A sample: the plan without counts, which nobody has made, and where the events are. */
+/** A sample: the plan without stored counts, with the place of its events. */
 export interface SamplePlan extends CurrentPlan {
   /** Most members that are shown. */
   readonly rows: number

@@ -1,4 +1,4 @@
-/** How far a window may reach back, and how far it does where nobody says. */
+/** The longest window, and its default. */
 export const windowDaysMax = 365
 export const windowDaysDefault = 30
 

@@ -32,7 +32,7 @@ export interface RequestLog {
 }
 
 const flushMs = 1_000
-/** Rows that wait, at most: where ClickHouse is away, the oldest go. */
+/** Maximum number of waiting rows: without ClickHouse, the oldest are dropped. */
 const waitingMax = 10_000
 
 /** Opens the log of requests. No request waits for it, and a row that cannot be written costs nothing but itself. */

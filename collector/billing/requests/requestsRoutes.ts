@@ -136,7 +136,7 @@ const idOf = ({ request_id }: { request_id: string }): string => request_id
 const byId = <T extends { request_id: string }>(items: readonly T[]): Map<string, T> =>
   new Map(items.map((item) => [item.request_id, item]))
 
-/** One of the two is there: jobs are charged without a request, and most requests are not charged. */
+/** At least one of the two exists: jobs are charged without a request, and most requests are not charged. */
 function publicRequest(
   logged: LoggedRequest | undefined,
   charge: RequestCharge | undefined,

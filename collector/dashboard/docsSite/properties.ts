@@ -74,6 +74,7 @@ export function limitsOf(schema: Schema): string[] {
     enum: values,
     const: value,
     default: given,
+    examples: [example] = [],
     minimum,
     maximum,
     maxLength,
@@ -86,6 +87,9 @@ export function limitsOf(schema: Schema): string[] {
     ...(maximum === undefined ? [] : [`at most ${maximum}`]),
     ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
     ...(maxItems === undefined ? [] : [`at most ${maxItems} items`]),
+    ...(example === undefined || values || given !== undefined
+      ? []
+      : [`for example \`${String(example)}\``]),
     ...(given === undefined ? [] : [`default \`${JSON.stringify(given)}\``]),
   ]
 }

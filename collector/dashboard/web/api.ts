@@ -90,7 +90,7 @@ const clientFor = (organizationOf: () => string | undefined) =>
 
 export const api = clientFor(organizationOfPage)
 
-/** As a member of the page's organization, else of the one last used; null when nobody is signed in. */
+/** As a member of the page's organization, otherwise of the last used one; null without a session. */
 export const readSession = async (): Promise<Session | null> =>
   (await sessionOf(api)) ?? (organizationOfPage() ? sessionOf(clientFor(() => undefined)) : null)
 

@@ -10,6 +10,6 @@ function cellText(cell: Cell): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** A table as CSV (RFC 4180), of which no spreadsheet runs anything. */
+/** A table as CSV (RFC 4180) that no spreadsheet runs as formulas. */
 export const csvOf = (head: string[], rows: Cell[][]): string =>
   [head, ...rows].map((row) => `${row.map(cellText).join(',')}\r\n`).join('')

@@ -7,7 +7,7 @@ export type LazyPage<Props> = ComponentType<Props> & {
   preload(): void
 }
 
-/** A page that is a chunk of its own: fetched when it is first shown, and drawn at once ever after. */
+/** A page in its own chunk, which is loaded when the page is first shown. */
 export function lazyPage<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): LazyPage<Props> {
@@ -29,7 +29,7 @@ export function lazyPage<Props extends object>(
     if (state === 'failed') return <NotFetched />
     return Loaded ? <Loaded {...props} /> : <Skeleton />
   }
-  // What fails is asked for again, and told, when it is shown.
+  // A failed load is repeated, and reported, when the page is shown.
   return Object.assign(LazyPage, { preload: () => void load().catch(() => {}) })
 }
 

@@ -55,7 +55,7 @@ export function schemaFinding(
     )
   if (waiting.length > 0)
     return found(
-      `${name} has no ${waiting.join(', ')}`,
+      `${name} lacks ${waiting.join(', ')}`,
       'start the service, or run npx footfall migrate',
     )
   return found(`${name} has this version's schema`)

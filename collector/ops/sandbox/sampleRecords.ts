@@ -2,14 +2,14 @@ import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 const madeAt = '2026-01-01T00:00:00Z'
-/** Of a browser that is nobody's. */
+/** Of an anonymous browser. */
 export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
 /** Of the sample's message, which is as old as the last start. */
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
 /**
- * Makes sure that the sample has a webhook with a delivery, a share link, an opt-out and an erasure. The webhook wants
- * runs of exports, which the sample never has, and nobody knows the secret of the link.
+ * Ensures that the sample has a webhook with a delivery, a share link, an opt-out and an erasure. The webhook
+ * subscribes to runs of exports, which the sample never has. The secret of the link is unknown.
  */
 export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
   const { organizationId, projectId, webhookId, deliveryId, shareId, optOutId, erasureId } =

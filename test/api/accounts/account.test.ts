@@ -28,7 +28,7 @@ const signIn = (email: string, code?: string, withPassword = password) =>
     ...(code !== undefined && { code }),
   })
 
-/** The time step of now, or some after or before it. */
+/** The current time step, or some after or before it. */
 const current = (apart = 0) => stepAt(Date.now()) + apart
 
 /** Somebody with two-factor authentication on, whose newest code has been used. */

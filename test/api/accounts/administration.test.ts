@@ -369,7 +369,7 @@ describe('pixels', () => {
     }
     await waitFor('the pixel', async () => (await fetch(`${it.url}/p/${pixel_id}.js`)).ok)
     const [one, other] = [randomUUID(), randomUUID()]
-    // Two of the same day, one the next, one who is older than what is told.
+    // Two of the same day, one the next, one who is older than the reported days.
     const sent: [daysAgo: number, cookie: string][] = [
       ...([
         [13, one],

@@ -54,7 +54,7 @@ export async function openAccounts({ apps = 1, ...own }: AccountSettings = {}) {
   let asked = 0
   const nextUrl = () => urls[asked++ % urls.length]!
 
-  /** Asks `PUT /api/v1/project/update` and the like; paths may carry a query. */
+  /** Calls `PUT /api/v1/project/update` and similar routes; paths may have a query. */
   const ask = async (caller: Caller, route: string, body?: unknown): Promise<Answer> => {
     const [method, path] = route.split(' ') as [string, string]
     const answer = await fetch(`${nextUrl()}${path}`, {

@@ -70,7 +70,7 @@ describe('an invitation of somebody who is a member elsewhere', () => {
     const stranger = await it.openStranger()
     const { token } = await invite(stranger.key, someone.email)
     const accept = `POST /dashboard/invitation/${token}`
-    // Whoever holds the link, whoever invited them included, does not become them.
+    // The holder of the link, including the member who invited them, does not become them.
     const stolen = await it.ask(nobody, accept, {
       name: 'Thief',
       password: 'the password of a thief',

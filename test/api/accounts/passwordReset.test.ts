@@ -21,7 +21,7 @@ afterAll(() => it.close())
 
 const askFor = (email: string, address = '10.9.8.7') =>
   it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/password-reset', { email })
-/** Whoever is invited has a mail of that, too. */
+/** An invited user also has a mail of the invitation. */
 const mailTo = (email: string) => it.mail.mailTo(email, '/reset-password/')
 const tokenIn = (body: string) => /\/reset-password\/([\w-]{43})/.exec(body)![1]!
 
@@ -90,7 +90,7 @@ describe('a forgotten password', () => {
     expect(answers.map(({ status, body }) => ({ status, body }))).toEqual(
       Array(2).fill({ status: 202, body: { by_mail: true } }),
     )
-    // What was asked for later has come: the other mail will not.
+    // A later request has arrived: the other mail will not.
     await mailTo(someone.email)
     expect(it.mail.mails.some(({ to }) => to.includes(unknown))).toBe(false)
   })

@@ -105,7 +105,7 @@ test('requests are found by status, route, caller and id, and their pages have e
     expect(requests.length).toBeGreaterThan(0)
     expect(requests.filter((request: Json) => !matches(request))).toEqual([])
   }
-  // What is asked meanwhile is newer, so the pages that follow are as they were.
+  // Later requests are newer, so the following pages stay the same.
   const ids: string[] = []
   for (let cursor = ''; ; ) {
     const page = await list(it.key, { limit: '3', ...(cursor && { cursor }) })

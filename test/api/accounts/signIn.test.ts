@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => it.close())
 
-/** From an address of its own, unless it is said which. */
+/** From its own address by default. */
 const signInAs = (email: string, withPassword: string, address = randomAddress()) =>
   it.ask({ 'x-forwarded-for': address }, 'POST /dashboard/session', {
     email,

@@ -1,4 +1,4 @@
-/** Whoever had an account before its owner proved the address keeps nothing of it. */
+/** An attacker who had an account before its owner proved the address loses all access. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stepAt } from '../../../collector/accounts/credentials/totp.ts'

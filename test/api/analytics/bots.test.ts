@@ -76,7 +76,7 @@ beforeAll(async () => {
 afterAll(() => events.close())
 
 const window = { start_ms: start, end_ms: now + 1 }
-/** Every route of figures with what it is asked. */
+/** Every route of figures with its request. */
 const routes: [name: string, method: 'GET' | 'POST', path: string, asked: Row][] = [
   ['overview', 'GET', 'overview', { ...window, compare: 'previous' }],
   ['overview of a filter', 'GET', 'overview', { ...window, filter: 'country:eq:DE' }],

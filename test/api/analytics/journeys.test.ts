@@ -64,7 +64,7 @@ const get = <T>(path: string, query: Record<string, string>) =>
     })}`,
   })
 
-/** Filters, and what they mean. */
+/** Filters, and their meaning. */
 const conditions: Record<string, (event: Seen) => boolean> = {
   'event_type:eq:page_view': ({ event_type }) => event_type === 'page_view',
   'event_type:eq:form_submission': ({ event_type }) => event_type === 'form_submission',
@@ -86,7 +86,7 @@ interface VisitorsPage {
   next_cursor?: string
 }
 
-/** All visitors behind a figure, page by page, each page charged for what it has. */
+/** All visitors behind a figure, page by page, each page charged for its records. */
 async function allVisitors(asked: object) {
   const found: VisitorsPage['visitors'] = []
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {

@@ -12,7 +12,7 @@ import { timeZone, utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
-/** What was counted of days against a look at every event, whatever happened to these meanwhile. */
+/** Counts of days compared with a read of every event, after any changes of the events. */
 let events: Awaited<ReturnType<typeof openEvents>>
 beforeAll(async () => {
   events = await openEvents()
@@ -98,7 +98,10 @@ async function expectSame(
   }
   for (const [path, more] of [
     ['overview', { compare: 'previous' }],
-    ['timeseries', { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous' }],
+    [
+      'timeseries',
+      { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous', include: 'sessions' },
+    ],
     ['breakdown', { dimensions, limit: '1000' }],
   ] as const) {
     const asked = { ...query, ...more }
@@ -117,7 +120,7 @@ const goals = [
   'page_path:eq:/nowhere',
 ].map((filter) => conditionsOf({ name: filter, filter }))
 
-/** The same of goals, in what was counted and in the events. */
+/** The same for goals, in counts and in events. */
 async function expectSameConversions(projectId: string): Promise<void> {
   const { live } = events.clickhouse
   const scope = { organizationId, projectId, pixelId: null, campaignId: null }

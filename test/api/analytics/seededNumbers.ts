@@ -1,4 +1,6 @@
-/** Numbers from 0 to below what is asked for, the same every time: a linear congruential generator (Numerical Recipes). */
+/**
+ * Integers from 0 up to a limit, the same every time: a linear congruential generator (Numerical Recipes).
+ */
 export function seededNumbers(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -12,7 +12,7 @@ import {
   type Row,
 } from '../events/harness.ts'
 
-/** Share links: figures for whoever has one, until it ends, and never who somebody is. */
+/** Share links: figures for viewers of a link, until it ends, and never an identity. */
 let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
 const otherPixel = randomUUID()
@@ -25,7 +25,7 @@ const withKey = ({ apiKey, apiSecret }: (typeof keys)['admin']) => ({
 const madeAs = (role: 'admin' | 'write') => ({ keyId: randomUUID(), role, maker: null })
 const inDays = (days: number) => new Date(now + days * 86_400_000).toISOString()
 
-/** Paths and sources that tell of a person, or open what is theirs. */
+/** Paths and sources that describe a person, or open private data. */
 const personal = [
   '/u/ada@customers.example/orders',
   '/u/ben%40customers.example',
@@ -228,7 +228,7 @@ describe('a share link', () => {
     const seen = await read('breakdown', query, withShare(secret))
     const live = await read('live', { project_id: projectId }, withShare(secret))
     for (const body of [seen.body, live.body]) {
-      // Any three of its digits may stand in a random id.
+      // Any three of its digits may be in a random id.
       const told = body.replace(/"request_id":"[\da-f-]{36}"/, '')
       for (const text of [...personal, 'ada', '@', '%40', 'email=', 'q='])
         expect(told).not.toContain(text)

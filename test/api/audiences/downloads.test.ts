@@ -1,4 +1,6 @@
-/** Files of audiences: written by jobs, checked, charged once, signed anew, expired when somebody in them is hidden. */
+/**
+ * Files of audiences: written by jobs, checked, charged once, signed again, expired when a member is hidden.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

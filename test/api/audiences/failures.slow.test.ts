@@ -1,6 +1,6 @@
 /**
- * What becomes of builds and files that are broken off at every step, run twice at once, or find no room: they are
- * whole when they are done again, and until then nothing of them is served.
+ * Builds and files that are interrupted at every step, run twice at once, or find no room. They are complete
+ * after a repeat, and never served before.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -122,7 +122,7 @@ describe.each(['before', 'after'] as const)(
           break
         }
         kills++
-        // Committed, though nobody was told: the last statement.
+        // Committed without an answer: the last statement.
         const isDone = (await servedBuild(audienceId)) === buildId
         if (!isDone) {
           expect(await servedBuild(audienceId)).toBe(before)
@@ -227,7 +227,7 @@ test('what is answered in each state of a build and of a file', async () => {
       charged: 0,
     })
   }
-  // What has expired is written anew, as another file.
+  // An expired file is written again, as another file.
   await state('expired')
   expect(await download(audienceId)).toMatchObject({ status: 'expired', files: [] })
   expect(await download(audienceId)).toMatchObject({ status: 'pending', files: [] })
@@ -253,7 +253,7 @@ test('what is answered in each state of a build and of a file', async () => {
     expect(await page(unbuilt)).toMatchObject({ error: 'not_ready' })
     expect(await download(unbuilt)).toMatchObject({ status, build_id: null, files: [], charged: 0 })
   }
-  // One whose only build failed a while ago is built anew when its files are asked for.
+  // An audience whose only build failed a while ago is built again on a request for its files.
   await it.postgres.query(
     "UPDATE audience_builds SET updated_at = now() - interval '2 minutes' WHERE audience_id = $1",
     [unbuilt],
@@ -274,7 +274,7 @@ describe('where there is no room', () => {
     const fileId = await askFile(buildId)
     await expect(write(deps, fileId)).rejects.toThrow(/ENOTDIR|ENOSPC|EEXIST/)
     expect(await download(audienceId)).toMatchObject({ status: 'failed', files: [], charged: 0 })
-    // It did just fail: asking again does not make it be tried at once.
+    // It failed recently: another request does not retry it at once.
     expect(await filesOf(buildId)).toBe(1)
     mend()
     await it.postgres.query("UPDATE audience_files SET updated_at = now() - interval '2 minutes'")
@@ -337,7 +337,7 @@ async function built(): Promise<{ audienceId: string; buildId: string }> {
   return { audienceId, buildId: await it.build(audienceId) }
 }
 
-/** A new file of a build, in the place of one that was there. */
+/** A new file of a build, which replaces an existing one. */
 async function askFile(
   buildId: string,
   format: 'csv' | 'ndjson' | 'parquet' = 'csv',

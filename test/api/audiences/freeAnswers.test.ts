@@ -43,7 +43,7 @@ afterAll(async () => {
   await intent.close()
 })
 
-/** What is known of the two prospects: sold, and different from run to run. */
+/** Data of the two prospects: billed, and different in each run. */
 interface World {
   title: (typeof titles)[number]
   birthYear: number

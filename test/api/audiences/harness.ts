@@ -4,7 +4,7 @@ import { requestBuild } from '../../../collector/audiences/builds.ts'
 import { inTransaction } from '../../../collector/platform/postgres/transaction.ts'
 import { openEvents, organizationId, projectId } from '../events/harness.ts'
 
-/** The app's read side with an organization and a project, whose audiences are built when they are asked for. */
+/** The app's read side with an organization and a project, whose audiences are built on request. */
 export async function openAudiences(options: Parameters<typeof openEvents>[0] = {}) {
   // Audiences and intent are about people of whom all organizations know.
   const events = await openEvents({ isAlone: true, ...options })

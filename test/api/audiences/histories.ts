@@ -25,7 +25,9 @@ export interface History {
   readonly world: World
   readonly projectId: string
   readonly nowMs: number
-  /** Whether its links were stored long ago: then the dictionaries say what the tables do, and builds stand on others. */
+  /**
+   * Whether its links were stored long ago: then the dictionaries equal the tables, and builds reuse others.
+   */
   readonly isSettled: boolean
   /** Everybody that it may be about. */
   readonly hems: ReadonlySet<string>
@@ -35,7 +37,7 @@ export interface History {
 /** Rows that wait to be inserted, by their table. */
 export type Rows = Record<string, object[]>
 
-/** What a history is before anything has happened. */
+/** A history before any change. */
 export function newHistory(seed: number, isSettled: boolean): History {
   const world: World = {
     organizationId: randomUUID(),
@@ -110,7 +112,7 @@ export const eventsOfToday = (history: History): Rows => {
   )
 }
 
-/** What may happen: the world is told at once, the tables by the rows. */
+/** Possible changes: the model receives them at once, the tables as rows. */
 const happen: Record<string, (history: History) => Rows> = {
   events: (history) => {
     const { random } = history

@@ -1,6 +1,7 @@
 /**
- * One process at a time builds an audience, under a lease: no transaction of PostgreSQL is open while ClickHouse works,
- * a build whose process is gone is taken over, and a process that has lost its lease changes nothing.
+ * One process at a time builds an audience, under a lease. No transaction of PostgreSQL is open while
+ * ClickHouse works. The build of a dead process is taken over, and a process that lost its lease changes
+ * nothing.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

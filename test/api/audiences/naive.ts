@@ -212,7 +212,7 @@ const isOptedOut = ({ optOuts, organizationId }: World, hem: string): boolean =>
     (optOut) => optOut.hem === hem && [organizationId, everywhere].includes(optOut.organization_id),
   )
 
-/** Whose a cookie is: the precedence of links in collector/identity/decisions/0001-resolve-at-read.md. */
+/** Person of a cookie: the precedence of links in collector/identity/decisions/0001-resolve-at-read.md. */
 function personOf(world: World, cookie: string): string | null {
   const { organizationId, optOuts } = world
   if (

@@ -1,8 +1,8 @@
 /**
- * Builds against a naive evaluator: whatever happened, in whatever order, both find the same members. Each history has
- * events (late ones too), links of all kinds, profiles that are loaded again, opt-outs and erasures; after each part of
- * it the audiences are built anew, with what earlier builds have counted. Histories are those of organizations that
- * share the tables and know nothing of each other. `ORACLE_HISTORIES` sets how many.
+ * Builds against a naive evaluator: after any changes in any order, both find the same members. Each history
+ * has events (also late ones), links of all kinds, profiles that are loaded again, opt-outs and erasures.
+ * After each part of it the audiences are built again, with the counts of earlier builds. Histories belong to
+ * organizations that share the tables and nothing else. `ORACLE_HISTORIES` sets how many.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -25,7 +25,7 @@ import { evaluate, everywhere, type Link, type World } from './naive.ts'
 import { definitionOf } from './randomDefinitions.ts'
 
 const histories = Number(process.env.ORACLE_HISTORIES ?? 10)
-/** So many are told side by side. */
+/** Number of histories at the same time. */
 const atOnce = Math.min(25, Math.ceil(histories / 2))
 /** Of so many audiences are built at once: ClickHouse has few cores. */
 const lanes = 4
@@ -55,7 +55,7 @@ async function insert(told: readonly Rows[]): Promise<void> {
   )
 }
 
-/** Everything of the histories before is gone. */
+/** Deletes everything of the earlier histories. */
 async function beginAnew(): Promise<void> {
   for (const table of [
     'events',
@@ -102,7 +102,7 @@ async function takeSteps(told: readonly History[]): Promise<void> {
   await insert(rows)
 }
 
-/** Somebody of some histories is erased; those of before are gone over again, for they end ten minutes later. */
+/** Erases people of some histories. Earlier erasures run again, because they end ten minutes later. */
 async function erase(told: readonly History[]): Promise<void> {
   const { postgres, clickhouse } = audiences
   for (const history of told) {
@@ -154,7 +154,7 @@ function forget(world: World): void {
   )
 }
 
-/** Builds all audiences and compares each with what the evaluator finds; how many of them have somebody. */
+/** Builds all audiences and compares each with the evaluator; returns how many have members. */
 async function compare(told: readonly History[], part: string): Promise<number> {
   let nonEmpty = 0
   const waiting = [...told]

@@ -1,4 +1,6 @@
-/** People who hold several addresses are one member of an audience: one row, one charge, whichever address is known. */
+/**
+ * People with several addresses are one member of an audience: one row, one charge, for any known address.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { addOptOut, syncToClickHouse } from '../../../collector/identity/privacy/optOuts.ts'
@@ -82,7 +84,7 @@ test('events of all browsers of a person count together', async () => {
   const event = { within_days: 2, at_least: 2, filter: `page_path:eq:/${title}` }
   const { audienceId, members } = await build({ event })
   expect(members).toEqual([ann[1]])
-  // The next build stands on this one, and looks only at people whose events of today have changed.
+  // The next build reuses this one, and checks only people whose events of today have changed.
   await it.insert(
     cookies.map((cookie_id) => eventOf(now, 500, { cookie_id, page_path: `/${title}` })),
   )

@@ -1,7 +1,8 @@
 /**
- * A process that runs one build, slowly. Arguments: the URLs of both stores, ClickHouse's database, the build, how it is
- * slow. "slow": ClickHouse takes 30 seconds to insert the members. Otherwise the process reports the first statement
- * that begins with that text, and sends it a second later: in this second a test can stop the process.
+ * A process that runs one build, slowly. Arguments: the URLs of both stores, ClickHouse's database, the
+ * build, and the kind of slowness. "slow": ClickHouse takes 30 seconds to insert the members. Otherwise the
+ * process reports the first statement that begins with that text, and sends it a second later. In this second
+ * a test can stop the process.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildNow } from '../../../collector/audiences/builder/buildNow.ts'

@@ -1,6 +1,6 @@
 /**
- * Builds that stand on the one before, where nothing but today's events has changed: they have the members that a build
- * from all finds, and whatever else changes has everything looked at.
+ * Builds that reuse the previous one if only today's events have changed. They have the members of a full
+ * build, and any other change causes a full build.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -76,7 +76,7 @@ const visits = (count: number, more: object = {}) =>
 const forgetInputs = (audienceId: string) =>
   it.postgres.query('UPDATE audience_builds SET inputs = NULL WHERE audience_id = $1', [audienceId])
 
-/** Adds somebody to a build who meets nothing: whoever stands on it has them, too. */
+/** Adds a person without a match to a build: a build that reuses it also has them. */
 async function plant(buildId: string): Promise<void> {
   await it.clickhouse.live.command({
     sql: `INSERT INTO audience_members (build_id, organization_id, key, hem_number, company_domain)

@@ -20,8 +20,8 @@ import { type Accounts, openAccounts } from './harness.ts'
 export const rowsStored = 300
 
 /**
- * The service as one process serves it, with an organization whose project has `rowsStored` events, its keys, and
- * proxies before both stores that can spoil what the service sees of them.
+ * The service in one process, with an organization whose project has `rowsStored` events, and its keys.
+ * Proxies before both stores can disturb the service's view of them.
  */
 export async function openApi({
   idleConnectionMs = 60_000,
@@ -80,7 +80,7 @@ export async function openApi({
       now: clock,
       guard: {
         noteKeyUse: () => {},
-        // Its test keys read what its live ones do: what they cost is what counts here.
+        // Its test keys read the data of live ones, because only their cost matters here.
         sandboxTenant: noSandboxTenant,
       },
     },

@@ -8,7 +8,7 @@ import { type Organization, openAccounts, requestOf } from './harness.ts'
 const it = await openAccounts()
 afterAll(() => it.close())
 
-/** What was told since the last time: thresholds to webhooks, subjects by mail. */
+/** Notices since the last call: thresholds to webhooks, subjects by mail. */
 async function told({ organizationId }: Organization) {
   await noteReachedBudgets(it.postgres, it.clock.now)
   const { rows: events } = await it.postgres.query<{
@@ -88,7 +88,7 @@ test('of an organization: each threshold once, by mail the highest, and anew in 
 
 test('of a project, and 100 % when not one record more may be had', async () => {
   const organization = await newOrganization('project')
-  // Ten lookups cost ten cents; of what is left none can be had.
+  // Ten lookups cost ten cents; the rest allows none.
   await it.postgres.query('INSERT INTO project_budgets VALUES ($1, 105000)', [
     organization.projectId,
   ])

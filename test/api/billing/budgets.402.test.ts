@@ -151,7 +151,8 @@ test.each([
       (sum, outcome) => sum + (outcome.status === 'fulfilled' ? outcome.value : 0),
       0,
     )
-    // What was refused would not have fitted: one record costs a cent, so the end is reached exactly or just missed.
+    // The refused request would not have fitted: one record costs a cent, so the end is reached exactly or
+    // missed by one.
     expect(charged).toBeLessThanOrEqual(57)
     expect(charged).toBeGreaterThan(57 - 5)
     expect(await ledgerOf(accounts, organization)).toMatchObject({

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service?.stop())
 
-/** Runs `npx footfall billing …` as an operator would, beside the service. */
+/** Runs `npx footfall billing …` as an operator would, next to the service. */
 const footfall = (...args: string[]) =>
   new Promise<{ code: number; output: string }>((resolve) => {
     execFile(
@@ -35,7 +35,7 @@ test('operators shut an account off and let it go on; prices are set; totals are
   const { organization_id } = service.demo
 
   expect(await footfall('shut-off', organization_id)).toMatchObject({ code: 0 })
-  // What was remembered of the last request is forgotten within a second.
+  // The cache of the last request expires within a second.
   const refused = await waitFor('the refusal', async () => {
     const answer = await read()
     return answer.status === 429 ? answer : null

@@ -23,8 +23,8 @@ import {
 } from '../events/harness.ts'
 
 /*
- * Metering rules 4 to 7 as a model of their own: whatever is asked of whatever route, what the ledger gains is what
- * was delivered, on the meter that the rules name.
+ * Metering rules 4 to 7 as a separate model. For any request to any route, the ledger gains exactly the
+ * delivered records, on the meter of the rules.
  */
 
 let events: Awaited<ReturnType<typeof openEvents>>
@@ -78,7 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
-/** One request, and what the rules say of its answer: how many records were delivered, on which meter. */
+/** One request, and its answer by the rules: the number of delivered records, and their meter. */
 interface Asked {
   method: 'GET' | 'POST'
   path: string

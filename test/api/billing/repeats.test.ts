@@ -3,9 +3,7 @@ import type { InjectOptions } from 'fastify'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { eventOf, linkOf, openEvents, projectId, type Row } from '../events/harness.ts'
 
-/*
- * What an Idempotency-Key makes free: the records that were charged, and nothing that a repeat would bring besides.
- */
+/* An Idempotency-Key makes the charged records free, and nothing else that a repeat returns. */
 
 const events = await openEvents()
 afterAll(() => events.close())
@@ -16,7 +14,7 @@ beforeEach(() => {
   key = randomUUID()
 })
 
-/** Asks once more with the test's key; returns the rows and what they cost. */
+/** Repeats the request with the test's key; returns the rows and their cost. */
 async function ask(options: InjectOptions) {
   const before = await ledger()
   const answer = await events.app.inject({ ...options, headers: { 'idempotency-key': key } })

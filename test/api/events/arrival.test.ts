@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test, vi } from 'vitest'
 import { eventOf, openEvents, type Row } from './harness.ts'
 
-/* Whoever copies all events in the order of arrival gets each once, however late it came. */
+/* A copier in the order of arrival gets each event once, however late it came. */
 
 const events = await openEvents()
 afterAll(() => events.close())
@@ -43,7 +43,7 @@ test('a feed waits for what is on its way, and goes on from its cursor', async (
   const again = await events.page({ cursor: page.meta.next_cursor! })
   expect([again.rows, again.meta.next_cursor]).toEqual([[], page.meta.next_cursor])
 
-  // Of several collectors the last one decides; what it received before its mark is there.
+  // With several collectors the last one decides; events received before its mark are there.
   await completeUntil(now - 10_000)
   await completeUntil(now - 20_000, '00000000-0000-4000-8000-000000000002')
   await delay(1_100)
@@ -74,7 +74,7 @@ test('a feed of an organization has the first events of a project that had none 
   const headers = { 'x-organization': organization }
   const query = { start_ms: String(now - 60_000) }
   await completeUntil(now - 20_000)
-  // However long the insert takes, what the first page found is remembered when the second is asked for.
+  // For any duration of the insert, the cached result of the first page is used by the second request.
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
   try {
     expect((await events.page(query, headers)).rows).toEqual([])

@@ -11,8 +11,8 @@ export const window = { start_ms: String(end - 25 * hourMs), end_ms: String(end)
 export const cookies = [randomUUID(), randomUUID(), randomUUID()]
 
 /**
- * Tenants with events half an hour apart, newest first: forty of the first project, ten each of the second, of one
- * that was deleted, and of the foreign organization.
+ * Tenants with events half an hour apart, newest first. Forty belong to the first project, ten each to the
+ * second, to a deleted one, and to the foreign organization.
  */
 export const openEarlierEvents = async () => storeEarlierEvents(await openTenants())
 
@@ -50,7 +50,7 @@ export async function storeEarlierEvents(tenants: Tenants) {
     stored,
     /** The first project as a scope. */
     scope: { project_id: first.projectId },
-    /** Sends a request about the whole window. */
+    /** Sends a request about the entire window. */
     inWindow,
     /** A page of version 1, which must be answered. */
     async page(query: Record<string, string>, key?: Headers) {

@@ -42,7 +42,7 @@ const sampleOf = ({ dataType, values }: Field) =>
   { Utf8: 'x', Int64: '1', Float64: '1', Boolean: 'true', Timestamp: '2026-01-01' }[dataType]
 
 const identityFields = fields.filter(isIdentityField)
-/** Whoever groups by these gets rows, browsers or addresses. */
+/** Groups by these would return rows, browsers or addresses. */
 const rowFields =
   'event_id ts_millis timestamp received_at event_data cookie_id client_ip user_agent referrer_url spend'.split(
     ' ',

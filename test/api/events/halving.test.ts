@@ -1,6 +1,6 @@
 /**
- * Free answers name no visitor. The attack: link half of the candidates' addresses to browsers of one's own, have
- * them and the visitor seen on a pixel of one's own, and look for a figure that counts the visitor twice or once.
+ * Free answers name no visitor. The attack links half of the candidates' addresses to own browsers, and sends
+ * them and the visitor to an own pixel. Then it searches a figure that counts the visitor twice or once.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -92,11 +92,11 @@ interface EventsOptions {
   hasTestRows?: boolean
   /** What requests read through instead. */
   readsFrom?: ClickHouse
-  /** Whether it is found out who asks, and what is theirs, as the service does it; with rate limits. */
+  /** Whether callers are authenticated and scoped, as in the service; with rate limits. */
   isGuarded?: boolean
   /** What mails are sent through; default: none are. */
   sendMail?: SendMail | null
-  /** What the service takes for the time; milliseconds since 1970. */
+  /** The time of the service; milliseconds since 1970. */
   now?: () => number
 }
 
@@ -121,8 +121,9 @@ const letIn: AppOptions = {
 }
 
 /**
- * The application on a PostgreSQL database of its own, and on a ClickHouse database that the files of a worker share. Requests come from `organizationId`, or with
- * `x-test-mode: test` from a test key, with `x-project-key` from a key of that project; whatever scope they ask for is theirs.
+ * The application on its own PostgreSQL database, and on a ClickHouse database that the files of a worker
+ * share. Requests come from `organizationId`, or with `x-test-mode: test` from a test key, with
+ * `x-project-key` from a key of that project. Every requested scope is accessible.
  */
 export async function openEvents({
   env = {},

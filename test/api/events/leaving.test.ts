@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
-/** Reads the first bytes of a page, and goes away. */
+/** Reads the first bytes of a page, and disconnects. */
 const leaveEarly = (query: string) =>
   new Promise<void>((resolve, reject) => {
     const asked = request(`${url}/api/v3/events/web_event?limit=2000&${query}`, (answer) => {
@@ -30,7 +30,7 @@ const leaveEarly = (query: string) =>
     asked.end()
   })
 
-/** Goes away before the answer begins. */
+/** Disconnects before the answer begins. */
 const leaveAtOnce = () =>
   new Promise<void>((resolve) => {
     const asked = request(`${url}/api/v3/events/web_event?limit=2000`)

@@ -26,7 +26,7 @@ beforeEach(async () => {
   await events.insert([event])
 })
 
-/** Whom the event's cookie belongs to, as the API says; what is told of the cookie itself says the same. */
+/** The person of the event's cookie, according to the API; a lookup of the cookie agrees. */
 async function resolvedTo(more: Row = event) {
   const filter = `event_id:eq:${more.event_id}`
   const { rows } = await events.page({ filter, select: 'resolved,hem' }, {}, 'resolution_hem')
@@ -179,7 +179,7 @@ test('what another organization’s site observed is never seen', async () => {
   expect((await events.get('events/web_event/counts', counts)).json().counts).toEqual([
     { resolved: false, count: 1 },
   ])
-  // Whoever observed it sees it.
+  // The organization that observed it sees it.
   const [seen] = await events.clickhouse.live.rows<Row>({
     sql: 'SELECT hem FROM events WHERE event_id = {id:UUID}',
     params: { id: theirs.event_id },
@@ -260,7 +260,7 @@ describe('a profile', () => {
     expect(await nameOf()).toEqual({ first_name: 'Dora', pte_person_id: '7' })
     await events.know({ profiles: [{ hem, first_name: 'Dorothea', updated_at: at(1) }] })
     expect(await nameOf()).toEqual({ first_name: 'Dorothea', pte_person_id: null })
-    // What comes late but is older changes nothing.
+    // A late but older link changes nothing.
     await events.know({ profiles: [{ hem, first_name: 'Dolly', updated_at: at(5) }] })
     expect(await nameOf()).toEqual({ first_name: 'Dorothea', pte_person_id: null })
     const found = async (filter: string) =>
@@ -318,7 +318,7 @@ describe('a profile', () => {
       await events.know({ links })
       const asked = { limit: '3', ...window, ...query }
       const { statusCode } = await events.get('events/resolution_full_profile', asked, { accept })
-      // One row more than the page is asked for.
+      // One row more than the page size.
       expect([statusCode, query, await remembered()]).toEqual([200, query, 4])
     }
   })

@@ -49,7 +49,7 @@ function visitsOf(history: readonly Row[]): Map<unknown, Visit> {
   return visits
 }
 
-/** Of all these visitors. Events of the same millisecond stand in the order in which pages show them. */
+/** For all these visitors. Events of the same millisecond are in the order of pages. */
 function expectedOf(newestFirst: readonly Row[]): Map<unknown, Visit> {
   const histories = new Map<string, Row[]>()
   for (const row of newestFirst.toReversed()) {
@@ -84,7 +84,7 @@ async function everyRow(query: Record<string, string>): Promise<Row[]> {
   }
 }
 
-/** Steps from one event to the next: the same millisecond, just under, exactly and over a rest, and hours. */
+/** Steps from one event to the next: the same millisecond, below, exactly and over a rest, and hours. */
 const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant(0) },
   { weight: 3, arbitrary: fc.constantFrom(rest - 1, rest, rest + 1) },
@@ -92,7 +92,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: rest, max: 30 * 60 * minute }) },
 )
 
-/** A visitor who rests now and then, and one who goes on for days. */
+/** A visitor who rests sometimes, and one who continues for days. */
 const times = fc.oneof(
   fc.tuple(fc.integer({ min: 0, max: day }), fc.array(step, { minLength: 1, maxLength: 25 })),
   fc.tuple(
@@ -154,7 +154,7 @@ describe('random histories', () => {
           expect(all).toHaveLength(rows.length)
           expectVisits(all, expected)
 
-          // A page, and a window that begins in the middle of sessions, say the same of its events as the whole does.
+          // A page, and a window that begins in the middle of sessions, agree with the entire window.
           const known = new Map(all.map((row) => [row.event_id, row]))
           const part = { ...scope, start_ms: String(midnight + from) }
           const { rows: page } = await events.page({ ...part, select, limit: String(limit) })

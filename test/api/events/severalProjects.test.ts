@@ -6,7 +6,7 @@ let events: Awaited<ReturnType<typeof openEvents>>
 const now = Date.now()
 const projects = [randomUUID(), randomUUID(), randomUUID()]
 
-// By turns many a second and few an hour, so that what was true of a page is wrong for the next.
+// Alternates between many a second and few an hour, so that the estimate of a page is wrong for the next.
 const agos = Array.from({ length: 12 }, (_, part) =>
   Array.from({ length: 40 }, (_, index) =>
     part % 2 === 0 ? part * 3_600_000 + index * 3 : part * 3_600_000 + index * 60_000,
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => events.close())
 
-/** Rows of a whole window, read by pages of this many. */
+/** Rows of an entire window, read by pages of this size. */
 async function allRows(query: Record<string, string>): Promise<unknown[]> {
   const ids: unknown[] = []
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor; pages++) {

@@ -223,7 +223,7 @@ describe.each(forms)('%s', (accept, read) => {
     const cursor = String(first.headers['x-footfall-next-cursor'])
     const rest = (await rowsOf({ cursor, filter: late.filter, limit: '100' })).rows
     for (const { event_id } of rest) expect(seen.has(event_id)).toBe(false)
-    // All that is older than where the first page ended, and of what is newer what it had.
+    // All rows older than the end of the first page, and its rows among the newer ones.
     const all = (await events.page({ ...late, limit: '100' })).rows
     expect(all).toHaveLength(ids.size)
     expect([...first.rows, ...rest]).toEqual(all)

@@ -6,7 +6,7 @@ import { type EarlierEvents, end, hourMs, storeEarlierEvents, window } from './e
 
 let events: EarlierEvents
 beforeAll(async () => {
-  // An estimate counts whole granules, so other files must store nothing here.
+  // An estimate counts complete granules, so other files must store nothing here.
   const env = await ownDatabases()
   events = await storeEarlierEvents(await tenantsOf({ service: await startService({ env }), env }))
 })

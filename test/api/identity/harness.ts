@@ -12,7 +12,7 @@ import { newClickHouseDatabase } from '../../harness/databases.ts'
 
 export const cli = join(packageRoot, 'dist/collector/cli.js')
 
-/** What a command did. */
+/** Result of a command. */
 export interface Ended {
   code: number
   stdout: string
@@ -32,7 +32,7 @@ export async function openIdentityStore() {
   const rows = <T = Row>(sql: string, params: Record<string, unknown> = {}): Promise<T[]> =>
     clickhouse.rows<T>({ sql, params })
 
-  /** What ClickHouse answers, byte by byte; packed with Zstandard where that is asked for. */
+  /** The answer of ClickHouse, byte by byte; compressed with Zstandard on request. */
   const bytes = (
     sql: string,
     params: Record<string, string> = {},

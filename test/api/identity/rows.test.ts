@@ -237,7 +237,7 @@ describe('rows that cannot be taken', () => {
     expect(rejectedIn(`${path}.rejected.ndjson`)).toMatchObject([
       { line: 2, record: { hem: 'x', age: '41' } },
     ])
-    // Of two rows of the same key the later one counts; what is null is not 0.
+    // Of two rows with the same key the later one counts; null is not 0.
     const kept = 'SELECT is_donor, age FROM profiles FINAL'
     expect(await store.rows(kept)).toEqual([{ is_donor: false, age: null }])
   })

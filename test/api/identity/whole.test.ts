@@ -23,10 +23,10 @@ const stored = () => store.rows('SELECT * EXCEPT updated_at FROM profiles FINAL 
 const countOf = async (table: string) =>
   (await store.rows<{ count: number }>(`SELECT count() AS count FROM ${table} FINAL`))[0]!.count
 
-/** How long a chunk may take, beside other tests. */
+/** Longest time for a chunk, with other tests running. */
 const chunkMs = 60_000
 
-/** A file of several chunks: few people, of whom much is told; every hundredth row is not one. */
+/** A file of several chunks: few people with many fields; every hundredth row is invalid. */
 const people = 2_600
 const bulky = () => {
   const skills = 'x'.repeat(30_000)

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => it.close())
 
-/** What a page sends besides, a back end does not. */
+/** Additional headers of a page, which a back end does not send. */
 const page = { origin: 'https://shop.example' }
 const server = { 'user-agent': 'node' }
 const visitor = { client_ip: '203.0.113.9', user_agent: chrome }
@@ -67,7 +67,7 @@ test('a key that may write in the pixel’s project says whose event it is, and 
     })
     expect(row).toMatchObject(asTheVisitor)
   }
-  // What it does not say is the request's own.
+  // Missing values come from the request.
   const { row } = await send(
     { ...it.key, 'user-agent': chrome },
     { client_ip: undefined, user_agent: undefined },

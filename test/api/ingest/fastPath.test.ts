@@ -51,7 +51,7 @@ function post(
   })
 }
 
-/** What must be the same whichever way a beacon took. */
+/** Results that must be the same for every path of a beacon. */
 const comparable = ({ status, headers, body }: Answer) => {
   const { date: _date, ...told } = headers
   const { request_id, ...said } = body
@@ -168,7 +168,7 @@ describe('a connection that is read in front of Node’s parser', () => {
   const startedAt = Date.now()
   /** With two requests at once: from then on all is Node's. */
   const openedForNode = openedInFront.repeat(2)
-  /** What is wrong with an event is told with its id, which is of its side. */
+  /** The fault of an event is reported with its id, which depends on the path. */
   const ofAnySide = (answers: Awaited<ReturnType<typeof converse>>) =>
     answers.map(({ status, text }) => ({
       status,
@@ -202,7 +202,9 @@ describe('a connection that is read in front of Node’s parser', () => {
     const ours = conversations(seed, 'ours')
     const nodes = conversations(seed, 'node')
     const numbers = ours.keys()
-    /** Pages of conversations in several writes that an error ended: what was written after it came in time, or not. */
+    /**
+     * Conversations in several writes that an error ended: bytes written afterwards arrived in time, or not.
+     */
     const undecided: string[] = []
     const work = async () => {
       for (const number of numbers) {

@@ -8,7 +8,7 @@ import { beaconOf, chrome, customEvent, postBeacon, receiptOf } from '../../harn
 import { waitFor } from '../../harness/service.ts'
 import { type Accounts, type Json, openAccounts } from '../accounts/harness.ts'
 
-/* What the collector makes of events from networks, hosts and paths that a project ignores. */
+/* Handling of events from networks, hosts and paths that a project ignores. */
 
 let it: Accounts
 let store: ReturnType<typeof openClickHouse>
@@ -120,7 +120,7 @@ test('events of an ignored network are acknowledged, not stored, not linked, and
     ignored: 4,
     ignored_by: ['ignored_networks'],
   })
-  // The whole address is compared, however it is written; and only that network is ignored.
+  // The complete address is compared, in any notation; and only that network is ignored.
   expect(await send([event()], { 'x-forwarded-for': '::ffff:203.0.113.1' })).toMatchObject({
     ignored: 1,
   })

@@ -73,14 +73,14 @@ test.concurrent('a click: the fields of the specification, and marks where they 
   expect(await link('mailto:a@b.example')).toMatchObject({ link: 'mailto' })
   const plain = await link('https://shop.example/next')
   expect(plain).not.toHaveProperty('link')
-  // What stands in a field is not said to be hidden.
+  // The content of a field is not reported as masked.
   const { click: field } = await stored('click', {
     ...clicked,
     path: [{ tag: 'input', name: 'city' }, false],
     text: '***',
   })
   expect(field).toMatchObject({ elementIdentifier: 'input[name=city]', elementText: '' })
-  // Without a text an element is called by its label, or by that of what is inside.
+  // Without a text the name of an element is its label, or that of its content.
   const named = async (noted: object) =>
     (await stored('click', { ...clicked, ...noted })).click!.elementText
   expect(await named({ path: [{ tag: 'area', alt: 'Plan' }] })).toBe('Plan')

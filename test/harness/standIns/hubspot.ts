@@ -24,8 +24,8 @@ const properties = ['email', 'firstname', 'lastname', 'phone', 'jobtitle', 'comp
 const batchMax = 100
 
 /**
- * The contacts of HubSpot's CRM API v3, as it is published: a batch of upserts answers 207 where some fail (addresses at
- * conflict.example do), and is refused whole for one property or address that is none.
+ * The contacts of HubSpot's CRM API v3, as documented. A batch of upserts answers 207 if some fail (addresses
+ * at conflict.example do), and is refused completely for one invalid property or address.
  */
 export async function startHubSpot(): Promise<HubSpot> {
   const contacts = new Map<string, Contact>()

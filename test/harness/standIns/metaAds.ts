@@ -10,8 +10,8 @@ export const metaToken = 'EAAtesttoken'
 export const metaAudience = '23850000000000000'
 
 /**
- * The users of a custom audience of Meta's Marketing API, as they are published: entries that are no SHA-256 of an
- * e-mail address, or begin with `bad`, are invalid; samples of them are told, and not of more than three.
+ * The users of a custom audience of Meta's Marketing API, as documented. Entries that are no SHA-256 of an
+ * e-mail address, or begin with `bad`, are invalid. It reports at most three samples of them.
  */
 export async function startMeta(): Promise<Meta> {
   const people = new Set<string>()

@@ -18,7 +18,7 @@ interface Job {
 }
 
 export interface Salesforce extends StandIn {
-  /** By what they are upserted by. */
+  /** By upsert key. */
   records: Map<string, Row & { Id: string }>
   deleted: string[]
   jobs: Job[]
@@ -28,12 +28,12 @@ export interface Salesforce extends StandIn {
 
 export const salesforceApp = { client_id: 'app', client_secret: 'app-secret' }
 const fields = ['Email', 'FirstName', 'LastName', 'Title', 'Phone', 'Company', 'AccountId']
-/** How often a job is still at it when it is looked at. */
+/** Number of polls after which a job is complete. */
 const looksUntilDone = 2
 
 /**
- * Salesforce's OAuth, describe and Bulk API 2.0, as they are published: a job is worked on while it is looked at, and
- * complete though rows of it failed (last names that are "Locked" or "Bad"); rows named "Stop" end it before the rest.
+ * Salesforce's OAuth, describe and Bulk API 2.0, as documented. Polls advance a job, and it is complete
+ * although rows of it failed (last names "Locked" or "Bad"). Rows named "Stop" end it before the rest.
  */
 export async function startSalesforce(): Promise<Salesforce> {
   const records: Salesforce['records'] = new Map()

@@ -20,7 +20,7 @@ export interface Answered {
   body?: string | Buffer | object
 }
 
-/** What a destination does instead of just answering, or besides. */
+/** Misbehavior of a destination, instead of or in addition to its answer. */
 export type Mishap =
   /** Answers this, and does nothing. */
   | { answer: Answered }
@@ -43,7 +43,7 @@ export interface StandIn {
 }
 
 /**
- * A server that stands for a destination: it answers by `handle`. Mishaps spare the requests by which a run checks that
+ * A server that replaces a destination: it answers by `handle`. Mishaps spare the requests by which a run checks that
  * the destination can be reached (`isCheck`).
  */
 export async function startStandIn(

@@ -14,8 +14,8 @@ export interface TradeDesk extends StandIn {
 export const tradeDesk = { advertiser_id: 'adv1', crm_data_id: 'crm1', api_token: 'ttd-token' }
 
 /**
- * The Trade Desk's CRM data segments, whose drop addresses are good for one upload, and /data/firstpartyipaddress of its
- * Data API, which tells the items that failed by their number; private networks do.
+ * The Trade Desk's CRM data segments, whose drop addresses work for one upload. Also
+ * /data/firstpartyipaddress of its Data API, which reports failed items by number; private networks fail.
  */
 export async function startTradeDesk(): Promise<TradeDesk> {
   const hems = new Set<string>()

@@ -1,7 +1,7 @@
 import type { EngineName } from './engine.ts'
 import type { Stage } from './stage.ts'
 
-/** One row of the table: what the pixel does, in every engine that has what it takes. */
+/** One row of the table: a behavior of the pixel, in every engine with the required features. */
 export interface Case {
   name: string
   /** Engines that cannot do it, and why. */

@@ -5,13 +5,13 @@ import type { Stage } from './stage.ts'
 export const departures = ['click', 'hidden', 'pagehide', 'close'] as const
 export type Departure = (typeof departures)[number]
 
-/** What the collector takes to answer, in milliseconds. */
+/** Response time of the collector, in milliseconds. */
 const answerDelayMs = 300
-/** What has not arrived so long after it left is lost. */
+/** Events that have not arrived so long after the page closed are lost. */
 const lostAfterMs = 5000
 
 export interface Delivery {
-  /** The numbers of the pages that were left with an event just captured. */
+  /** The numbers of the pages that were closed with a new event. */
   left: number[]
   /** Of these, the ones whose event arrived. */
   arrived: number[]

@@ -12,7 +12,7 @@ export interface Engine {
   stop(): Promise<void>
 }
 
-/** What the cases do to a page. All input is trusted: it takes the way that a visitor's takes. */
+/** Actions of the cases on a page. All input is trusted, like that of a visitor. */
 export interface Tab {
   /** Resolves when the page has loaded. */
   goto(url: string): Promise<void>
@@ -30,13 +30,16 @@ export interface Tab {
   /** As when the visitor looks at something else; the page stays loaded. */
   hide(): Promise<void>
   show(): Promise<void>
-  /** Closes it as its visitor would: the page in it is told. */
+  /** Closes it as its visitor would: the page receives the events. */
   close(): Promise<void>
   /** Takes its profile away, closed or not. */
   dispose(): Promise<void>
 }
 
-/** What the error says when a driver has lost a command, as WebKit's does now and then: nothing is known of the page then. */
+/**
+ * Message of an error if a driver has lost a command, as WebKit's does sometimes: the state of the page is
+ * unknown then.
+ */
 export const lostCommand = 'the browser’s driver has lost a command'
 
 /** The first of the paths that exists. No engine is ever skipped: one that is missing fails its tests. */

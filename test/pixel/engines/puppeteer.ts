@@ -66,8 +66,8 @@ const engineOf = (
 })
 
 /**
- * Runs what Ctrl+W runs. Firefox lets a tab that its visitor closes fade out; one closed by WebDriver is torn away
- * at once, and what its page sends more than a millisecond after it was hidden is lost.
+ * Runs the command of Ctrl+W. Firefox lets a tab that its visitor closes fade out. WebDriver closes it at
+ * once, and loses requests that its page sends more than a millisecond after it was hidden.
  */
 const closeAsVisitor: CloseTab = async (page) => {
   // Puppeteer's own connection: its interface does not reach the browser's windows.
@@ -92,7 +92,7 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
     dialog = opened
   })
   let cover: Page | undefined
-  // A prerendered page takes the place of the one that it was made for.
+  // A prerendered page replaces the one that prepared it.
   const page = async () => {
     const isHere = (candidate: Page) => !candidate.isClosed() && !candidate.mainFrame().detached
     if (isHere(firstPage)) return firstPage
@@ -107,7 +107,7 @@ async function newTab(browser: Browser, closeTab: CloseTab): Promise<Tab> {
       await (await page()).goto(url)
     },
     async evaluate<T>(code: string) {
-      // While a prerendered page takes its place, a page has no frame for a moment: nothing was run then.
+      // While a prerendered page replaces it, a page has no frame for a moment: nothing ran then.
       for (let tried = 1; ; tried++) {
         try {
           return (await (await page()).evaluate(code)) as T

@@ -26,7 +26,7 @@ export interface Stage {
   visit(path?: string): Promise<void>
   /** Waits until this many events of the type have arrived, and answers their data. */
   events(type: EventType, count: number): Promise<Record<string, unknown>[]>
-  /** Sends a last custom event and waits for it: what was to be sent before it has arrived. */
+  /** Sends a last custom event and waits for it: earlier events have arrived. */
   settled(): Promise<void>
   /** Waits until the page answers true; a page that is being replaced answers nothing. */
   pageSays(condition: string): Promise<void>

@@ -10,9 +10,9 @@ const retry = { count: 1, condition: new RegExp(lostCommand) }
 const timeoutMs = 120_000
 
 /**
- * Runs the table in one engine. What it cannot do stands in the report with the reason. Cases run side by side (Vitest's
- * maxConcurrency says how many), for most of each is waiting; each in a browser of its own while it runs, as only one
- * window of a browser is in front.
+ * Runs the table in one engine. The report lists unsupported cases with the reason. Cases run in parallel
+ * (Vitest's maxConcurrency says how many), because most of each is waiting. Each has its own browser, as only
+ * one window of a browser is in front.
  */
 export function runTable(name: EngineName, start: () => Promise<Engine>): void {
   const opened: ReturnType<typeof openStage>[] = []

@@ -153,9 +153,9 @@ async function newSession(binary: string, display: string): Promise<Session> {
 }
 
 /**
- * The window of a session, whose browser costs more to start than most cases. What a browser keeps it keeps by origin,
- * and each case has origins of its own (stage.ts): only cookies, which know no ports, have to go. `leave` is told
- * whether the window is as a new one would be.
+ * The window of a session, whose browser costs more to start than most cases. A browser stores data by
+ * origin, and each case has its own origins (stage.ts). So only cookies, which ignore ports, must be deleted.
+ * `leave` receives whether the window equals a new one.
  */
 async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void>): Promise<Tab> {
   const post = <T = void>(path: string, body?: object) => session.send<T>('POST', path, body)
@@ -229,7 +229,7 @@ async function tabOf(session: Session, leave: (isClean: boolean) => Promise<void
       await setRect()
     },
     async close() {
-      // With its last window the browser would go, and what the page has handed it to send.
+      // The browser would end with its last window, and lose pending requests of the page.
       await post('window/new', { type: 'tab' })
       await session.send('DELETE', 'window')
     },

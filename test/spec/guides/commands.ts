@@ -17,7 +17,7 @@ export const commandsOf = (guide: string): string[] => [
 const help = async (path: string[]): Promise<string> =>
   (await run(process.execPath, [launcher, ...path, '--help'])).stdout
 
-/** What is wrong with a command: it does not exist, or does not take these arguments or options. */
+/** The fault of a command: it does not exist, or does not accept these arguments or options. */
 export async function troubleWith(command: string): Promise<string | null> {
   const words = [...command.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word)
   const options = words.filter((word) => word.startsWith('--'))

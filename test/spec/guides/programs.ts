@@ -10,7 +10,7 @@ import type { Block } from './blocks.ts'
 
 const run = promisify(execFile)
 
-/** What a reader's program has around a snippet, by the module that the snippet imports. */
+/** The rest of a reader's program around a snippet, by the module that the snippet imports. */
 const surroundings: Record<string, (service: Answering) => string> = {
   'footfall/client': ({ demo }) =>
     `const key = '${demo.api_key}', secret = '${demo.api_secret}'; const check = () => {}`,

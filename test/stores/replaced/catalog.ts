@@ -1,4 +1,4 @@
-/** What a store says of its schema, in a form that can be compared between two databases. */
+/** The schema of a store, in a form that can be compared between two databases. */
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import type { Postgres } from '../../../collector/platform/postgres/pool.ts'
 
@@ -55,7 +55,7 @@ export async function postgresSchema(postgres: Postgres): Promise<Record<string,
   return schema
 }
 
-/** The rows of all tables of a PostgreSQL database, without the records of what was run when. */
+/** The rows of all tables of a PostgreSQL database, without the times of migrations. */
 export async function postgresRows(postgres: Postgres): Promise<Record<string, string[]>> {
   const { rows: tables } = await postgres.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = ${ours}

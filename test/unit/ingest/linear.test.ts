@@ -28,7 +28,7 @@ const context: BeaconContext = {
   clockCorrectionMs: 0,
 }
 
-/** Each repeated, after each beginning and before each end: what makes an expression try again and again. */
+/** Each repeated, after each beginning and before each end: input that makes an expression backtrack. */
 const pieces = [
   'a',
   ' ',
@@ -150,7 +150,7 @@ const parts = {
   },
 }
 
-/** What a worker does with an event. */
+/** The work of a worker on an event. */
 function accept(event: unknown): void {
   const made = acceptEvent(event, parts)
   if ('path' in made) rejectedRow(event, made, context)

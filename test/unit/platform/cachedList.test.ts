@@ -32,7 +32,7 @@ const written = () => {
   const { ino, size } = statSync(path())
   return { ino, size }
 }
-/** A list whose snapshot is on disk, and what it is. */
+/** A list with a snapshot on disk, and its content. */
 const begun = async () => {
   const list = openList()
   list.begin()

@@ -5,7 +5,7 @@ import { openStream } from '../../../collector/platform/clickhouse/stream.ts'
 import { detachBuffer } from '../../../collector/platform/detachBuffer.ts'
 
 const megabyte = 1024 * 1024
-/** Less than what the garbage collector begins at by itself. */
+/** Less than the threshold at which the garbage collector starts. */
 const answer = Buffer.alloc(16 * megabyte, 'a row of an answer\n')
 
 test('what was read of an answer is no memory any more, neither the bytes nor what the socket had them in', async () => {

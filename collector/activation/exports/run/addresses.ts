@@ -7,7 +7,7 @@ import type { RunState } from './runState.ts'
 
 const companyDomain = companyFields.find(({ name }) => name === 'company_domain')!
 
-/** How far back an address says where somebody is, and how many there are of one person. */
+/** Days for which an address indicates the network of a person. */
 const addressDays = 30
 const addressesMax = 10
 

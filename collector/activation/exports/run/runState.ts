@@ -9,7 +9,7 @@ import type {
 import { isNumberSold, unfinished } from '../exportRuns.ts'
 import type { Entity, Mapping } from '../validateExport.ts'
 
-/** A run that is to go on, as it stands. */
+/** The state of a run that continues. */
 export interface RunState {
   readonly runId: string
   readonly exportId: string
@@ -45,7 +45,7 @@ export interface RunState {
   readonly chunkState: unknown
   /** Whether the chunk after `doneKey` may have reached the destination. */
   readonly isChunkSent: boolean
-  /** Why nothing more is sent; null: go on. */
+  /** The reason why nothing more is sent; null: continue. */
   readonly stop: { readonly reason: string; readonly failureClass: FailureClass } | null
   readonly requestedAt: Date
   readonly requestedBy: string

@@ -25,7 +25,7 @@ const listSeconds = 1
 /** Records of which a run that was stopped notes the outcome at a time. */
 const refusedAtOnce = 10_000
 
-/** When a run goes on; null when it has ended. */
+/** Time until a run continues; null when it has ended. */
 export type Next = { readonly inSeconds: number } | null
 
 /** Shared state of the steps of one job. */
@@ -83,9 +83,9 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
 }
 
 /**
- * Makes sure that the destination can be reached before a run charges anything, and where it has no record. What is
- * charged is not refunded, and whether a run waits must not tell for free that there is a record. `goesOn`: a request
- * follows, and its answer counts.
+ * Checks that the destination can be reached before a run charges records, and also if it has none. Charges
+ * are not refunded, and whether a run waits must not reveal for free that there is a record. With `goesOn` a
+ * request follows, and its answer counts.
  */
 async function reach(deps: SendDeps, runState: RunState, goesOn: boolean): Promise<void> {
   try {

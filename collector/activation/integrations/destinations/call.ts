@@ -59,7 +59,7 @@ export function readJson<T>({ body }: OutboundResponse, url: string): T {
   }
 }
 
-/** Retry-After in seconds, given as seconds or as a date; null where there is none. */
+/** Retry-After in seconds, given as seconds or as a date; null without one. */
 function readRetryAfter(
   { headers, status }: Pick<OutboundResponse, 'headers' | 'status'>,
   nowMs: number,

@@ -104,7 +104,7 @@ export interface EndedRun {
   readonly recordsExported: number
 }
 
-/** Somebody who was sent and is to be removed: the hem, and the id that the destination gave them. */
+/** A person who was sent and must be removed: the hem, and the destination's id of the person. */
 export interface Recipient {
   readonly hem: string
   readonly remoteId: string | null
@@ -147,7 +147,7 @@ export interface DestinationType<
   readonly formats: readonly OutputFormat[]
   /** Most records of a chunk. */
   chunkRecords(outputFormat: OutputFormat): number
-  /** Where a mapping is left out: field of the destination → field of ours. */
+  /** Default mapping: field of the destination → field of Footfall. */
   defaultMapping?(settings: Static<Settings>): Readonly<Record<string, string>>
   /** Settings, optional by their schema, that an output format needs. */
   requiredSettings?(outputFormat: OutputFormat): readonly string[]

@@ -97,7 +97,7 @@ async function send(context: Context, chunk: Chunk): Promise<readonly Outcome[]>
         invalid.has(hem) ? failed('never', 'Meta cannot read this entry.') : { exported: true },
       )
     }
-    // Which ones are not told: halves are asked about, until they are.
+    // Meta does not report which entries these are, so the request is bisected.
     throw new DestinationError('never', 'Meta cannot read this entry.')
   })
 }

@@ -36,7 +36,7 @@ interface ManifestFile {
   sha256: string
 }
 
-/** Makes sure that the bucket is there, and that the key may see it. */
+/** Checks that the bucket exists, and that the key has access. */
 export async function checkBucket(context: S3Context): Promise<void> {
   const { bucket } = context.settings
   await withClient(context, (client) => client.send(new HeadBucketCommand({ Bucket: bucket })))

@@ -158,7 +158,7 @@ const sortedByAccount = (records: readonly OutgoingRecord[]): OutgoingRecord[] =
     return one! < other! ? -1 : one! > other! ? 1 : a.key - b.key
   })
 
-/** CSV with a column for each field that any of the records has; what one has not stays as it is there. */
+/** CSV with a column for each field of any record; missing fields stay unchanged at the destination. */
 function csvOf(records: readonly OutgoingRecord[]): string {
   const fields = [...new Set(records.flatMap(({ values }) => Object.keys(values)))]
   const line = (cells: readonly string[]) => `${cells.map(quote).join(',')}\n`

@@ -163,7 +163,7 @@ async function logIn(context: SalesforceContext): Promise<string> {
   return readJson<{ access_token: string }>(answer, url).access_token
 }
 
-/** Throws for an answer that is none of success. */
+/** Throws for an unsuccessful answer. */
 function requireTaken(answer: OutboundResponse): OutboundResponse {
   const { status, body } = answer
   if (status < 400) return answer

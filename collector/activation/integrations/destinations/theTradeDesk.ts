@@ -71,7 +71,7 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
   removes: false,
   open: (context) => ({
     async check(outputFormat) {
-      // A server of its own takes addresses. Any answer shows that it is there.
+      // A separate server accepts addresses. Any answer shows that it is reachable.
       if (outputFormat !== undefined && outputFormat !== 'hem')
         await call(context, { method: 'GET', url: dataUrl(context) })
       const { advertiser_id, crm_data_id } = context.settings

@@ -49,7 +49,7 @@ interface Plan extends Counted {
   readonly hasOthers: boolean
 }
 
-/** Rows that other imports have brought for good. */
+/** Rows that other imports have completed. */
 const isOthers = 'import_id != {importId:UUID} AND import_id NOT IN {notCompleted:Array(UUID)}'
 
 /**

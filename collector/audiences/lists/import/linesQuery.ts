@@ -128,7 +128,7 @@ FORMAT ${inputFormat}`,
   }
 }
 
-/** What an item becomes, and when it is none; SQL over `item`, a trimmed text. */
+/** The member of an item, and the condition for an invalid one; SQL over `item`, a trimmed text. */
 const memberOf: Readonly<
   Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>
 > = {

@@ -2,7 +2,7 @@ import type { Postgres } from '../../../platform/postgres/pool.ts'
 import { runEvery } from '../../../platform/runEvery.ts'
 import type { Uploads } from './uploads.ts'
 
-/** An upload that nobody has written to for so long is none that is under way. */
+/** An upload without writes for this time has ended. */
 const untouchedMs = 3_600_000
 
 /** Deletes the files of this machine that no import waits for: uploads that broke off, and imports that ended or were deleted. */

@@ -5,7 +5,7 @@ import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
 import type { Place } from '../file/readChunk.ts'
 import { isItem, type Kind, usualNames } from '../kinds.ts'
 
-/** How a file is read, but for its size, and where its rows begin. */
+/** How to read a file, without its size, and where its rows begin. */
 export interface Head {
   readonly file: Omit<ImportFile, 'bytes'>
   readonly begin: Place
@@ -70,7 +70,7 @@ function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefi
   throw noColumn(asked, kind, names)
 }
 
-/** The fields of the first line. Throws 400 where it is none of CSV. */
+/** The fields of the first line. Throws 400 for invalid CSV. */
 function namesIn(line: Buffer, start: number, delimiter: string): string[] {
   const fields: CsvField[] = []
   const { fault } = readCsvRecord(line, start, delimiter.charCodeAt(0), 0, (field) =>

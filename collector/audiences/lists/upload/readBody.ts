@@ -80,7 +80,10 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
   throw malformed('The form contains no file.')
 }
 
-/** The parts of a form, or the bytes of its file. Throws 400 where it is none, or ends before the file does. */
+/**
+ * The parts of a form, or the bytes of its file. Throws 400 for an invalid form, or one that ends before the
+ * file does.
+ */
 async function* untilBroken<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* parts

@@ -25,7 +25,7 @@ export interface Upload {
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/** A file that is on the disk for good. */
+/** A file that was stored completely. */
 export interface Saved {
   /** On which machine. */
   readonly collectorId: string

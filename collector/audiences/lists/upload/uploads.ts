@@ -7,13 +7,13 @@ export interface Uploads {
   /** Which machine this is: its collector's id. */
   readonly collectorId: string
   pathOf(importId: string): string
-  /** Where a file is written before all of it is there. */
+  /** The place of a file before it is complete. */
   partialPathOf(importId: string): string
   /** Gives a complete file its name. */
   keep(importId: string): Promise<void>
   /** Deletes a file, complete or not; a missing one is no error. */
   remove(importId: string): Promise<void>
-  /** The imports that files are of, those alone that nobody has written to for so long. */
+  /** The imports of files without writes for this time. */
   list(untouchedMs: number): Promise<string[]>
   /** Whether the disk has more room than the reserve for incoming events. */
   hasRoom(): Promise<boolean>

@@ -38,7 +38,7 @@ export const viewBox = `0 0 ${width} ${height}`
 
 const topology = atlas as unknown as Topology<{ countries: GeometryCollection<{ name: string }> }>
 
-/** Every country of the world-atlas, but for Antarctica, in a projection that shows all of them. */
+/** Every country of the world-atlas except Antarctica, in a projection that shows all of them. */
 export const shapes: readonly Shape[] = (() => {
   const { features } = feature(topology, topology.objects.countries)
   const shown = features.filter(({ id }) => id !== '010')

@@ -16,7 +16,7 @@ interface Control {
   'aria-invalid': boolean
 }
 
-/** Label, hint, fault, and what somebody else has put in meanwhile, around a control. */
+/** Label, hint, fault, and the value of a concurrent change, around a control. */
 function Field({
   name,
   label,

@@ -11,7 +11,7 @@ export interface FormState {
   values: Values
   /** Message for each faulty field, by its name; '' for the entire form. */
   faults: Values
-  /** What somebody else has put into a field meanwhile, by its name. */
+  /** Values of a concurrent change, by field. */
   theirs: Values
 }
 
@@ -26,9 +26,9 @@ export interface FormProps {
   cancel?(): void
   values?: Values
   theirs?: Values
-  /** Told what the fields hold after each edit. */
+  /** Called with the values of the fields after each edit. */
   edited?(values: Values): void
-  /** Told which fields are wrong, before the first of them is given the focus. */
+  /** Called with the faulty fields, before the first of them gets the focus. */
   refused?(fields: string[]): void
   /** Replaces the usual row of buttons. */
   buttons?(isBusy: boolean): ComponentChildren

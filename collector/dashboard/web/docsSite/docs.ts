@@ -3,7 +3,7 @@ import type { Search } from './search.ts'
 
 let search: Promise<Search> | undefined
 
-/** Loads the index and the code that searches it, once somebody needs them. */
+/** Loads the index and the search code on first use. */
 const loadSearch = (): Promise<Search> => {
   search ??= import('./search.ts').then(({ openSearch }) => openSearch())
   return search

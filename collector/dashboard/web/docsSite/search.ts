@@ -11,7 +11,7 @@ interface Entry {
 export interface Search {
   /** The address of the page that has an anchor of an earlier version. */
   addressOf(hash: string): string | undefined
-  /** Shows results below the field while somebody types. */
+  /** Shows results below the field while the user types. */
   attach(input: HTMLInputElement): void
 }
 

@@ -106,7 +106,7 @@ test('replays dead letters: what goes in is gone from the list and counted once,
     it.ask(it.owner, 'POST /dashboard/operator/dead-letters/replay'),
     it.ask(it.owner, 'POST /dashboard/operator/dead-letters/replay'),
   ])
-  // One after the other, or one is told that somebody does it now.
+  // One after the other, or the second request is refused because a replay is running.
   for (const { status } of replays) expect([200, 409]).toContain(status)
   expect(replays.reduce((sum, { body }) => sum + (body.replayed ?? 0), 0)).toBe(1)
   const left = await list()

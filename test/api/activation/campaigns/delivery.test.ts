@@ -8,7 +8,7 @@ import { waitFor } from '../../../harness/service.ts'
 import { openTenant } from '../../../harness/sharedApp.ts'
 import { type Headers, openTenants, type Tenants } from '../../../harness/tenants.ts'
 
-/** What the column of events stores where there is no pixel. */
+/** The stored value of the column of events without a pixel. */
 const noPixel = '00000000-0000-0000-0000-000000000000'
 
 let tenants: Tenants
@@ -82,7 +82,7 @@ describe('a delivery', () => {
       project_id: tenants.first.projectId,
       resolved: false,
       is_bot: false,
-      // The country is that of the whole address, of which the network is stored.
+      // The country comes from the complete address, of which only the network is stored.
       ...known,
       client_ip: '81.2.69.0',
       page_host: 'news.example',
@@ -166,7 +166,7 @@ describe('a delivery', () => {
     const batch = Array.from({ length: 50 }, () => impression({ campaign_id }))
     await deliver(batch)
     await stored(campaign_id, 50)
-    // What is on its way and what is stored already, and the same twice in one batch.
+    // Events on their way and stored ones, and the same twice in one batch.
     await deliver([...batch.slice(10), ...batch.slice(0, 20)])
     const last = impression({ campaign_id, event_type: 'click' })
     await Promise.all([deliver([last, last]), deliver([last])])

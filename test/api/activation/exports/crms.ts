@@ -339,7 +339,7 @@ export const salesforceTests = (open: () => Exports) =>
         person('u2@known.example', { last_name: 'Stop' }),
       ])
       const before = salesforce.jobs.length
-      // What was asked last was done, and nobody knows: the job's state.
+      // The last request was processed, but the job's state is unknown.
       let states = 0
       salesforce.misbehave = ({ method, url }) => {
         if (method !== 'GET' || !/ingest\/[^/]+$/.test(url.pathname)) return null

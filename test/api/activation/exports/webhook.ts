@@ -61,7 +61,7 @@ export const webhookTests = (open: () => Exports) =>
       expect(Object.keys(records[0]!).toSorted()).toEqual(['given', 'mail'])
       const again = await open().get('POST', `exports/${ids.exportId}/runs`)
       expect(await open().ended({ ...ids, runId: again.run.run_id })).toMatchObject({
-        // What was charged of the build that day is free.
+        // Records of the build that were charged that day are free.
         records_exported: 1_200,
         records_charged: 0,
       })

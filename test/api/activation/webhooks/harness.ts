@@ -6,7 +6,7 @@ import { waitFor } from '../../../harness/service.ts'
 import { openTenant, type Tenant } from '../../../harness/sharedApp.ts'
 import { startReceiver } from './receiver.ts'
 
-/** Generous: other tests run beside these. */
+/** Generous, because other tests run at the same time. */
 export const patienceMs = 60_000
 
 /** A tenant whose webhooks may reach this machine, and a receiver on it. */
@@ -57,7 +57,7 @@ export async function openWebhooks(tenant?: Pick<Tenant, 'service' | 'env' | 'ma
       inTransaction(postgres, (client) =>
         emit(client, { organizationId, type: 'audience.built', data: { count: 3 }, ...event }),
       ),
-    /** What came to a path, as soon as there are so many. */
+    /** Requests of a path, once there are so many. */
     arrivals: (path: string, count = 1) =>
       waitFor(
         `${count} messages at ${path}`,

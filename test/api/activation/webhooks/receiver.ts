@@ -11,7 +11,7 @@ export interface Received {
 
 type Answer = (response: ServerResponse, path: string) => void
 
-/** What a receiver does on which path; everywhere else it answers 200. */
+/** Behavior of a receiver by path; all other paths answer 200. */
 const behaviours: Record<string, Answer> = {
   '/500': (response) => response.writeHead(500).end('it broke here'),
   '/410': (response) => response.writeHead(410).end(),
@@ -29,7 +29,7 @@ const behaviours: Record<string, Answer> = {
   },
 }
 
-/** A customer's server, which may misbehave, and what it was sent. */
+/** A customer's server, which may misbehave, and its requests. */
 export async function startReceiver() {
   const received: Received[] = []
   const answers = { ...behaviours }

@@ -1,4 +1,4 @@
-/** Webhooks as records: who may have which, where they may lead, and what is told of them. */
+/** Webhooks as records: who may read them, allowed addresses, and their fields. */
 import { randomUUID } from 'node:crypto'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A pixel that spoke and has not for a day is told of, once until it speaks again. */
+/** A pixel that sent events but none for a day is reported, once until it sends again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tellSilentPixels } from '../../../../collector/accounts/pixels/silentPixels.ts'
 import { eventOf, openEvents, organizationId, pixelId, projectId } from '../../events/harness.ts'

@@ -13,7 +13,7 @@ import { timeZone } from '../../../../collector/platform/timeZone.ts'
 import { openMailServer } from '../../../harness/mailServer.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../../events/harness.ts'
 
-/** Summaries by e-mail, through a real mail server: what they tell, to whom, and each once. */
+/** Summaries by e-mail, through a real mail server: content, recipients, and each sent once. */
 let events: Awaited<ReturnType<typeof openEvents>>
 let mailServer: Awaited<ReturnType<typeof openMailServer>>
 const { publicUrl } = readConfig({})

@@ -56,7 +56,7 @@ async function flood(path: string, perSecond: number, seconds: number) {
 test('ten times the events limit through two processes admits the burst and the rate, not one more', async () => {
   const { all, admitted, tookSeconds } = await flood('/api/v3/events_schema', 120, 4)
   expect(admitted).toBeLessThanOrEqual(25 + 12 * tookSeconds)
-  // What the limit grants is granted: 720 a minute after a burst of 25.
+  // The limit grants exactly 720 a minute after a burst of 25.
   expect(admitted).toBeGreaterThanOrEqual(25 + 12 * 3.5)
   const refused = all.filter(({ status }) => status === 429)
   expect(refused).not.toHaveLength(0)

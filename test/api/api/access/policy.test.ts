@@ -1,4 +1,4 @@
-/** The access policy as a table: caller × resource × action × project, each with what the policy answers. */
+/** The access policy as a table: caller × resource × action × project, each with the policy's answer. */
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -75,7 +75,7 @@ const callers = {
 }
 type Caller = keyof typeof callers
 
-/** What a decision comes to: 'allowed', or the status and the error of the refusal. */
+/** The result of a decision: 'allowed', or the status and the error of the refusal. */
 async function outcomeOf(decide: () => Promise<unknown>): Promise<string> {
   try {
     await decide()
@@ -124,7 +124,7 @@ const byRole: Record<Exclude<Caller, 'key of A'>, Record<Asked, Outcomes>> = {
   },
 }
 
-/** What a key of one project gets for another one differs by the resource (spec: Project key). */
+/** The answer to a project key about another project depends on the resource (spec: Project key). */
 const ofOtherProject: Record<Resource, string> = {
   events: unknown,
   records: '403 project_id does not match API key scope',

@@ -1,4 +1,7 @@
-/** `footfall/client` as another package has it: by its name, its types under `tsc --strict`, and what was built. */
+/**
+ * `footfall/client` as another package uses it: by its name, with its types under `tsc --strict`, and as
+ * built.
+ */
 import { execFile } from 'node:child_process'
 import {
   cpSync,

@@ -1,4 +1,7 @@
-/** What the client waits out, repeats and gives up, against a service that is asked too much, away, or cut off. */
+/**
+ * Waits, retries and failures of the client, against a service that is overloaded, unavailable, or
+ * interrupted.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ClientOptions } from '../../../../collector/api/client/client.d.ts'
 import { ApiError, createClient } from '../../../../collector/api/client/index.ts'
@@ -85,7 +88,7 @@ test('calls beyond the rate limit wait for as long as they are told, and are all
   for (const { tries } of refused) {
     for (const [index, { at, retryAfter, status }] of tries.slice(0, -1).entries()) {
       expect(status).toBe(429)
-      // Timers count whole milliseconds.
+      // Timers count in integers of milliseconds.
       expect(tries[index + 1]!.at - at).toBeGreaterThan(retryAfter * 1000 - 2)
     }
   }

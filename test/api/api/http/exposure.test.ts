@@ -1,4 +1,4 @@
-/** What of the service is open to whom: other sites' pages, this machine, whoever has a token. */
+/** Access to the service: pages of other sites, this machine, holders of a token. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../../collector/platform/localStores/supervise.ts'
 import { type Answering, startService } from '../../../harness/service.ts'

@@ -39,7 +39,7 @@ const keysOf = (asked: Partial<Parameters<typeof interested>[1]> & { topics: str
   interested(peopleWith(people, signals), { match: 'any', min_score: 0, days: 30, ...asked })
     .map(({ key }) => key)
     .sort()
-/** The members of a build in the same form: whoever was there by two addresses would be there twice. */
+/** The members of a build in the same form: a person found by two addresses would be there twice. */
 const membersOf = async (buildId: string) => {
   const hems = await intent.membersOf(buildId)
   return hems.map((hem) => firstHem.get(hem)!).sort()

@@ -1,6 +1,6 @@
 /**
- * Topic to people and companies: the pages, dry runs and previews of random questions against a naive evaluator
- * (`INTENT_QUERIES` sets how many), and what is refused.
+ * Topic to people and companies: the pages, dry runs and previews of random requests against a naive
+ * evaluator (`INTENT_QUERIES` sets how many), and refusals.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hemOf } from '../../../../collector/platform/hem.ts'
@@ -93,7 +93,7 @@ test(
       )
       expect(results.map(({ score }) => score)).toEqual(expected.map(({ score }) => score))
       found += results.length
-      // What a dry run says is what the live request charges.
+      // The cost of a dry run equals the charge of the live request.
       const limit = random.pick([1, 5, 1_000])
       const before = (await intent.charged()).intent ?? 0
       const dry = await intent.ask(path, { ...body, limit, dry_run: true })

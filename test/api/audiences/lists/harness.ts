@@ -69,7 +69,7 @@ export function importInto(
   }
 }
 
-/** Stores and a directory of uploads, without a service: what a test imports, it runs itself. */
+/** Stores and a directory of uploads, without a service: a test runs its own imports. */
 export async function openLists() {
   const database = randomName()
   await migrateClickHouse(inject('clickhouseUrl'), database)

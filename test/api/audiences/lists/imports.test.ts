@@ -1,4 +1,4 @@
-/** What becomes of the rows of a file, whatever stands in it and wherever its import is broken off. */
+/** The rows of a file with any content, after interruptions of its import at any point. */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'

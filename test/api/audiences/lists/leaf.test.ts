@@ -105,7 +105,8 @@ test('rows of an import that is not completed, and people who are hidden, are no
   await erase(null)
   expect(await membersOf({ entity: 'people', include: leaf(listId) })).toEqual([ben])
   await audiences.postgres.query('DELETE FROM erasures')
-  // Whom only this organization erases stays in builds, whose counts are free, and is gone from what is read.
+  // A person whom only this organization erases stays in builds, whose counts are free, and is removed from
+  // reads.
   const id = await audiences.create({ entity: 'people', include: leaf(listId) })
   await audiences.build(id)
   await erase(organizationId)
@@ -198,7 +199,7 @@ test('what is known of people whom a list names is told by charged reads alone, 
       bucket_counts: buckets,
     })
     for (const { count } of (await api('GET', `/${id}/builds`)).builds) expect(count).toBe(null)
-    // Charged, it is told.
+    // A charged read reveals it.
     expect((await api('GET', `/${id}/records`)).count).toBe(2)
   }
   // How many people a list of addresses is of reveals which addresses are one person's.

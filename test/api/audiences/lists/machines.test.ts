@@ -66,7 +66,7 @@ test('an upload of a machine that is away waits for it, holds up no other, and f
   await lists.postgres.query("SELECT pg_notify('footfall_jobs', 'lists.imports')")
   await waitFor('its end', async () => (await statusesOf([importId]))[0] === 'failed', 60_000)
   expect((await readImports()).get(importId)!.error).toContain('is offline. Upload the file again')
-  // Both ends are told, once each.
+  // Both ends are reported, once each.
   const { rows } = await lists.postgres.query(
     "SELECT data FROM outbox_messages WHERE data ->> 'import_id' = ANY($1) ORDER BY created_at",
     [[here, importId]],

@@ -18,7 +18,7 @@ const nobody = 'nobody@nowhere.example'
 beforeAll(async () => {
   events = await openEvents()
   await events.know({ profiles: people })
-  // What is known now replaces what was known before, also while both rows are there.
+  // Current data replaces earlier data, also while both rows exist.
   await events.know({
     profiles: [{ ...ada, job_title: 'Once', updated_at: '2020-01-01T00:00:00Z' }],
   })

@@ -63,7 +63,7 @@ test('an event that was still in another machine’s spool when its person was e
   )
   const { erasure_id } = await requestErasure(postgres, organization, { hem })
   await postgres.query(`UPDATE erasures SET requested_at = requested_at - interval '11 minutes'`)
-  // The link goes with the first round; the second finds nothing left, and waits for the spool.
+  // The first round deletes the link; the second finds nothing left, and waits for the spool.
   await carryOut()
   await carryOut()
   expect(await isFinished()).toBe(false)

@@ -43,6 +43,6 @@ test('an organization makes so many in 24 hours, at once too, and another its ow
   expect(seconds).toBeGreaterThan(3_400)
   expect(seconds).toBeLessThanOrEqual(3_600)
   expect((await exportWith(stranger.key, `cookie_id=${randomUUID()}`)).status).toBe(200)
-  // What is malformed costs nothing.
+  // A malformed request does not count.
   expect((await exportWith(stranger.key, '')).status).toBe(400)
 })

@@ -1,6 +1,6 @@
 /**
- * What ClickHouse is told of the opt-out list while the list changes again: no transaction of PostgreSQL is open
- * meanwhile, and the newest change counts, in whatever order changes arrive.
+ * Changes of the opt-out list reach ClickHouse while the list changes again. No transaction of PostgreSQL is
+ * open meanwhile, and the newest change counts, in any order of arrival.
  */
 import { createHash } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Segment's HTTP API, asked as any HTTP client would: what the libraries do not send, too. */
+/** Segment's HTTP API, called by a plain HTTP client: also requests that the libraries do not send. */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** The demo organization's sample visitors: three audiences that the live key pages and downloads, and nothing besides. */
+/**
+ * The demo organization's sample visitors: three audiences that the live key pages and downloads, and nothing
+ * else.
+ */
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, readRows } from '../../../harness/api.ts'

@@ -5,7 +5,7 @@ import { pixelId } from '../../receiver.ts'
 import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
-/** Keeps what the page is told of errors that nobody caught. */
+/** Keeps the page's uncaught errors. */
 const watched = `<script>errors = []; addEventListener('error', ({ message }) => errors.push(message))
   addEventListener('unhandledrejection', ({ reason }) => errors.push(String(reason)))</script>`
 const errors = (stage: Stage) => stage.tab.evaluate<string>('errors.join()')
@@ -14,7 +14,7 @@ const pixelOf = (stage: Stage) =>
   snippet(`${stage.receiver.collectorOrigin}/p/${pixelId}.js`).replaceAll(' async', '')
 
 const named = (names: string[]) => names.map((name) => `<img name="${name}" alt="">`).join('')
-/** What the pixel reads of the document. Images and forms of such names hide it. */
+/** Properties of the document that the pixel reads. Images and forms with these names hide them. */
 const ofDocument = named([
   'title',
   'referrer',
@@ -34,7 +34,7 @@ const ofDocument = named([
   'attributes',
   'nodeType',
 ])
-/** What it reads of a form. */
+/** Properties of a form that it reads. */
 const ofForm = [
   'parentNode',
   'host',
@@ -57,7 +57,7 @@ export const clobbered: Case[] = [
   {
     name: 'what is named like a property of the document hides none from the pixel, nor sends it elsewhere',
     async run(stage) {
-      // With a chunk: what is loaded runs in the page.
+      // With a chunk: loaded code runs in the page.
       stage.set({ web_vitals: true })
       stage.put('/from', { pixel: false, body: '<a href="/page">page</a>' })
       stage.put('/page', {

@@ -17,7 +17,7 @@ async function open(stage: Stage, body: string) {
     </style>${body}`,
   })
   await stage.visit()
-  // The chunk is at work when it has put its own in the place of this, last of all.
+  // The chunk works when it has replaced this function, as its last step.
   await stage.pageSays(`!/native code/.test(window.open)`)
   await stage.tab.evaluate(`clicked = tried = 0; tooSlow = []
     addEventListener('click', ({ detail }) => { clicked = detail }, true)`)
@@ -27,8 +27,8 @@ async function open(stage: Stage, body: string) {
 const words = Array.from({ length: 10 }, (_, n) => `<p id="words${n}">some words</p>`).join('')
 
 /**
- * Clicks into one paragraph after the other until the browser takes it for a double or a triple click: a busy driver's
- * clicks may come too slowly for one, and then they select nothing, and what is told of them is right.
+ * Clicks into one paragraph after the other until the browser detects a double or a triple click. A busy
+ * driver's clicks may be too slow for one. Then they select nothing, and their report is right.
  */
 async function select(stage: Stage, count: number, betweenMs?: number) {
   for (;;) {
@@ -39,7 +39,10 @@ async function select(stage: Stage, count: number, betweenMs?: number) {
   }
 }
 
-/** What is told of the clicks on the page: the name of the event and the clicked element. What `select` gave up is left out. */
+/**
+ * Reported clicks on the page: the name of the event and the clicked element. Omits clicks that `select` gave
+ * up.
+ */
 async function told(stage: Stage): Promise<string[]> {
   await stage.rest(judgedAfterMs)
   await stage.settled()

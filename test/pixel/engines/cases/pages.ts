@@ -126,7 +126,7 @@ export const pages: Case[] = [
       stage.put('/blank', { pixel: false })
       await stage.visit()
       await stage.events('page_view', 1)
-      // What a pixel sends late is sent when it leaves; the next beacon would follow this one within a second.
+      // Late events are sent while the page closes; the next beacon would follow this one within a second.
       await stage.goto('/blank')
       await stage.rest(1000)
       const { requests, received } = stage.receiver.state

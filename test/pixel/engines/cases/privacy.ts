@@ -7,7 +7,7 @@ const ids = (stage: Stage) => stage.receiver.state.received.map(({ beacon }) => 
 
 const uuid = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
 
-/** What a page may find of us in this browser. */
+/** Data of the pixel that a page may find in this browser. */
 const traces = (stage: Stage) =>
   stage.tab.evaluate<string>(
     'document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })',

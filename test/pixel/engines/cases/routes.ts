@@ -14,7 +14,7 @@ async function viewed(stage: Stage, count: number): Promise<string[]> {
 
 const searches = async (stage: Stage) => (await stage.events('search', 1)).map(({ query }) => query)
 
-/** What a search field does on pages that show what is typed in the URL: 30 ms from key to key. */
+/** A search field on pages that show typed text in the URL: 30 ms from key to key. */
 const typeIntoUrl = `async function typeIntoUrl(text) {
   for (let length = 1; length <= text.length; length++) {
     history.replaceState({}, '', '?q=' + text.slice(0, length))
@@ -138,7 +138,7 @@ export const routes: Case[] = [
         await stage.tab.evaluate(`location.hash = '${fragment}'`)
         await rest(stage)
       }
-      // What is no route of its own is the page without one.
+      // A hash that is not a route belongs to the page without it.
       expect(await viewed(stage, 4)).toEqual([
         '/page',
         '/page#/cart',

@@ -3,7 +3,7 @@ import { waitFor } from '../../../harness/service.ts'
 import type { Case } from '../case.ts'
 import type { Stage } from '../stage.ts'
 
-/** Leaves the page: then all that was seen of it is told. */
+/** Leaves the page: then its depth is reported. */
 async function depthsOnLeaving(stage: Stage): Promise<unknown[]> {
   await stage.settled()
   stage.put('/left', { pixel: false })

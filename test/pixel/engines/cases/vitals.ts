@@ -27,14 +27,14 @@ const untilAsked = `<script>
   requestIdleCallback = (work) => waiting.push(work)
 </script>`
 
-/** Hides the page and compares what is told of it with what the library reports. */
+/** Hides the page and compares its report with the library's. */
 async function expectSame(stage: Stage, clicks: number): Promise<void> {
   stage.set({ web_vitals: true })
   stage.put('/page', { head: reference + untilAsked, body: button })
   await stage.visit()
   await stage.pageSays('waiting.length > 0')
   for (let n = 0; n < clicks; n++) await stage.tab.click('button')
-  // The library looks at what it observed in idle time, which a page that draws nothing may never have.
+  // The library reads its observations in idle time, which a page without drawing may never have.
   await stage.tab.evaluate(
     'requestIdleCallback = (work) => setTimeout(work); for (const work of waiting) work()',
   )

@@ -1,4 +1,4 @@
-/** What the client sends for a call: what the service does with it show test/api/client. */
+/** Requests of the client for a call; test/api/client shows the service's answers. */
 import { expect, test } from 'vitest'
 import type { Client, ClientOptions } from '../../../../collector/api/client/client.d.ts'
 import { operationsOf } from '../../../../collector/api/client/document.ts'

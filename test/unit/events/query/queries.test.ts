@@ -19,7 +19,7 @@ const eventId = '00000000-0000-4000-8000-000000000004'
 const wide = { organizationId, projectId: null, pixelId: null, campaignId: null }
 const narrow = { organizationId, projectId, pixelId, campaignId: "O'Hara" }
 
-/** What the column of pixels stores where there is none. */
+/** The stored value of the column of pixels without one. */
 const noPixel = "toUUID('00000000-0000-0000-0000-000000000000')"
 
 /** Of both sources, unless the query names one. */
@@ -37,7 +37,7 @@ const countsPlan = (query: Record<string, string>, scope: Scope = wide) => ({
   source: null,
   scope,
 })
-/** What a filter becomes, and what it binds. */
+/** The SQL of a filter, and its bound values. */
 const conditionOf = (filter: string, tier: Tier = 'web_event') => {
   const { sql, params } = eventsQuery(eventsPlan({ filter, select: 'event_id' }, wide, tier))
   const { p0, p1, p2, ...bound } = params

@@ -40,7 +40,10 @@ test('rows count when the last byte of their batch has gone by, however the stre
   )
 })
 
-/** Where each batch of a table ends in its stream: what the stream of the batches up to it is long, without its end. */
+/**
+ * End of each batch of a table in its stream: the length of the stream of the batches up to it, without its
+ * end.
+ */
 function endsOfBatches(table: Table): { end: number; rows: number }[] {
   const endBytes = 8
   return table.batches.map((batch, at) => {

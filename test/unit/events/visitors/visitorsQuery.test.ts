@@ -13,7 +13,7 @@ const projectId = '00000000-0000-4000-8000-000000000002'
 const pixelId = '00000000-0000-4000-8000-000000000003'
 const required = { start_ms: '1', end_ms: '9', limit: '5', select: 'event_id' }
 
-/** The query of a request, with what is known of its scope. */
+/** The query of a request, with its scope. */
 function queryOf(query: Record<string, string>, more = {}) {
   const tier = 'resolution_full_profile'
   const { asked, plan } = readVisitorsRequest(

@@ -41,7 +41,7 @@ const rowsOf = (path: string): number[] =>
 const append = () => spool.append([`{"n":${++appended},"text":"${'x'.repeat(1_000)}"}`])
 const upTo = (n: number) => Array.from({ length: n }, (_, at) => at + 1)
 
-/** Appends until a segment is written that was made ahead of time: it is larger than what it holds. */
+/** Appends until a preallocated segment is written: it is larger than its content. */
 const untilAhead = () =>
   waitFor('a segment made ahead', async () => {
     await append()

@@ -172,7 +172,7 @@ test('the sample database is filled once, by however many processes at once, and
   await fillSampleDatabase(clickhouse, monday)
   expect(await stored()).toEqual(first)
 
-  // Hour by hour nothing lies in the future, and in the end the day is there whole.
+  // For every hour nothing is in the future, and at the end the day is complete.
   for (let hour = 0; hour <= 24; hour++) {
     const now = new Date(monday.getTime() + hour * (dayMs / 24) + 30 * 60_000)
     await fillSampleDatabase(clickhouse, now)

@@ -18,7 +18,7 @@ import { Explain } from './explain.tsx'
 
 const pollMs = 1_000
 
-/** One audience: how its build goes, what changed, its files, and why somebody is in it. */
+/** One audience: the progress of its build, changes, files, and explanations of members. */
 export function AudiencePage({ projectId, audienceId }: { projectId: string; audienceId: string }) {
   const audience = useQuery(
     async () =>

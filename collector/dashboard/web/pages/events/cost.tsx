@@ -39,7 +39,11 @@ export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> 
   }
   return (
     <>
-      <AsyncView query={known} lines={4}>
+      {/* With the price, so that the text does not grow after it is shown. */}
+      <AsyncView
+        query={{ ...known, value: prices.value && known.value, error: known.error ?? prices.error }}
+        lines={4}
+      >
         {({ total, estimate }) =>
           total === 0 ? (
             <>
