@@ -4,6 +4,10 @@ import { Nullable } from '../api/http/commonSchemas.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 
 export const tags = ['Analytics']
+/** Goals, alerts and shared pages, which people set up. */
+export const settingsTags = ['Analytics settings']
+/** What visitors do one after the other. */
+export const behaviorTags = ['Conversions and journeys']
 
 /** The value of the events of a goal. */
 export const Revenue = Nullable(

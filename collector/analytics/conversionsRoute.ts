@@ -4,7 +4,7 @@ import { projectFor } from '../api/access/policy.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { FiguresMeta, metaOf, Revenue, tags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf, Revenue } from './analyticsSchemas.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
@@ -47,7 +47,7 @@ const Converted = Type.Object(
 )
 
 const describe = {
-  tags,
+  tags: behaviorTags,
   operationId: 'getAnalyticsConversions',
   summary: 'Get the conversions of the goals of a project, not billed',
   description:

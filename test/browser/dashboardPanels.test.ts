@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { beaconOf, postBeacon } from '../harness/api.ts'
+import { beaconOf, postBeacon, receiptOf } from '../harness/api.ts'
 import { button, heading, keepScreenshots, sticksOut, violations } from './dashboard.ts'
 import { eventually, numberIn, useOverview } from './overview.ts'
 
@@ -68,10 +68,17 @@ test('details show fifty rows at first, and more on request', async () => {
   const views = Array.from({ length: 60 }, (_, index) => ({
     event_id: randomUUID(),
     event_type: 'page_view',
-    event_data: { url: `http://shop.example/only/${index}`, timestamp: new Date().toISOString() },
+    event_data: {
+      url: `http://shop.example/only/${index}`,
+      title: 'Only',
+      referrer: null,
+      screen: { width: 1280, height: 720 },
+      viewport: { width: 1280, height: 720 },
+      timestamp: new Date().toISOString(),
+    },
   }))
   const sent = await postBeacon(service.url, beaconOf(service, views))
-  expect(sent.status).toBe(200)
+  expect(await receiptOf(sent)).toMatchObject({ accepted: views.length, rejected: [] })
   await it.page.goto(it.overview('?details=page_path'))
   const rows = dialog().locator('tbody tr')
   await eventually(async () => {

@@ -157,6 +157,7 @@ describe('nobody is let in who does not belong', () => {
         ours.campaigns[0],
         ours.webhooks[0],
         ours.shares[0],
+        ours.alerts[0],
         ours.lists[0],
         ours.integrations[0],
         ours.exports[0],

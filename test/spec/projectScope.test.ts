@@ -92,6 +92,7 @@ function namesRecord(name: string): boolean {
     ours.campaigns,
     ours.webhooks,
     ours.shares,
+    ours.alerts,
     ours.integrations,
     ours.exports,
   ]

@@ -27,6 +27,7 @@ export interface Tenant {
   delivery: string
   /** Of all of a project; and what opens the first. */
   shares: [string, string]
+  alerts: [string, string]
   shareSecret: string
   integrations: [string, string]
   exports: [string, string]
@@ -79,6 +80,7 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     webhooks: [randomUUID(), randomUUID()],
     delivery: randomUUID(),
     shares: [randomUUID(), randomUUID()],
+    alerts: [randomUUID(), randomUUID()],
     shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
     integrations: [randomUUID(), randomUUID()],
     exports: [randomUUID(), randomUUID()],
@@ -133,6 +135,21 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
         projects[n],
         `${name} share ${n}`,
         sha256(n === 0 ? tenant.shareSecret : tenant.shares[1]),
+      ],
+    )
+    await postgres.query(
+      `INSERT INTO alerts (alert_id, project_id, name, condition) VALUES ($1, $2, $3, $4)`,
+      [
+        tenant.alerts[n],
+        projects[n],
+        `${name} alert ${n}`,
+        JSON.stringify({
+          kind: 'silence',
+          metric: 'events',
+          window: 'hour',
+          direction: 'above',
+          value: 1,
+        }),
       ],
     )
     await createList(postgres, {

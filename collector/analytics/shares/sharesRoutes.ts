@@ -9,7 +9,7 @@ import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
-import { tags } from '../analyticsSchemas.ts'
+import { settingsTags } from '../analyticsSchemas.ts'
 import { mayRead } from '../openFigures.ts'
 import { createShare, listShares, readShare, revokeShare, type Share } from './shares.ts'
 
@@ -87,7 +87,7 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'listShareLinks',
           summary: 'List the share links of a project',
           description:
@@ -117,7 +117,7 @@ export const sharesRoutes =
           refusals: { 409: '`conflict`: the project has too many share links.' },
         },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'createShareLink',
           summary: 'Create a share link',
           description:
@@ -172,7 +172,7 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'getShareLink',
           summary: 'Get a share link',
           params: ById,
@@ -197,7 +197,7 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'revokeShareLink',
           summary: 'Revoke a share link',
           params: ById,

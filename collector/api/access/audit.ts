@@ -19,6 +19,7 @@ export interface AuditObject {
     | 'integration'
     | 'export'
     | 'share_link'
+    | 'alert'
     | 'erasure'
     | 'opt_out'
     | 'subject'

@@ -26,6 +26,7 @@ export const sampleIdentity = {
   shareId: '5a3b1e00-0000-4000-8000-000000000b03',
   optOutId: '5a3b1e00-0000-4000-8000-000000000b04',
   erasureId: '5a3b1e00-0000-4000-8000-000000000b05',
+  alertId: '5a3b1e00-0000-4000-8000-000000000b08',
   memberId: '5a3b1e00-0000-4000-8000-0000000000a3',
 } as const
 

@@ -8,12 +8,13 @@ export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
 /**
- * Ensures that the sample has a webhook with a delivery, a share link, an opt-out and an erasure. The webhook
+ * Ensures that the sample has a webhook with a delivery, a share link, an alert that is off, an opt-out and an erasure. The webhook
  * subscribes to runs of exports, which the sample never has. The secret of the link is unknown.
  */
 export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
   const { organizationId, projectId, webhookId, deliveryId, shareId, optOutId, erasureId } =
     sampleIdentity
+  const { alertId } = sampleIdentity
   await postgres.query(
     `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, sealed_secret, created_at, updated_at)
      VALUES ($1, $2, $3, 'https://example.com/footfall', '{export.run_ended}', '', $4, $4) ON CONFLICT DO NOTHING`,
@@ -34,6 +35,16 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
     `INSERT INTO share_links (share_id, project_id, name, secret_sha256, created_at, expires_at)
      VALUES ($1, $2, 'Sample link', sha256(gen_random_uuid()::text::bytea), $3, '2100-01-01') ON CONFLICT DO NOTHING`,
     [shareId, projectId, madeAt],
+  )
+  await postgres.query(
+    `INSERT INTO alerts (alert_id, project_id, name, condition, active, created_at, updated_at)
+     VALUES ($1, $2, 'Checkout is quiet', $3, false, $4, $4) ON CONFLICT DO NOTHING`,
+    [
+      alertId,
+      projectId,
+      { kind: 'threshold', metric: 'visitors', window: 'hour', direction: 'below', value: 5 },
+      madeAt,
+    ],
   )
   await postgres.query(
     `INSERT INTO opt_outs (opt_out_id, organization_id, cookie_id, created_at, is_known_to_clickhouse)

@@ -9,6 +9,8 @@ export const eventTypes = [
   'export.run_ended',
   'budget.reached',
   'pixel.silent',
+  'alert.raised',
+  'alert.resolved',
 ] as const
 export type OutboxEventType = (typeof eventTypes)[number]
 
