@@ -7967,10 +7967,10 @@ export interface operations {
                  * @example {
                  *       "events": [
                  *         {
-                 *           "event_id": "4079f876-4a54-43f2-b772-dbf36d0a8ca9",
+                 *           "event_id": "60014b6a-c2c6-4ecb-a601-469517b8bb88",
                  *           "event_type": "click",
                  *           "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
-                 *           "ts": "2026-11-25T20:12:04.194Z",
+                 *           "ts": "2026-11-26T00:30:27.216Z",
                  *           "spend": 0.42
                  *         }
                  *       ]
@@ -8139,16 +8139,16 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T19:34:19.742Z",
+                     *           "timestamp": "2026-11-25T22:46:49.879Z",
                      *           "event_type": "click",
-                     *           "page_path": "/catalogue",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":85,\"y\":48},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T19:34:19.742Z\"}"
+                     *           "page_path": "/search",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"card\",\"tagName\":\"A\",\"id\":null,\"href\":null},\"elementIdentifier\":\"main>ul>li>a\",\"elementText\":\"See this pot\",\"coordinates\":{\"x\":358,\"y\":405},\"url\":\"https://kiln-lane.example/search?q=vase\",\"timestamp\":\"2026-11-25T22:46:49.879Z\"}"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T19:24:24.337Z",
+                     *           "timestamp": "2026-11-25T21:02:53.605Z",
                      *           "event_type": "click",
-                     *           "page_path": "/catalogue",
-                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":192,\"y\":131},\"url\":\"https://kiln-lane.example/catalogue\",\"timestamp\":\"2026-11-25T19:24:24.337Z\"}"
+                     *           "page_path": "/product",
+                     *           "event_data": "{\"element\":{\"ariaLabel\":null,\"className\":\"button\",\"tagName\":\"BUTTON\",\"id\":null,\"href\":null},\"elementIdentifier\":\"#add-to-basket\",\"elementText\":\"Add to basket\",\"coordinates\":{\"x\":212,\"y\":4},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-25T21:02:53.605Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8156,13 +8156,13 @@ export interface operations {
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795551124215,
-                     *         "end_ms": 1795637524215,
+                     *         "start_ms": 1795566627254,
+                     *         "end_ms": 1795653027254,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T20:12:04.215Z",
+                     *         "complete_until": "2026-11-26T00:30:27.254Z",
                      *         "has_more": true,
-                     *         "next_cursor": "AXlt2y-02tcmOImzraZMa3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2MzQ1ODMzNDQsImV2ZW50SWQiOiIzYThkMjYyZS04NzFlLTQ5OGQtYTBhMi1jOWViYmI2YTZmNTUifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQyMTUsImVuZE1zIjoxNzk1NjM3NTI0MjE1fX0",
-                     *         "request_id": "736ed206-c261-40f8-a2e9-98a431522e7c"
+                     *         "next_cursor": "OED9mTU5B9VGzYch7Q69H3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2MzgxNjc2MDEsImV2ZW50SWQiOiI2ZmRjODQ2Mi0zY2ZmLTQ0YzctYjg5OC1mYmQ5ODQxNDViZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NjY2MjcyNTQsImVuZE1zIjoxNzk1NjUzMDI3MjU0fX0",
+                     *         "request_id": "329ca715-0541-4bce-99eb-f4c61a5a6adc"
                      *       }
                      *     }
                      */
@@ -8397,11 +8397,11 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T17:28:04.540Z",
-                     *           "event_type": "page_view",
+                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "event_type": "custom",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"title\":\"jug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=plate\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T17:28:04.540Z\"}",
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8"
+                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"mug\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-25T21:02:53.606Z\"}",
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8409,13 +8409,13 @@ export interface operations {
                      *         "meter": "resolution_hem",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795551124291,
-                     *         "end_ms": 1795637524291,
+                     *         "start_ms": 1795566627323,
+                     *         "end_ms": 1795653027323,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T20:12:04.291Z",
+                     *         "complete_until": "2026-11-26T00:30:27.325Z",
                      *         "has_more": true,
-                     *         "next_cursor": "_5gZsXjb6Z21iBUl2bbx_3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQyOTEsImVuZE1zIjoxNzk1NjM3NTI0MjkxfX0",
-                     *         "request_id": "7a11bdfa-1edc-46d0-a102-d94b8de2dce0"
+                     *         "next_cursor": "G1XN4my_JpPXuCBEahkBl3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2NDA1NzM2MDUsImV2ZW50SWQiOiJkNWRmY2I0Ni00ZTBhLTRmMzItYTdkNi02YTI5NWI3ZTQ1NDYifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NjY2MjczMjMsImVuZE1zIjoxNzk1NjUzMDI3MzIzfX0",
+                     *         "request_id": "a064e1e4-7818-43fa-a674-a29bce80e89a"
                      *       }
                      *     }
                      */
@@ -8650,12 +8650,12 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T17:28:04.540Z",
-                     *           "event_type": "page_view",
+                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "event_type": "custom",
                      *           "page_path": "/product",
-                     *           "event_data": "{\"title\":\"jug · Kiln Lane\",\"referrer\":\"https://kiln-lane.example/product?item=plate\",\"screen\":{\"height\":915,\"width\":412},\"viewport\":{\"height\":775,\"width\":412},\"url\":\"https://kiln-lane.example/product?item=jug\",\"timestamp\":\"2026-11-25T17:28:04.540Z\"}",
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
-                     *           "pte_person_id": "ff41000f619bd68e3e52be4eed5f70d398788f849c5302d4"
+                     *           "event_data": "{\"name\":\"add_to_basket\",\"properties\":{\"item\":\"mug\",\"price\":24,\"currency\":\"GBP\"},\"url\":\"https://kiln-lane.example/product?item=teapot\",\"timestamp\":\"2026-11-25T21:02:53.606Z\"}",
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                     *           "pte_person_id": "0f47a3acc1510b67e1d0bd6e088466d38780bf15de443903"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8663,13 +8663,13 @@ export interface operations {
                      *         "meter": "resolution_hem_pte",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795551124327,
-                     *         "end_ms": 1795637524327,
+                     *         "start_ms": 1795566627363,
+                     *         "end_ms": 1795653027363,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T20:12:04.327Z",
+                     *         "complete_until": "2026-11-26T00:30:27.363Z",
                      *         "has_more": true,
-                     *         "next_cursor": "IzDIeodb75BbHxQnRPHOT3sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MTQ2NDMsImV2ZW50SWQiOiJlOWI4NjVlZS0zNTM1LTQyMDgtYTE1Yi0zOWUzOGVjZTExZjcifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQzMjcsImVuZE1zIjoxNzk1NjM3NTI0MzI3fX0",
-                     *         "request_id": "e3d59a28-a70b-4571-9f1a-846025965d79"
+                     *         "next_cursor": "5W8j78OULLAP0XLqIS2X53sib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2NDA1NzM2MDUsImV2ZW50SWQiOiJkNWRmY2I0Ni00ZTBhLTRmMzItYTdkNi02YTI5NWI3ZTQ1NDYifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NjY2MjczNjMsImVuZE1zIjoxNzk1NjUzMDI3MzYzfX0",
+                     *         "request_id": "f9869a96-798b-4ab2-afda-1f5acf1fbc1f"
                      *       }
                      *     }
                      */
@@ -8904,22 +8904,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-25T17:28:04.540Z",
-                     *           "event_type": "page_view",
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
-                     *           "first_name": "Adam",
-                     *           "last_name": "Santos",
-                     *           "job_title": "Junior Product Marketing Associate",
-                     *           "company_name": "Larkstead Freight"
+                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "event_type": "custom",
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                     *           "first_name": "Emma",
+                     *           "last_name": "Diaz",
+                     *           "job_title": "Learning Specialist (Learning)",
+                     *           "company_name": "Millstone Lines"
                      *         },
                      *         {
-                     *           "timestamp": "2026-11-25T17:26:54.643Z",
-                     *           "event_type": "page_view",
-                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
-                     *           "first_name": "Adam",
-                     *           "last_name": "Santos",
-                     *           "job_title": "Junior Product Marketing Associate",
-                     *           "company_name": "Larkstead Freight"
+                     *           "timestamp": "2026-11-25T21:02:53.605Z",
+                     *           "event_type": "click",
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                     *           "first_name": "Emma",
+                     *           "last_name": "Diaz",
+                     *           "job_title": "Learning Specialist (Learning)",
+                     *           "company_name": "Millstone Lines"
                      *         }
                      *       ],
                      *       "meta": {
@@ -8927,13 +8927,13 @@ export interface operations {
                      *         "meter": "resolution_full_profile",
                      *         "records": 2,
                      *         "charged": 0,
-                     *         "start_ms": 1795551124374,
-                     *         "end_ms": 1795637524374,
+                     *         "start_ms": 1795566627426,
+                     *         "end_ms": 1795653027426,
                      *         "order": "desc",
-                     *         "complete_until": "2026-11-25T20:12:04.374Z",
+                     *         "complete_until": "2026-11-26T00:30:27.426Z",
                      *         "has_more": true,
-                     *         "next_cursor": "mqJuBjgnlriqlS81KeTt0nsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2Mjc2MDcyNzEsImV2ZW50SWQiOiI1YTVhNTM3MS1mYWE2LTRmYjEtODhlMC03YjdkOGZmNzQ0OTQifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NTExMjQzNzQsImVuZE1zIjoxNzk1NjM3NTI0Mzc0fX0",
-                     *         "request_id": "55192f2a-008e-4675-a532-34eced749b0e"
+                     *         "next_cursor": "Kj9VXjUo5SIHqjmwoTnQ9Xsib3JkZXIiOiJkZXNjIiwiZnJvbSI6eyJtaWxsaXMiOjE3OTU2NDA1MzY2ODMsImV2ZW50SWQiOiJiMGU5ODY2My1mMDJmLTQ5ZDMtODliMS1jZjljODZjZTU1YzIifSwid2luZG93Ijp7InN0YXJ0TXMiOjE3OTU1NjY2Mjc0MjYsImVuZE1zIjoxNzk1NjUzMDI3NDI2fX0",
+                     *         "request_id": "1fd4176d-80eb-47c9-9428-dd36fd2a4eea"
                      *       }
                      *     }
                      */
@@ -9247,47 +9247,47 @@ export interface operations {
                      *       "counts": [
                      *         {
                      *           "event_type": "page_view",
-                     *           "count": 145
+                     *           "count": 134
                      *         },
                      *         {
                      *           "event_type": "click",
-                     *           "count": 42
+                     *           "count": 38
                      *         },
                      *         {
                      *           "event_type": "scroll_depth",
-                     *           "count": 29
+                     *           "count": 33
                      *         },
                      *         {
                      *           "event_type": "video",
-                     *           "count": 27
-                     *         },
-                     *         {
-                     *           "event_type": "search",
-                     *           "count": 14
+                     *           "count": 22
                      *         },
                      *         {
                      *           "event_type": "custom",
                      *           "count": 11
                      *         },
                      *         {
-                     *           "event_type": "download",
-                     *           "count": 7
+                     *           "event_type": "search",
+                     *           "count": 10
                      *         },
                      *         {
-                     *           "event_type": "form_submission",
-                     *           "count": 5
+                     *           "event_type": "download",
+                     *           "count": 6
                      *         },
                      *         {
                      *           "event_type": "copy",
                      *           "count": 4
+                     *         },
+                     *         {
+                     *           "event_type": "form_submission",
+                     *           "count": 3
                      *         }
                      *       ],
-                     *       "total": 284,
+                     *       "total": 261,
                      *       "meta": {
-                     *         "start_ms": 1795551124425,
-                     *         "end_ms": 1795637524425,
+                     *         "start_ms": 1795566627462,
+                     *         "end_ms": 1795653027462,
                      *         "has_more": false,
-                     *         "request_id": "462c9464-3e0a-42d6-a3fc-74efd3722117"
+                     *         "request_id": "ebf40c6c-bd81-4b27-820e-6cb0c6bcadb8"
                      *       }
                      *     }
                      */
@@ -9397,8 +9397,8 @@ export interface operations {
                      *         "deleted",
                      *         "never_arrived"
                      *       ],
-                     *       "complete_until": "2026-11-25T20:12:04.449Z",
-                     *       "request_id": "3912aded-c5ff-465c-8621-31c606655eb2"
+                     *       "complete_until": "2026-11-26T00:30:27.482Z",
+                     *       "request_id": "f2d52497-fa0a-4be0-990b-e8d372f99a9c"
                      *     }
                      */
                     "application/json": components["schemas"]["EventTrace"];
@@ -9474,12 +9474,12 @@ export interface operations {
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms: number;
                 /**
                  * @description Required. First millisecond after the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms: number;
                 /**
@@ -9520,14 +9520,14 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
-                     *           "timestamp": "2026-11-24T20:55:46.584Z",
-                     *           "page_path": "/"
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "page_path": "/product"
                      *         },
                      *         {
-                     *           "hem": "5a7d62e968bfaac24f33a6ca3b15e9e7b45ac0a865dd4eb47632ea24587cdc8d",
-                     *           "timestamp": "2026-11-24T20:34:50.557Z",
-                     *           "page_path": "/thanks"
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "page_path": "/product"
                      *         }
                      *       ],
                      *       "count": 2,
@@ -9632,12 +9632,12 @@ export interface operations {
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms: number;
                 /**
                  * @description Required. First millisecond after the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms: number;
                 /**
@@ -9678,14 +9678,14 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
-                     *           "timestamp": "2026-11-24T20:55:46.584Z",
-                     *           "page_path": "/"
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "page_path": "/product"
                      *         },
                      *         {
-                     *           "hem": "5a7d62e968bfaac24f33a6ca3b15e9e7b45ac0a865dd4eb47632ea24587cdc8d",
-                     *           "timestamp": "2026-11-24T20:34:50.557Z",
-                     *           "page_path": "/thanks"
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "page_path": "/product"
                      *         }
                      *       ],
                      *       "count": 2,
@@ -9790,12 +9790,12 @@ export interface operations {
                 kind?: "buyers" | "accounts";
                 /**
                  * @description Required. First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms: number;
                 /**
                  * @description Required. First millisecond after the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms: number;
                 /**
@@ -9836,14 +9836,14 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "hem": "d5395cc361a2c42beafc44a3682a202e27fc6c3d44d49c7c4eebec0ec0b1f8b6",
-                     *           "timestamp": "2026-11-24T20:55:46.584Z",
-                     *           "page_path": "/"
+                     *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
+                     *           "timestamp": "2026-11-25T21:02:53.606Z",
+                     *           "page_path": "/product"
                      *         },
                      *         {
-                     *           "hem": "5a7d62e968bfaac24f33a6ca3b15e9e7b45ac0a865dd4eb47632ea24587cdc8d",
-                     *           "timestamp": "2026-11-24T20:34:50.557Z",
-                     *           "page_path": "/thanks"
+                     *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                     *           "timestamp": "2026-11-25T17:28:04.540Z",
+                     *           "page_path": "/product"
                      *         }
                      *       ],
                      *       "count": 2,
@@ -9950,12 +9950,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10002,22 +10002,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-24T22:54:56.989Z",
-                     *           "event_type": "video",
-                     *           "page_path": "/about",
-                     *           "event_data": "{\"src\":\"https://kiln-lane.example/wheel.webm\",\"title\":\"A pot on the wheel\",\"action\":\"ended\",\"position\":8,\"duration\":8,\"percent\":100,\"url\":\"https://kiln-lane.example/about\",\"timestamp\":\"2026-11-24T22:54:56.989Z\"}"
+                     *           "timestamp": "2026-11-25T22:48:06.816Z",
+                     *           "event_type": "scroll_depth",
+                     *           "page_path": "/product",
+                     *           "event_data": "{\"percentage\":37,\"threshold\":25,\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T22:48:06.816Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
                      *         "meter": "events",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "2bdd91a8-d874-48b2-b7a4-08ca9dba052b"
+                     *         "request_id": "6c8fcb80-9704-47d6-a3a5-c9ea77af6bc1"
                      *       }
                      *     }
                      */
@@ -10108,12 +10108,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description Last millisecond of the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10160,22 +10160,22 @@ export interface operations {
                      * @example {
                      *       "rows": [
                      *         {
-                     *           "timestamp": "2026-11-24T22:54:56.989Z",
-                     *           "event_type": "video",
-                     *           "page_path": "/about",
-                     *           "event_data": "{\"src\":\"https://kiln-lane.example/wheel.webm\",\"title\":\"A pot on the wheel\",\"action\":\"ended\",\"position\":8,\"duration\":8,\"percent\":100,\"url\":\"https://kiln-lane.example/about\",\"timestamp\":\"2026-11-24T22:54:56.989Z\"}"
+                     *           "timestamp": "2026-11-25T22:48:06.816Z",
+                     *           "event_type": "scroll_depth",
+                     *           "page_path": "/product",
+                     *           "event_data": "{\"percentage\":37,\"threshold\":25,\"url\":\"https://kiln-lane.example/product?item=bowl\",\"timestamp\":\"2026-11-25T22:48:06.816Z\"}"
                      *         }
                      *       ],
                      *       "meta": {
                      *         "meter": "events",
                      *         "records": 1,
                      *         "charged": 0,
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
                      *         "offset": 0,
                      *         "limit": 1,
                      *         "has_more": true,
-                     *         "request_id": "b55b79a3-562d-4ab6-9d65-7ca6d513e49b"
+                     *         "request_id": "aac6565f-4e77-4d47-b457-ef91942b4a09"
                      *       }
                      *     }
                      */
@@ -10266,12 +10266,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10309,15 +10309,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "estimate": {
-                     *         "rows": 9396,
-                     *         "bytes": 5819030,
+                     *         "rows": 9735,
+                     *         "bytes": 6027213,
                      *         "parts": 1,
                      *         "marks": 1
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "014ff2e6-0e86-49de-8eb4-815b912d305b"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "request_id": "e4775897-b3f3-4140-9fbe-7fc11b9b5654"
                      *       }
                      *     }
                      */
@@ -10414,12 +10414,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10454,15 +10454,15 @@ export interface operations {
                      * @example {
                      *       "counts": [
                      *         {
-                     *           "count": 296
+                     *           "count": 261
                      *         }
                      *       ],
-                     *       "total": 296,
+                     *       "total": 261,
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
                      *         "has_more": false,
-                     *         "request_id": "eb7784d7-7211-4f2d-be04-049f438f2a4e"
+                     *         "request_id": "64d64dc8-e6ca-485d-ac16-1c540df4981d"
                      *       }
                      *     }
                      */
@@ -10546,12 +10546,12 @@ export interface operations {
                 organization_id?: string;
                 /**
                  * @description First millisecond of the window since 1970.
-                 * @example 1795633924604
+                 * @example 1795649427681
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970.
-                 * @example 1795637524604
+                 * @example 1795653027681
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -10583,26 +10583,13 @@ export interface operations {
                     /**
                      * @example {
                      *       "interval": "hour",
-                     *       "index": [
-                     *         {
-                     *           "start": "2026-11-25T19:00:00Z",
-                     *           "count": 16,
-                     *           "event_types": {
-                     *             "page_view": 6,
-                     *             "click": 3,
-                     *             "scroll_depth": 3,
-                     *             "custom": 2,
-                     *             "copy": 1,
-                     *             "form_submission": 1
-                     *           }
-                     *         }
-                     *       ],
-                     *       "total": 16,
+                     *       "index": [],
+                     *       "total": 0,
                      *       "meta": {
-                     *         "start_ms": 1795633924604,
-                     *         "end_ms": 1795637524604,
+                     *         "start_ms": 1795649427681,
+                     *         "end_ms": 1795653027681,
                      *         "has_more": false,
-                     *         "request_id": "02046ebe-a0fd-4342-86c0-e7219f51ef0b"
+                     *         "request_id": "cbbe2574-1289-4e23-ae8e-fc8a995b4a4b"
                      *       }
                      *     }
                      */
@@ -10776,7 +10763,7 @@ export interface operations {
             query?: {
                 /**
                  * @description SHA-256, hex, of the trimmed, lower-cased e-mail address.
-                 * @example 04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8
+                 * @example 42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0
                  */
                 hem?: string;
                 /** @description E-mail address. The service trims, lower-cases and hashes it, and does not store it. */
@@ -10806,10 +10793,10 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Adam",
-                     *         "last_name": "Santos",
-                     *         "job_title": "Junior Product Marketing Associate",
-                     *         "company_name": "Larkstead Freight"
+                     *         "first_name": "Emma",
+                     *         "last_name": "Diaz",
+                     *         "job_title": "Learning Specialist (Learning)",
+                     *         "company_name": "Millstone Lines"
                      *       },
                      *       "meta": {
                      *         "meter": "lookup",
@@ -10900,7 +10887,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8",
+                 *       "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0",
                  *       "select": "first_name,last_name,job_title,company_name"
                  *     }
                  */
@@ -10925,10 +10912,10 @@ export interface operations {
                      * @example {
                      *       "matched": true,
                      *       "person": {
-                     *         "first_name": "Adam",
-                     *         "last_name": "Santos",
-                     *         "job_title": "Junior Product Marketing Associate",
-                     *         "company_name": "Larkstead Freight"
+                     *         "first_name": "Emma",
+                     *         "last_name": "Diaz",
+                     *         "job_title": "Learning Specialist (Learning)",
+                     *         "company_name": "Millstone Lines"
                      *       },
                      *       "meta": {
                      *         "meter": "lookup",
@@ -11022,7 +11009,7 @@ export interface operations {
                  *       "items": [
                  *         {
                  *           "id": "a",
-                 *           "hem": "04dc37a4f2c7e2fba99c3fd300a6c7608a666a4a3cd5d9229e9b5de732410ea8"
+                 *           "hem": "42e181a4acf8c83eee847a7ef29386c214766f658497c179dfc6c9caef6c90d0"
                  *         },
                  *         {
                  *           "id": "b",
@@ -11054,8 +11041,8 @@ export interface operations {
                      *           "id": "a",
                      *           "matched": true,
                      *           "person": {
-                     *             "first_name": "Adam",
-                     *             "company_name": "Larkstead Freight"
+                     *             "first_name": "Emma",
+                     *             "company_name": "Millstone Lines"
                      *           }
                      *         },
                      *         {
@@ -11275,7 +11262,7 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description Id of the browser.
-                 * @example 93e46707-2dc6-4271-b967-1bdb3320819e
+                 * @example f1236211-f1a3-4c6c-8de0-a72be1e1bc5f
                  */
                 cookie_id: string;
             };
@@ -11298,7 +11285,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "cookie_id": "93e46707-2dc6-4271-b967-1bdb3320819e",
+                     *       "cookie_id": "f1236211-f1a3-4c6c-8de0-a72be1e1bc5f",
                      *       "matched": false,
                      *       "hem": null,
                      *       "links": [],
@@ -11575,19 +11562,19 @@ export interface operations {
                      * @example {
                      *       "statistics": [],
                      *       "total": {
-                     *         "events": 9199,
-                     *         "resolved_events": 2672,
+                     *         "events": 9200,
+                     *         "resolved_events": 2670,
                      *         "visitors": 168,
                      *         "resolved_visitors": 48,
                      *         "people": null,
-                     *         "event_rate": 0.29046635503859114,
+                     *         "event_rate": 0.2902173913043478,
                      *         "visitor_rate": 0.2857142857142857
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1793045524775,
-                     *         "end_ms": 1795637524775,
+                     *         "start_ms": 1793061027862,
+                     *         "end_ms": 1795653027862,
                      *         "has_more": false,
-                     *         "request_id": "f326806d-7642-4e3b-b819-1d85a915911a"
+                     *         "request_id": "23f854bc-f5d8-4a85-b0cb-af9b911c9f82"
                      *       }
                      *     }
                      */
@@ -11760,12 +11747,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -11802,6 +11789,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "overview": {
+                     *         "events": 236,
+                     *         "visitors": 23,
+                     *         "page_views": 109,
+                     *         "sessions": 28,
+                     *         "bounce_rate": 0.03571428571428571,
+                     *         "time_on_page_ms": 42750.18348623853
+                     *       },
+                     *       "bots": {
+                     *         "events": 25,
+                     *         "visitors": 4,
+                     *         "page_views": 25
+                     *       },
+                     *       "previous": {
                      *         "events": 280,
                      *         "visitors": 33,
                      *         "page_views": 144,
@@ -11809,23 +11809,11 @@ export interface operations {
                      *         "bounce_rate": 0.05,
                      *         "time_on_page_ms": 38225.78472222222
                      *       },
-                     *       "bots": {
-                     *         "events": 16,
-                     *         "visitors": 2,
-                     *         "page_views": 16
-                     *       },
-                     *       "previous": {
-                     *         "events": 288,
-                     *         "visitors": 37,
-                     *         "page_views": 144,
-                     *         "sessions": 40,
-                     *         "bounce_rate": 0.05,
-                     *         "time_on_page_ms": 44438.65972222222
-                     *       },
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "5e5558f8-070f-4996-bd1a-ed9bfa86fc95"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "fd888d9c-1d5c-4441-a07f-645e35ca9fe3"
                      *       }
                      *     }
                      */
@@ -11907,12 +11895,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -11955,10 +11943,10 @@ export interface operations {
                      *       "interval": "day",
                      *       "timeseries": [
                      *         {
-                     *           "start_ms": 1795478400000,
-                     *           "events": 280,
-                     *           "visitors": 33,
-                     *           "page_views": 144,
+                     *           "start_ms": 1795564800000,
+                     *           "events": 236,
+                     *           "visitors": 23,
+                     *           "page_views": 109,
                      *           "sessions": null,
                      *           "bounce_rate": null,
                      *           "time_on_page_ms": null,
@@ -11967,9 +11955,10 @@ export interface operations {
                      *       ],
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "6cbcd188-a184-430a-a1fd-b25d1bafddbc"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "52ae67f9-088b-4709-a505-5eb963626c47"
                      *       }
                      *     }
                      */
@@ -12051,12 +12040,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -12104,25 +12093,25 @@ export interface operations {
                      *           "values": [
                      *             {
                      *               "value": "/product",
-                     *               "visitors": 27,
-                     *               "events": 82,
-                     *               "page_views": 55,
-                     *               "sessions": null,
-                     *               "goal": null
-                     *             },
-                     *             {
-                     *               "value": "/catalogue",
-                     *               "visitors": 23,
-                     *               "events": 51,
-                     *               "page_views": 29,
+                     *               "visitors": 18,
+                     *               "events": 110,
+                     *               "page_views": 57,
                      *               "sessions": null,
                      *               "goal": null
                      *             },
                      *             {
                      *               "value": "/",
-                     *               "visitors": 18,
-                     *               "events": 43,
-                     *               "page_views": 19,
+                     *               "visitors": 16,
+                     *               "events": 30,
+                     *               "page_views": 17,
+                     *               "sessions": null,
+                     *               "goal": null
+                     *             },
+                     *             {
+                     *               "value": "/catalogue",
+                     *               "visitors": 13,
+                     *               "events": 27,
+                     *               "page_views": 14,
                      *               "sessions": null,
                      *               "goal": null
                      *             }
@@ -12133,25 +12122,25 @@ export interface operations {
                      *           "values": [
                      *             {
                      *               "value": "GB",
-                     *               "visitors": 10,
-                     *               "events": 106,
-                     *               "page_views": 52,
-                     *               "sessions": 13,
+                     *               "visitors": 6,
+                     *               "events": 92,
+                     *               "page_views": 40,
+                     *               "sessions": 10,
                      *               "goal": null
                      *             },
                      *             {
-                     *               "value": "NL",
-                     *               "visitors": 7,
-                     *               "events": 36,
-                     *               "page_views": 19,
-                     *               "sessions": 7,
-                     *               "goal": null
-                     *             },
-                     *             {
-                     *               "value": "DE",
+                     *               "value": "CA",
                      *               "visitors": 4,
                      *               "events": 39,
-                     *               "page_views": 16,
+                     *               "page_views": 18,
+                     *               "sessions": 4,
+                     *               "goal": null
+                     *             },
+                     *             {
+                     *               "value": "FR",
+                     *               "visitors": 4,
+                     *               "events": 37,
+                     *               "page_views": 18,
                      *               "sessions": 5,
                      *               "goal": null
                      *             }
@@ -12160,9 +12149,10 @@ export interface operations {
                      *         }
                      *       },
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "cc405181-9076-4d2f-8be8-980dbbc3f8d7"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "f4c1db8c-48e3-4237-b12f-9cc0da678ff4"
                      *       }
                      *     }
                      */
@@ -12269,181 +12259,181 @@ export interface operations {
                      *       "events": 0,
                      *       "minutes": [
                      *         {
-                     *           "start_ms": 1795635780000,
+                     *           "start_ms": 1795651260000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795635840000,
+                     *           "start_ms": 1795651320000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795635900000,
+                     *           "start_ms": 1795651380000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795635960000,
+                     *           "start_ms": 1795651440000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636020000,
+                     *           "start_ms": 1795651500000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636080000,
+                     *           "start_ms": 1795651560000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636140000,
+                     *           "start_ms": 1795651620000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636200000,
+                     *           "start_ms": 1795651680000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636260000,
+                     *           "start_ms": 1795651740000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636320000,
+                     *           "start_ms": 1795651800000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636380000,
+                     *           "start_ms": 1795651860000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636440000,
+                     *           "start_ms": 1795651920000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636500000,
+                     *           "start_ms": 1795651980000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636560000,
+                     *           "start_ms": 1795652040000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636620000,
+                     *           "start_ms": 1795652100000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636680000,
+                     *           "start_ms": 1795652160000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636740000,
+                     *           "start_ms": 1795652220000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636800000,
+                     *           "start_ms": 1795652280000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636860000,
+                     *           "start_ms": 1795652340000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636920000,
+                     *           "start_ms": 1795652400000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795636980000,
+                     *           "start_ms": 1795652460000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637040000,
+                     *           "start_ms": 1795652520000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637100000,
+                     *           "start_ms": 1795652580000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637160000,
+                     *           "start_ms": 1795652640000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637220000,
+                     *           "start_ms": 1795652700000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637280000,
+                     *           "start_ms": 1795652760000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637340000,
+                     *           "start_ms": 1795652820000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637400000,
+                     *           "start_ms": 1795652880000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637460000,
+                     *           "start_ms": 1795652940000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
                      *         },
                      *         {
-                     *           "start_ms": 1795637520000,
+                     *           "start_ms": 1795653000000,
                      *           "visitors": 0,
                      *           "page_views": 0,
                      *           "events": 0
@@ -12451,9 +12441,10 @@ export interface operations {
                      *       ],
                      *       "pages": [],
                      *       "meta": {
-                     *         "start_ms": 1795635780000,
-                     *         "end_ms": 1795637524940,
-                     *         "request_id": "c655a223-1b12-453f-abab-0fc21ecce71f"
+                     *         "start_ms": 1795651260000,
+                     *         "end_ms": 1795653028039,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "3dab233b-6137-4b00-8a9b-c7713255def4"
                      *       }
                      *     }
                      */
@@ -12542,8 +12533,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
-                 *       "start_ms": 1795478400000,
-                 *       "end_ms": 1795564800000,
+                 *       "start_ms": 1795564800000,
+                 *       "end_ms": 1795651200000,
                  *       "steps": [
                  *         "event_type:eq:page_view",
                  *         "event_type:eq:search"
@@ -12619,17 +12610,18 @@ export interface operations {
                      *       "steps": [
                      *         {
                      *           "filter": "event_type:eq:page_view",
-                     *           "visitors": 33
+                     *           "visitors": 23
                      *         },
                      *         {
                      *           "filter": "event_type:eq:search",
-                     *           "visitors": 13
+                     *           "visitors": 8
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "57b04adb-3a20-4a74-b8d6-a262700d5cfc"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "f668b37e-9298-49ff-b5a8-158a2003d3af"
                      *       }
                      *     }
                      */
@@ -12707,12 +12699,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -12755,17 +12747,18 @@ export interface operations {
                      *       "interval": "day",
                      *       "cohorts": [
                      *         {
-                     *           "start_ms": 1795478400000,
-                     *           "visitors": 33,
+                     *           "start_ms": 1795564800000,
+                     *           "visitors": 23,
                      *           "returned": [
-                     *             33
+                     *             23
                      *           ]
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "3e984e17-e87f-474f-a539-d2934f89fdab"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "9ed10510-70b2-487a-ac28-14cbeb2e4870"
                      *       }
                      *     }
                      */
@@ -12845,12 +12838,12 @@ export interface operations {
                 pixel_id?: string;
                 /**
                  * @description First millisecond of the window since 1970. Default: 30 days before its end.
-                 * @example 1795478400000
+                 * @example 1795564800000
                  */
                 start_ms?: number;
                 /**
                  * @description First millisecond after the window since 1970. Default: now.
-                 * @example 1795564800000
+                 * @example 1795651200000
                  */
                 end_ms?: number;
                 /** @description The same as start_ms, as RFC 3339, YYYY-MM-DD (midnight UTC) or a Unix timestamp. Numbers below 1e11 are seconds, others milliseconds. Cannot be combined with start_ms. */
@@ -12897,49 +12890,42 @@ export interface operations {
                      *         {
                      *           "step": 1,
                      *           "from_page": "/",
-                     *           "to_page": "/search",
-                     *           "ends": false,
-                     *           "sessions": 8
-                     *         },
-                     *         {
-                     *           "step": 1,
-                     *           "from_page": "/catalogue",
-                     *           "to_page": null,
-                     *           "ends": false,
-                     *           "sessions": 8
-                     *         },
-                     *         {
-                     *           "step": 1,
-                     *           "from_page": "/",
                      *           "to_page": "/catalogue",
                      *           "ends": false,
                      *           "sessions": 7
                      *         },
                      *         {
                      *           "step": 1,
-                     *           "from_page": "/catalogue",
-                     *           "to_page": "/search",
+                     *           "from_page": "/",
+                     *           "to_page": null,
                      *           "ends": false,
-                     *           "sessions": 6
+                     *           "sessions": 5
                      *         },
                      *         {
                      *           "step": 1,
-                     *           "from_page": null,
-                     *           "to_page": "/catalogue",
+                     *           "from_page": "/product",
+                     *           "to_page": "/search",
+                     *           "ends": false,
+                     *           "sessions": 5
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "from_page": "/",
+                     *           "to_page": "/search",
                      *           "ends": false,
                      *           "sessions": 4
                      *         },
                      *         {
                      *           "step": 1,
                      *           "from_page": null,
-                     *           "to_page": "/search",
+                     *           "to_page": null,
                      *           "ends": false,
                      *           "sessions": 3
                      *         },
                      *         {
                      *           "step": 1,
-                     *           "from_page": "/",
-                     *           "to_page": null,
+                     *           "from_page": "/product",
+                     *           "to_page": "/catalogue",
                      *           "ends": false,
                      *           "sessions": 2
                      *         },
@@ -12948,13 +12934,21 @@ export interface operations {
                      *           "from_page": "/",
                      *           "to_page": null,
                      *           "ends": true,
-                     *           "sessions": 2
+                     *           "sessions": 1
+                     *         },
+                     *         {
+                     *           "step": 1,
+                     *           "from_page": null,
+                     *           "to_page": "/search",
+                     *           "ends": false,
+                     *           "sessions": 1
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "04479761-b13d-48e4-ada4-b1c75fdf3a0e"
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "740466ef-0729-430e-b758-7a3d20463e98"
                      *       }
                      *     }
                      */
@@ -13158,7 +13152,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T20:12:05.057Z"
+                     *       "updated_at": "2026-11-26T00:30:28.143Z"
                      *     }
                      */
                     "application/json": components["schemas"]["AnalyticsGoals"];
@@ -13280,9 +13274,10 @@ export interface operations {
                      *       },
                      *       "previous": null,
                      *       "meta": {
-                     *         "start_ms": 1793045525066,
-                     *         "end_ms": 1795637525066,
-                     *         "request_id": "ecf396e8-5801-4d1a-ac93-a95f2f11114d"
+                     *         "start_ms": 1793061028151,
+                     *         "end_ms": 1795653028151,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "dd835000-aff7-40fc-a374-f4d42a79ceb1"
                      *       }
                      *     }
                      */
@@ -13371,8 +13366,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
-                 *       "start_ms": 1795478400000,
-                 *       "end_ms": 1795564800000,
+                 *       "start_ms": 1795564800000,
+                 *       "end_ms": 1795651200000,
                  *       "steps": [
                  *         "event_type:eq:page_view",
                  *         "event_type:eq:search"
@@ -13461,31 +13456,32 @@ export interface operations {
                      * @example {
                      *       "visitors": [
                      *         {
-                     *           "cookie_id": "f82c2341-4357-4be7-8347-a87e22da147c",
+                     *           "cookie_id": "f026a62d-6b9c-479d-8b46-b03ad278f219",
                      *           "resolved": false,
                      *           "steps_taken": 2,
-                     *           "events": 3,
-                     *           "first_ms": 1795541599534,
-                     *           "last_ms": 1795541636128
+                     *           "events": 8,
+                     *           "first_ms": 1795593690533,
+                     *           "last_ms": 1795593743283
                      *         },
                      *         {
-                     *           "cookie_id": "b1f90735-720b-4c41-867a-5f5193949bf4",
-                     *           "resolved": false,
+                     *           "cookie_id": "e4904505-0c16-4954-8bfe-1b8b9e941b31",
+                     *           "resolved": true,
                      *           "steps_taken": 2,
-                     *           "events": 10,
-                     *           "first_ms": 1795531560385,
-                     *           "last_ms": 1795531647404
+                     *           "events": 25,
+                     *           "first_ms": 1795571305176,
+                     *           "last_ms": 1795618918793
                      *         }
                      *       ],
                      *       "meta": {
-                     *         "start_ms": 1795478400000,
-                     *         "end_ms": 1795564800000,
-                     *         "request_id": "0a423959-3ae5-49ae-a615-5c08926e0a21",
+                     *         "start_ms": 1795564800000,
+                     *         "end_ms": 1795651200000,
+                     *         "time_zone": "UTC",
+                     *         "request_id": "95f6f871-9ef1-490f-883d-697a2a82d16d",
                      *         "meter": "events",
                      *         "records": 2,
                      *         "charged": 0
                      *       },
-                     *       "next_cursor": "SPt6aD298VTjcrK86XgYCXsiYWZ0ZXIiOiJiMWY5MDczNS03MjBiLTRjNDEtODY3YS01ZjUxOTM5NDliZjQiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTQ3ODQwMDAwMCwiZW5kTXMiOjE3OTU1NjQ4MDAwMDB9fQ"
+                     *       "next_cursor": "SErWg5j755Pe2gSdWgYVDnsiYWZ0ZXIiOiJlNDkwNDUwNS0wYzE2LTQ5NTQtOGJmZS0xYjhiOWU5NDFiMzEiLCJ3aW5kb3ciOnsic3RhcnRNcyI6MTc5NTU2NDgwMDAwMCwiZW5kTXMiOjE3OTU2NTEyMDAwMDB9fQ"
                      *     }
                      */
                     "application/json": {
@@ -13792,8 +13788,8 @@ export interface operations {
                      *         "last_value": null,
                      *         "last_checked_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:05.136Z",
-                     *         "updated_at": "2026-11-25T20:12:05.136Z"
+                     *         "created_at": "2026-11-26T00:30:28.240Z",
+                     *         "updated_at": "2026-11-26T00:30:28.240Z"
                      *       }
                      *     }
                      */
@@ -14095,7 +14091,7 @@ export interface operations {
                      *         "last_checked_at": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T20:12:05.166Z"
+                     *         "updated_at": "2026-11-26T00:30:28.271Z"
                      *       }
                      *     }
                      */
@@ -14381,7 +14377,7 @@ export interface operations {
                  * @example {
                  *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                  *       "name": "For the agency",
-                 *       "expires_at": "2027-11-25T20:12:05.189Z"
+                 *       "expires_at": "2027-11-26T00:30:28.309Z"
                  *     }
                  */
                 "application/json": {
@@ -14407,19 +14403,19 @@ export interface operations {
                     /**
                      * @example {
                      *       "share_link": {
-                     *         "share_id": "b3989e26-1804-4dc3-a7b6-c33845ddbdd8",
+                     *         "share_id": "c58cbeb5-272b-49e1-999b-c0a25e12a4fe",
                      *         "name": "For the agency",
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "project_name": "Sample shop",
                      *         "pixel_id": null,
                      *         "pixel_name": null,
-                     *         "created_at": "2026-11-25T20:12:05.192Z",
+                     *         "created_at": "2026-11-26T00:30:28.311Z",
                      *         "created_by": "Demo test key",
-                     *         "expires_at": "2027-11-25T20:12:05.189Z",
+                     *         "expires_at": "2027-11-26T00:30:28.309Z",
                      *         "last_used_at": null
                      *       },
-                     *       "url": "http://127.0.0.1:14596/share/b3989e26-1804-4dc3-a7b6-c33845ddbdd8#ffs_Mym4Mylo-1glCNQ4ssyie2-Ua53kluBcNP7v_ccm0lg",
-                     *       "secret": "ffs_Mym4Mylo-1glCNQ4ssyie2-Ua53kluBcNP7v_ccm0lg"
+                     *       "url": "http://127.0.0.1:29712/share/c58cbeb5-272b-49e1-999b-c0a25e12a4fe#ffs_tOxnEnvywN8V3_B6UjtdedIzFDzh7icbocEX8Hy9Em4",
+                     *       "secret": "ffs_tOxnEnvywN8V3_B6UjtdedIzFDzh7icbocEX8Hy9Em4"
                      *     }
                      */
                     "application/json": {
@@ -14749,11 +14745,11 @@ export interface operations {
                      *           },
                      *           "count": 46,
                      *           "meter": "audience",
-                     *           "build_id": "01a21456-350e-7081-8b42-b80551127671",
-                     *           "built_at": "2026-11-25T20:12:03.902Z",
+                     *           "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
+                     *           "built_at": "2026-11-26T00:30:26.842Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:03.723Z",
-                     *           "updated_at": "2026-11-25T20:12:03.723Z"
+                     *           "created_at": "2026-11-26T00:30:26.712Z",
+                     *           "updated_at": "2026-11-26T00:30:26.712Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d2",
@@ -14787,11 +14783,11 @@ export interface operations {
                      *           },
                      *           "count": 11,
                      *           "meter": "audience",
-                     *           "build_id": "01a21456-3515-7438-b275-af79536fafcd",
-                     *           "built_at": "2026-11-25T20:12:04.197Z",
+                     *           "build_id": "01a21542-c3a3-7354-b22d-fc21f132fbcf",
+                     *           "built_at": "2026-11-26T00:30:27.255Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:03.728Z",
-                     *           "updated_at": "2026-11-25T20:12:03.728Z"
+                     *           "created_at": "2026-11-26T00:30:26.717Z",
+                     *           "updated_at": "2026-11-26T00:30:26.717Z"
                      *         },
                      *         {
                      *           "id": "5a3b1e00-0000-4000-8000-0000000000d3",
@@ -14818,11 +14814,11 @@ export interface operations {
                      *           },
                      *           "count": 24,
                      *           "meter": "audience",
-                     *           "build_id": "01a21456-3521-72a1-9518-b8fb737f23a7",
-                     *           "built_at": "2026-11-25T20:12:04.368Z",
+                     *           "build_id": "01a21542-c3ae-7bdc-aa66-3665733dfa73",
+                     *           "built_at": "2026-11-26T00:30:27.374Z",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:03.737Z",
-                     *           "updated_at": "2026-11-25T20:12:03.737Z"
+                     *           "created_at": "2026-11-26T00:30:26.726Z",
+                     *           "updated_at": "2026-11-26T00:30:26.726Z"
                      *         }
                      *       ]
                      *     }
@@ -14978,8 +14974,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:05.234Z",
-                     *         "updated_at": "2026-11-25T20:12:05.234Z"
+                     *         "created_at": "2026-11-26T00:30:28.543Z",
+                     *         "updated_at": "2026-11-26T00:30:28.543Z"
                      *       }
                      *     }
                      */
@@ -15110,11 +15106,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
-                     *         "built_at": "2026-11-25T20:12:03.902Z",
+                     *         "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
+                     *         "built_at": "2026-11-26T00:30:26.842Z",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:03.723Z",
-                     *         "updated_at": "2026-11-25T20:12:03.723Z"
+                     *         "created_at": "2026-11-26T00:30:26.712Z",
+                     *         "updated_at": "2026-11-26T00:30:26.712Z"
                      *       }
                      *     }
                      */
@@ -15351,11 +15347,11 @@ export interface operations {
                      *         },
                      *         "count": 46,
                      *         "meter": "audience",
-                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
-                     *         "built_at": "2026-11-25T20:12:03.902Z",
+                     *         "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
+                     *         "built_at": "2026-11-26T00:30:26.842Z",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T20:12:03.723Z",
-                     *         "updated_at": "2026-11-25T20:12:05.270Z"
+                     *         "created_at": "2026-11-26T00:30:26.712Z",
+                     *         "updated_at": "2026-11-26T00:30:28.635Z"
                      *       }
                      *     }
                      */
@@ -15505,8 +15501,8 @@ export interface operations {
                      *         "build_id": null,
                      *         "built_at": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:05.297Z",
-                     *         "updated_at": "2026-11-25T20:12:05.297Z"
+                     *         "created_at": "2026-11-26T00:30:28.677Z",
+                     *         "updated_at": "2026-11-26T00:30:28.677Z"
                      *       }
                      *     }
                      */
@@ -15748,7 +15744,7 @@ export interface operations {
                      * @example {
                      *       "id": "5a3b1e00-0000-4000-8000-0000000000d1",
                      *       "status": "completed",
-                     *       "updated_at": "2026-11-25T20:12:03.902Z",
+                     *       "updated_at": "2026-11-26T00:30:26.842Z",
                      *       "progress": 1
                      *     }
                      */
@@ -15971,14 +15967,14 @@ export interface operations {
                      * @example {
                      *       "builds": [
                      *         {
-                     *           "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *           "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
                      *           "status": "completed",
                      *           "progress": 1,
                      *           "count": 46,
                      *           "is_served": true,
                      *           "error": null,
-                     *           "requested_at": "2026-11-25T20:12:03.723Z",
-                     *           "completed_at": "2026-11-25T20:12:03.902Z"
+                     *           "requested_at": "2026-11-26T00:30:26.712Z",
+                     *           "completed_at": "2026-11-26T00:30:26.842Z"
                      *         }
                      *       ]
                      *     }
@@ -16210,7 +16206,7 @@ export interface operations {
                      *           "vehicle_make": null
                      *         }
                      *       ],
-                     *       "next_cursor": "HP4Fy2_vWD5Niu93iB0cCHsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
+                     *       "next_cursor": "K68pf4fcqV8kIf97tw2KMHsiY2hhbmdlIjoiZW50ZXJlZCIsImFmdGVyIjoxfQ",
                      *       "meta": {
                      *         "meter": "audience",
                      *         "records": 1,
@@ -16346,7 +16342,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *       "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
                      *       "known": false,
                      *       "in_build": false,
                      *       "matches": false,
@@ -16592,7 +16588,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "audience_id": "5a3b1e00-0000-4000-8000-0000000000d1",
-                     *       "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *       "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
                      *       "status": "pending",
                      *       "format": "csv",
                      *       "count": null,
@@ -17477,8 +17473,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25",
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26",
                      *         "charged": 0
                      *       }
                      *     }
@@ -17659,8 +17655,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25"
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26"
                      *       }
                      *     }
                      */
@@ -17839,8 +17835,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25",
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26",
                      *         "charged": 0
                      *       }
                      *     }
@@ -18030,8 +18026,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25"
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26"
                      *       }
                      *     }
                      */
@@ -18201,8 +18197,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25",
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26",
                      *         "charged": 0
                      *       }
                      *     }
@@ -18383,8 +18379,8 @@ export interface operations {
                      *           "golf"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25"
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26"
                      *       }
                      *     }
                      */
@@ -18563,8 +18559,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25",
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26",
                      *         "charged": 0
                      *       }
                      *     }
@@ -18754,8 +18750,8 @@ export interface operations {
                      *           "wine"
                      *         ],
                      *         "intent_window_days": 30,
-                     *         "start_date": "2026-10-27",
-                     *         "end_date": "2026-11-25"
+                     *         "start_date": "2026-10-28",
+                     *         "end_date": "2026-11-26"
                      *       }
                      *     }
                      */
@@ -18870,13 +18866,6 @@ export interface operations {
                     /**
                      * @example {
                      *       "rows": [
-                     *         {
-                     *           "date": "2026-10-27",
-                     *           "signals": 15,
-                     *           "people": 7,
-                     *           "companies": 6,
-                     *           "topics": 9
-                     *         },
                      *         {
                      *           "date": "2026-10-28",
                      *           "signals": 16,
@@ -19079,6 +19068,13 @@ export interface operations {
                      *           "people": 5,
                      *           "companies": 7,
                      *           "topics": 8
+                     *         },
+                     *         {
+                     *           "date": "2026-11-26",
+                     *           "signals": 21,
+                     *           "people": 10,
+                     *           "companies": 9,
+                     *           "topics": 13
                      *         }
                      *       ]
                      *     }
@@ -19271,7 +19267,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 1,
-                     *       "updated_at": "2026-11-25T20:12:01.969Z"
+                     *       "updated_at": "2026-11-26T00:30:24.996Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -19375,7 +19371,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "version": 2,
-                     *       "updated_at": "2026-11-25T20:12:05.904Z"
+                     *       "updated_at": "2026-11-26T00:30:30.264Z"
                      *     }
                      */
                     "application/json": components["schemas"]["IntentRules"];
@@ -19475,7 +19471,7 @@ export interface operations {
                      * @example {
                      *       "project_id": null,
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-25",
+                     *       "end_date": "2026-11-26",
                      *       "currency": "usd",
                      *       "records": 0,
                      *       "free_records": 0,
@@ -19590,7 +19586,7 @@ export interface operations {
                      * @example {
                      *       "project_id": null,
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-25",
+                     *       "end_date": "2026-11-26",
                      *       "currency": "usd",
                      *       "meters": []
                      *     }
@@ -19709,7 +19705,7 @@ export interface operations {
                      * @example {
                      *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-25",
+                     *       "end_date": "2026-11-26",
                      *       "currency": "usd",
                      *       "daily": []
                      *     }
@@ -19833,7 +19829,7 @@ export interface operations {
                      * @example {
                      *       "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *       "start_date": "2026-11-01",
-                     *       "end_date": "2026-11-25",
+                     *       "end_date": "2026-11-26",
                      *       "currency": "usd",
                      *       "callers": []
                      *     }
@@ -21069,8 +21065,8 @@ export interface operations {
                      *         "name": "Sample organization",
                      *         "secret_required": true,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:01.965Z",
-                     *         "updated_at": "2026-11-25T20:12:01.965Z"
+                     *         "created_at": "2026-11-26T00:30:24.992Z",
+                     *         "updated_at": "2026-11-26T00:30:24.992Z"
                      *       }
                      *     }
                      */
@@ -21171,8 +21167,8 @@ export interface operations {
                      *         "name": "Renamed",
                      *         "secret_required": true,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T20:12:01.965Z",
-                     *         "updated_at": "2026-11-25T20:12:05.991Z"
+                     *         "created_at": "2026-11-26T00:30:24.992Z",
+                     *         "updated_at": "2026-11-26T00:30:30.533Z"
                      *       }
                      *     }
                      */
@@ -21373,7 +21369,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "single_sign_on": null,
-                     *       "redirect_uri": "http://127.0.0.1:14596/dashboard/single-sign-on/callback/5a3b1e00-0000-4000-8000-000000000001"
+                     *       "redirect_uri": "http://127.0.0.1:29712/dashboard/single-sign-on/callback/5a3b1e00-0000-4000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -21669,7 +21665,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "40f0f8ba-d1fd-436b-9314-63fb5c8b2183@new.example",
+                 *       "email": "8dbe3768-2aaf-4fbd-a0a7-a5d30c86e1e8@new.example",
                  *       "role": "member"
                  *     }
                  */
@@ -21697,16 +21693,16 @@ export interface operations {
                      * @example {
                      *       "member": {
                      *         "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
-                     *         "email": "40f0f8ba-d1fd-436b-9314-63fb5c8b2183@new.example",
+                     *         "email": "8dbe3768-2aaf-4fbd-a0a7-a5d30c86e1e8@new.example",
                      *         "name": null,
                      *         "role": "member",
                      *         "status": "invited",
                      *         "projects": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.029Z",
-                     *         "updated_at": "2026-11-25T20:12:06.029Z"
+                     *         "created_at": "2026-11-26T00:30:30.636Z",
+                     *         "updated_at": "2026-11-26T00:30:30.636Z"
                      *       },
-                     *       "invitation_url": "http://127.0.0.1:14596/invitation/wXV3zTQ7oxayK53L-FMEufnJNLJuj1xC2wDBGvR8vS4",
+                     *       "invitation_url": "http://127.0.0.1:29712/invitation/Mzbrdlx5xSct9fNpicom5qKak7mztYmUr9S72ZHAYL4",
                      *       "by_mail": false
                      *     }
                      */
@@ -21815,8 +21811,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:01.972Z",
-                     *           "updated_at": "2026-11-25T20:12:01.972Z"
+                     *           "created_at": "2026-11-26T00:30:24.998Z",
+                     *           "updated_at": "2026-11-26T00:30:24.998Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a2",
@@ -21826,8 +21822,8 @@ export interface operations {
                      *           "status": "active",
                      *           "projects": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:01.973Z",
-                     *           "updated_at": "2026-11-25T20:12:01.973Z"
+                     *           "created_at": "2026-11-26T00:30:24.999Z",
+                     *           "updated_at": "2026-11-26T00:30:24.999Z"
                      *         },
                      *         {
                      *           "member_id": "5a3b1e00-0000-4000-8000-0000000000a3",
@@ -21842,8 +21838,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:01.974Z",
-                     *           "updated_at": "2026-11-25T20:12:01.974Z"
+                     *           "created_at": "2026-11-26T00:30:25.001Z",
+                     *           "updated_at": "2026-11-26T00:30:25.001Z"
                      *         }
                      *       ]
                      *     }
@@ -21947,8 +21943,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:01.974Z",
-                     *         "updated_at": "2026-11-25T20:12:01.974Z"
+                     *         "created_at": "2026-11-26T00:30:25.001Z",
+                     *         "updated_at": "2026-11-26T00:30:25.001Z"
                      *       }
                      *     }
                      */
@@ -22064,8 +22060,8 @@ export interface operations {
                      *           }
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T20:12:01.974Z",
-                     *         "updated_at": "2026-11-25T20:12:06.062Z"
+                     *         "created_at": "2026-11-26T00:30:25.001Z",
+                     *         "updated_at": "2026-11-26T00:30:30.716Z"
                      *       }
                      *     }
                      */
@@ -22285,12 +22281,13 @@ export interface operations {
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Another",
+                     *         "time_zone": "UTC",
                      *         "ignored_networks": [],
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.078Z",
-                     *         "updated_at": "2026-11-25T20:12:06.078Z"
+                     *         "created_at": "2026-11-26T00:30:30.806Z",
+                     *         "updated_at": "2026-11-26T00:30:30.806Z"
                      *       }
                      *     }
                      */
@@ -22391,12 +22388,13 @@ export interface operations {
                      *           "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *           "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *           "name": "Sample shop",
+                     *           "time_zone": "UTC",
                      *           "ignored_networks": [],
                      *           "ignored_hosts": [],
                      *           "ignored_paths": [],
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:01.966Z",
-                     *           "updated_at": "2026-11-25T20:12:01.966Z"
+                     *           "created_at": "2026-11-26T00:30:24.992Z",
+                     *           "updated_at": "2026-11-26T00:30:24.992Z"
                      *         }
                      *       ]
                      *     }
@@ -22494,12 +22492,13 @@ export interface operations {
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Sample shop",
+                     *         "time_zone": "UTC",
                      *         "ignored_networks": [],
                      *         "ignored_hosts": [],
                      *         "ignored_paths": [],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:01.966Z",
-                     *         "updated_at": "2026-11-25T20:12:01.966Z"
+                     *         "created_at": "2026-11-26T00:30:24.992Z",
+                     *         "updated_at": "2026-11-26T00:30:24.992Z"
                      *       }
                      *     }
                      */
@@ -22624,6 +22623,7 @@ export interface operations {
                      *         "project_id": "5a3b1e00-0000-4000-8000-000000000002",
                      *         "organization_id": "5a3b1e00-0000-4000-8000-000000000001",
                      *         "name": "Renamed",
+                     *         "time_zone": "UTC",
                      *         "ignored_networks": [
                      *           "203.0.113.0/24"
                      *         ],
@@ -22634,8 +22634,8 @@ export interface operations {
                      *           "/preview"
                      *         ],
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T20:12:01.966Z",
-                     *         "updated_at": "2026-11-25T20:12:06.089Z"
+                     *         "created_at": "2026-11-26T00:30:24.992Z",
+                     *         "updated_at": "2026-11-26T00:30:30.841Z"
                      *       }
                      *     }
                      */
@@ -22992,8 +22992,8 @@ export interface operations {
                      *           }
                      *         },
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.112Z",
-                     *         "updated_at": "2026-11-25T20:12:06.112Z"
+                     *         "created_at": "2026-11-26T00:30:30.885Z",
+                     *         "updated_at": "2026-11-26T00:30:30.885Z"
                      *       }
                      *     }
                      */
@@ -23096,10 +23096,10 @@ export interface operations {
                      *       "events": [
                      *         {
                      *           "name": "add_to_basket",
-                     *           "events": 354,
-                     *           "last_event_at": "2026-11-25T19:34:19.743Z",
+                     *           "events": 355,
+                     *           "last_event_at": "2026-11-25T21:02:53.606Z",
                      *           "example": {
-                     *             "event_id": "8a813732-1d9d-491b-81dc-c7ef8d063e24",
+                     *             "event_id": "af008978-a5c8-44e0-8cdd-6f7c7c9a400e",
                      *             "schema": {
                      *               "type": "object",
                      *               "properties": {
@@ -23208,7 +23208,6 @@ export interface operations {
                      *           "visitors": [
                      *             34,
                      *             34,
-                     *             34,
                      *             39,
                      *             38,
                      *             35,
@@ -23219,10 +23218,11 @@ export interface operations {
                      *             41,
                      *             37,
                      *             33,
-                     *             21
+                     *             23,
+                     *             0
                      *           ],
-                     *           "events_today": 192,
-                     *           "last_event_at": "2026-11-25T19:36:59.233Z",
+                     *           "events_today": 0,
+                     *           "last_event_at": "2026-11-25T22:48:06.816Z",
                      *           "last_refusal_at": null
                      *         }
                      *       ]
@@ -23334,7 +23334,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a1@sample.invalid",
                      *         "name": "Ada Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T20:12:06.168Z"
+                     *         "created_at": "2026-11-26T00:30:30.966Z"
                      *       }
                      *     }
                      */
@@ -23445,7 +23445,7 @@ export interface operations {
                      *           "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *           "name": "Cleo Sample",
                      *           "role": "member",
-                     *           "created_at": "2026-11-25T20:12:01.974Z"
+                     *           "created_at": "2026-11-26T00:30:25.001Z"
                      *         }
                      *       ]
                      *     }
@@ -23551,7 +23551,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "member",
-                     *         "created_at": "2026-11-25T20:12:01.974Z"
+                     *         "created_at": "2026-11-26T00:30:25.001Z"
                      *       }
                      *     }
                      */
@@ -23661,7 +23661,7 @@ export interface operations {
                      *         "email": "5a3b1e00-0000-4000-8000-0000000000a3@sample.invalid",
                      *         "name": "Cleo Sample",
                      *         "role": "admin",
-                     *         "created_at": "2026-11-25T20:12:01.974Z"
+                     *         "created_at": "2026-11-26T00:30:25.001Z"
                      *       }
                      *     }
                      */
@@ -23939,11 +23939,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.204Z",
-                     *         "updated_at": "2026-11-25T20:12:06.204Z"
+                     *         "created_at": "2026-11-26T00:30:31.092Z",
+                     *         "updated_at": "2026-11-26T00:30:31.092Z"
                      *       }
                      *     }
                      */
@@ -24105,11 +24105,11 @@ export interface operations {
                      *             "require_signed_identify": false,
                      *             "retention_days": null
                      *           },
-                     *           "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *           "script_url": "http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *           "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:01.968Z",
-                     *           "updated_at": "2026-11-25T20:12:01.968Z"
+                     *           "created_at": "2026-11-26T00:30:24.994Z",
+                     *           "updated_at": "2026-11-26T00:30:24.994Z"
                      *         }
                      *       ]
                      *     }
@@ -24263,11 +24263,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:01.968Z",
-                     *         "updated_at": "2026-11-25T20:12:01.968Z"
+                     *         "created_at": "2026-11-26T00:30:24.994Z",
+                     *         "updated_at": "2026-11-26T00:30:24.994Z"
                      *       }
                      *     }
                      */
@@ -24431,11 +24431,11 @@ export interface operations {
                      *           "require_signed_identify": false,
                      *           "retention_days": null
                      *         },
-                     *         "script_url": "http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js",
-                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:14596/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
+                     *         "script_url": "http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js",
+                     *         "snippet": "<script>!function(w){(w.footfall||0).call||(w.footfall=function(){(w.footfall.q=w.footfall.q||[]).push(arguments)})}(window)</script>\n<script async src=\"http://127.0.0.1:29712/p/5a3b1e00-0000-4000-8000-000000000003.js\"></script>",
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T20:12:01.968Z",
-                     *         "updated_at": "2026-11-25T20:12:06.240Z"
+                     *         "created_at": "2026-11-26T00:30:24.994Z",
+                     *         "updated_at": "2026-11-26T00:30:31.162Z"
                      *       }
                      *     }
                      */
@@ -24653,9 +24653,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "pixel_id": "5a3b1e00-0000-4000-8000-000000000003",
-                     *       "first_event_at": "2026-10-26T07:32:23.777Z",
-                     *       "last_event_at": "2026-11-25T19:36:59.233Z",
-                     *       "events_last_24h": 284,
+                     *       "first_event_at": "2026-10-27T01:54:32.658Z",
+                     *       "last_event_at": "2026-11-25T22:48:06.816Z",
+                     *       "events_last_24h": 261,
                      *       "rejected_last_24h": 0,
                      *       "last_rejection": null,
                      *       "last_refusal": null,
@@ -24754,7 +24754,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "c798b6c7df1b0e232b11c129ad4c2ef24167b5ec4c54aefb0f43701bd1190865"
+                     *           "secret": "11cab7ecbf1f05c2d342d29bf12fb35d26b905b1ecd1391b6a3a9478b442265f"
                      *         }
                      *       ]
                      *     }
@@ -24866,11 +24866,11 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 2,
-                     *           "secret": "a7d096558959e68cb88bb0994109a16a95ec472c5b14b14acb9e030e2ea5d7d7"
+                     *           "secret": "c8824566967721bf79a755f39757ad10d113ab6c8fb1383181a3445504488106"
                      *         },
                      *         {
                      *           "version": 1,
-                     *           "secret": "c798b6c7df1b0e232b11c129ad4c2ef24167b5ec4c54aefb0f43701bd1190865"
+                     *           "secret": "11cab7ecbf1f05c2d342d29bf12fb35d26b905b1ecd1391b6a3a9478b442265f"
                      *         }
                      *       ]
                      *     }
@@ -24991,7 +24991,7 @@ export interface operations {
                      *       "secrets": [
                      *         {
                      *           "version": 1,
-                     *           "secret": "c798b6c7df1b0e232b11c129ad4c2ef24167b5ec4c54aefb0f43701bd1190865"
+                     *           "secret": "11cab7ecbf1f05c2d342d29bf12fb35d26b905b1ecd1391b6a3a9478b442265f"
                      *         }
                      *       ]
                      *     }
@@ -25097,7 +25097,7 @@ export interface operations {
                      *       },
                      *       "caller": {
                      *         "kind": "key",
-                     *         "key_id": "098eb438-d27b-421d-a199-7345d7977b3e",
+                     *         "key_id": "0358e3dc-f419-4414-ad2c-8671b346eb31",
                      *         "scope": "organization",
                      *         "mode": "test"
                      *       },
@@ -25177,7 +25177,7 @@ export interface operations {
                 email?: string;
                 /**
                  * @description Cookie id of one browser.
-                 * @example 121a3491-cc6f-4eee-9a7d-4e4294e6ae6d
+                 * @example 6cfb35c0-d967-4f21-8628-0baaf16e58b1
                  */
                 cookie_id?: string;
             };
@@ -25272,7 +25272,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "13a96fb8-934e-42be-9b3d-b6fa0551b569",
+                 *       "cookie_id": "b59a6da6-a672-44a2-a88e-15c5f949c56b",
                  *       "opt_out": false
                  *     }
                  */
@@ -25304,9 +25304,9 @@ export interface operations {
                      *         "erasure_id": "5a3b1e00-0000-4000-8000-000000000b05",
                      *         "status": "pending",
                      *         "step": "deleting",
-                     *         "requested_at": "2026-11-25T20:12:06.323Z",
+                     *         "requested_at": "2026-11-26T00:30:31.421Z",
                      *         "emptied_at": null,
-                     *         "complete_from": "2026-11-25T20:22:06.323Z",
+                     *         "complete_from": "2026-11-26T00:40:31.421Z",
                      *         "completed_at": null
                      *       }
                      *     }
@@ -25680,7 +25680,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "cookie_id": "176cdbb2-7fe6-448c-a3b8-3f4c56f3e11c"
+                 *       "cookie_id": "b3c31742-eda9-49c4-9953-fbb53c562818"
                  *     }
                  */
                 "application/json": {
@@ -25708,8 +25708,8 @@ export interface operations {
                      *       "opt_out": {
                      *         "opt_out_id": "5a3b1e00-0000-4000-8000-000000000b04",
                      *         "hem": null,
-                     *         "cookie_id": "176cdbb2-7fe6-448c-a3b8-3f4c56f3e11c",
-                     *         "created_at": "2026-11-25T20:12:06.380Z"
+                     *         "cookie_id": "b3c31742-eda9-49c4-9953-fbb53c562818",
+                     *         "created_at": "2026-11-26T00:30:31.545Z"
                      *       }
                      *     }
                      */
@@ -28318,8 +28318,8 @@ export interface operations {
                      *           "kind": "hems",
                      *           "count": 48,
                      *           "version": 1,
-                     *           "created_at": "2026-11-25T20:12:03.757Z",
-                     *           "updated_at": "2026-11-25T20:12:03.856Z"
+                     *           "created_at": "2026-11-26T00:30:26.743Z",
+                     *           "updated_at": "2026-11-26T00:30:26.862Z"
                      *         }
                      *       ]
                      *     }
@@ -28451,8 +28451,8 @@ export interface operations {
                      *         "kind": "emails",
                      *         "count": 0,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.402Z",
-                     *         "updated_at": "2026-11-25T20:12:06.402Z"
+                     *         "created_at": "2026-11-26T00:30:31.655Z",
+                     *         "updated_at": "2026-11-26T00:30:31.655Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -28593,8 +28593,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:03.757Z",
-                     *         "updated_at": "2026-11-25T20:12:03.856Z"
+                     *         "created_at": "2026-11-26T00:30:26.743Z",
+                     *         "updated_at": "2026-11-26T00:30:26.862Z"
                      *       }
                      *     }
                      */
@@ -28801,8 +28801,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 2,
-                     *         "created_at": "2026-11-25T20:12:03.757Z",
-                     *         "updated_at": "2026-11-25T20:12:06.411Z"
+                     *         "created_at": "2026-11-26T00:30:26.743Z",
+                     *         "updated_at": "2026-11-26T00:30:31.691Z"
                      *       }
                      *     }
                      */
@@ -28922,8 +28922,8 @@ export interface operations {
                      *           "rows_duplicate": 1,
                      *           "rows_rejected": 1,
                      *           "error": null,
-                     *           "created_at": "2026-11-25T20:12:03.757Z",
-                     *           "completed_at": "2026-11-25T20:12:03.856Z"
+                     *           "created_at": "2026-11-26T00:30:26.743Z",
+                     *           "completed_at": "2026-11-26T00:30:26.862Z"
                      *         }
                      *       ]
                      *     }
@@ -29037,8 +29037,8 @@ export interface operations {
                      *         "rows_duplicate": 1,
                      *         "rows_rejected": 1,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T20:12:03.757Z",
-                     *         "completed_at": "2026-11-25T20:12:03.856Z"
+                     *         "created_at": "2026-11-26T00:30:26.743Z",
+                     *         "completed_at": "2026-11-26T00:30:26.862Z"
                      *       }
                      *     }
                      */
@@ -29299,8 +29299,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:03.757Z",
-                     *         "updated_at": "2026-11-25T20:12:03.856Z"
+                     *         "created_at": "2026-11-26T00:30:26.743Z",
+                     *         "updated_at": "2026-11-26T00:30:26.862Z"
                      *       },
                      *       "import": {
                      *         "id": "5a3b1e00-0000-4000-8000-0000000001e1",
@@ -29467,8 +29467,8 @@ export interface operations {
                      *         "kind": "hems",
                      *         "count": 48,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:03.757Z",
-                     *         "updated_at": "2026-11-25T20:12:06.455Z"
+                     *         "created_at": "2026-11-26T00:30:26.743Z",
+                     *         "updated_at": "2026-11-26T00:30:31.795Z"
                      *       }
                      *     }
                      */
@@ -29618,7 +29618,7 @@ export interface operations {
                      *           "updated_at": "2026-01-01T00:00:00.000Z"
                      *         }
                      *       ],
-                     *       "next_cursor": "f2jUVnkZ5ZY_js-wGeCXI1siNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
+                     *       "next_cursor": "xa78YCQnbRD2rmLXwEfhLFsiNWEzYjFlMDAtMDAwMC00MDAwLTgwMDAtMDAwMDAwMDAwMDBkIl0"
                      *     }
                      */
                     "application/json": {
@@ -29739,8 +29739,8 @@ export interface operations {
                      *         "end_date": null,
                      *         "audience_id": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.496Z",
-                     *         "updated_at": "2026-11-25T20:12:06.496Z"
+                     *         "created_at": "2026-11-26T00:30:31.869Z",
+                     *         "updated_at": "2026-11-26T00:30:31.869Z"
                      *       }
                      *     }
                      */
@@ -29981,7 +29981,7 @@ export interface operations {
                      *         "audience_id": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T20:12:06.514Z"
+                     *         "updated_at": "2026-11-26T00:30:31.939Z"
                      *       }
                      *     }
                      */
@@ -30090,19 +30090,13 @@ export interface operations {
                      * @example {
                      *       "campaign_id": "5a3b1e00-0000-4000-8000-00000000000c",
                      *       "metrics": {
-                     *         "impressions": 1224,
-                     *         "clicks": 35,
-                     *         "spend": 6.256869,
-                     *         "ctr": 0.028595,
-                     *         "cpm": 5.111821
+                     *         "impressions": 1186,
+                     *         "clicks": 33,
+                     *         "spend": 6.070344,
+                     *         "ctr": 0.027825,
+                     *         "cpm": 5.118334
                      *       },
                      *       "daily": [
-                     *         {
-                     *           "date": "2026-10-26",
-                     *           "impressions": 44,
-                     *           "clicks": 3,
-                     *           "spend": 0.223646
-                     *         },
                      *         {
                      *           "date": "2026-10-27",
                      *           "impressions": 41,
@@ -30279,9 +30273,9 @@ export interface operations {
                      *         },
                      *         {
                      *           "date": "2026-11-25",
-                     *           "impressions": 31,
-                     *           "clicks": 0,
-                     *           "spend": 0.173234
+                     *           "impressions": 37,
+                     *           "clicks": 1,
+                     *           "spend": 0.210355
                      *         }
                      *       ]
                      *     }
@@ -30403,11 +30397,11 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1200,
-                     *             "clicks": 44,
-                     *             "spend": 6.16211,
-                     *             "ctr": 0.036667,
-                     *             "cpm": 5.135092
+                     *             "impressions": 1163,
+                     *             "clicks": 43,
+                     *             "spend": 5.965503,
+                     *             "ctr": 0.036973,
+                     *             "cpm": 5.129409
                      *           }
                      *         },
                      *         {
@@ -30416,22 +30410,22 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "metrics": {
-                     *             "impressions": 1224,
-                     *             "clicks": 35,
-                     *             "spend": 6.256869,
-                     *             "ctr": 0.028595,
-                     *             "cpm": 5.111821
+                     *             "impressions": 1186,
+                     *             "clicks": 33,
+                     *             "spend": 6.070344,
+                     *             "ctr": 0.027825,
+                     *             "cpm": 5.118334
                      *           }
                      *         }
                      *       ],
                      *       "count": 2,
                      *       "total": 2,
                      *       "totals": {
-                     *         "impressions": 2424,
-                     *         "clicks": 79,
-                     *         "spend": 12.418979,
-                     *         "ctr": 0.032591,
-                     *         "cpm": 5.123341
+                     *         "impressions": 2349,
+                     *         "clicks": 76,
+                     *         "spend": 12.035847,
+                     *         "ctr": 0.032354,
+                     *         "cpm": 5.123817
                      *       }
                      *     }
                      */
@@ -30545,9 +30539,9 @@ export interface operations {
                      *       "name": "Mugs for mornings",
                      *       "status": "active",
                      *       "budget": 500,
-                     *       "spend": 6.256869,
-                     *       "remaining": 493.743131,
-                     *       "utilization": 0.012514,
+                     *       "spend": 6.070344,
+                     *       "remaining": 493.929656,
+                     *       "utilization": 0.012141,
                      *       "pacing": {
                      *         "health": "open_ended",
                      *         "start_date": "2026-01-01",
@@ -30657,7 +30651,7 @@ export interface operations {
                      *           "name": "Teapots",
                      *           "status": "active",
                      *           "budget": null,
-                     *           "spend": 6.16211,
+                     *           "spend": 5.965503,
                      *           "remaining": null,
                      *           "utilization": null,
                      *           "pacing": {
@@ -30675,9 +30669,9 @@ export interface operations {
                      *           "name": "Mugs for mornings",
                      *           "status": "active",
                      *           "budget": 500,
-                     *           "spend": 6.256869,
-                     *           "remaining": 493.743131,
-                     *           "utilization": 0.012514,
+                     *           "spend": 6.070344,
+                     *           "remaining": 493.929656,
+                     *           "utilization": 0.012141,
                      *           "pacing": {
                      *             "health": "open_ended",
                      *             "start_date": "2026-01-01",
@@ -30692,9 +30686,9 @@ export interface operations {
                      *       "total": 2,
                      *       "totals": {
                      *         "budget": 500,
-                     *         "spend": 6.256869,
-                     *         "remaining": 493.743131,
-                     *         "utilization": 0.012514
+                     *         "spend": 6.070344,
+                     *         "remaining": 493.929656,
+                     *         "utilization": 0.012141
                      *       }
                      *     }
                      */
@@ -30945,10 +30939,10 @@ export interface operations {
                      *         "failing_since": null,
                      *         "former_secret_until": null,
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.617Z",
-                     *         "updated_at": "2026-11-25T20:12:06.617Z"
+                     *         "created_at": "2026-11-26T00:30:32.133Z",
+                     *         "updated_at": "2026-11-26T00:30:32.133Z"
                      *       },
-                     *       "secret": "whsec_118x7BDxITzUTVsIjnbX7f2TpXzMoDjQ7rjZ63aI7LY="
+                     *       "secret": "whsec_zvWkTP1K3CLUNoMBnclgpWkEJjuAYxP/i0Ch2Lc+inA="
                      *     }
                      */
                     "application/json": {
@@ -31287,7 +31281,7 @@ export interface operations {
                      *         "former_secret_until": null,
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T20:12:06.648Z"
+                     *         "updated_at": "2026-11-26T00:30:32.230Z"
                      *       }
                      *     }
                      */
@@ -31402,12 +31396,12 @@ export interface operations {
                      *         "disabled_reason": null,
                      *         "disabled_at": null,
                      *         "failing_since": null,
-                     *         "former_secret_until": "2026-11-26T20:12:06.660Z",
+                     *         "former_secret_until": "2026-11-27T00:30:32.243Z",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T20:12:06.660Z"
+                     *         "updated_at": "2026-11-26T00:30:32.243Z"
                      *       },
-                     *       "secret": "whsec_4jFawWZs8Dlqh40e9ovuhz05/2HyoE3h4+Duv423pZY="
+                     *       "secret": "whsec_k5exIbmXW+022aU68iF7qXBYNFyK1APqeTJhc9filt8="
                      *     }
                      */
                     "application/json": {
@@ -31628,16 +31622,16 @@ export interface operations {
                      * @example {
                      *       "delivery": {
                      *         "id": "5a3b1e00-0000-4000-8000-000000000b02",
-                     *         "message_id": "msg_01a21456-4096-7007-8023-12e3e979b6a2",
+                     *         "message_id": "msg_01a21542-d95b-7457-b45b-1385a95cdf4a",
                      *         "type": "webhook.test",
                      *         "status": "pending",
                      *         "attempts": 0,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T20:12:06.677Z",
+                     *         "next_attempt_at": "2026-11-26T00:30:32.282Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": null,
-                     *         "created_at": "2026-11-25T20:12:06.677Z"
+                     *         "created_at": "2026-11-26T00:30:32.282Z"
                      *       }
                      *     }
                      */
@@ -31752,7 +31746,7 @@ export interface operations {
                      *         "status": "pending",
                      *         "attempts": 1,
                      *         "last_attempt_at": null,
-                     *         "next_attempt_at": "2026-11-25T20:12:06.687Z",
+                     *         "next_attempt_at": "2026-11-26T00:30:32.301Z",
                      *         "response_status": null,
                      *         "response_body": null,
                      *         "error": "A sample of a message that was given up.",
@@ -31853,7 +31847,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "since": "2026-11-25T19:12:06.693Z"
+                 *       "since": "2026-11-25T23:30:32.313Z"
                  *     }
                  */
                 "application/json": {
@@ -32217,8 +32211,8 @@ export interface operations {
                      *           "hem"
                      *         ],
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.705Z",
-                     *         "updated_at": "2026-11-25T20:12:06.705Z"
+                     *         "created_at": "2026-11-26T00:30:32.348Z",
+                     *         "updated_at": "2026-11-26T00:30:32.348Z"
                      *       }
                      *     }
                      */
@@ -32558,7 +32552,7 @@ export interface operations {
                      *         ],
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T20:12:06.713Z"
+                     *         "updated_at": "2026-11-26T00:30:32.376Z"
                      *       }
                      *     }
                      */
@@ -32665,7 +32659,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T20:12:06.730Z"
+                     *         "checked_at": "2026-11-26T00:30:32.400Z"
                      *       }
                      *     }
                      */
@@ -32763,7 +32757,7 @@ export interface operations {
                      *         "works": true,
                      *         "message": "This is a sample integration. The service never contacts it.",
                      *         "fields": null,
-                     *         "checked_at": "2026-11-25T20:12:06.717Z"
+                     *         "checked_at": "2026-11-26T00:30:32.392Z"
                      *       }
                      *     }
                      */
@@ -33099,8 +33093,8 @@ export interface operations {
                      *         "mapping": null,
                      *         "schedule": "manual",
                      *         "version": 1,
-                     *         "created_at": "2026-11-25T20:12:06.738Z",
-                     *         "updated_at": "2026-11-25T20:12:06.738Z"
+                     *         "created_at": "2026-11-26T00:30:32.425Z",
+                     *         "updated_at": "2026-11-26T00:30:32.425Z"
                      *       }
                      *     }
                      */
@@ -33450,7 +33444,7 @@ export interface operations {
                      *         "schedule": "manual",
                      *         "version": 2,
                      *         "created_at": "2026-01-01T00:00:00.000Z",
-                     *         "updated_at": "2026-11-25T20:12:06.770Z"
+                     *         "updated_at": "2026-11-26T00:30:32.469Z"
                      *       }
                      *     }
                      */
@@ -33681,11 +33675,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *         "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
                      *         "retry_of": null,
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T20:12:06.801Z",
+                     *         "requested_at": "2026-11-26T00:30:32.570Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
@@ -34037,11 +34031,11 @@ export interface operations {
                      *         "records_failed": 0,
                      *         "records_duplicated": 0,
                      *         "records_charged": 0,
-                     *         "build_id": "01a21456-350e-7081-8b42-b80551127671",
+                     *         "build_id": "01a21542-c39b-7aac-96c6-f9ce4e72447b",
                      *         "retry_of": "5a3b1e00-0000-4000-8000-1000000000f3",
                      *         "error": null,
                      *         "resumes_at": null,
-                     *         "requested_at": "2026-11-25T20:12:06.836Z",
+                     *         "requested_at": "2026-11-26T00:30:32.638Z",
                      *         "started_at": null,
                      *         "ended_at": null
                      *       }
