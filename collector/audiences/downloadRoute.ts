@@ -33,7 +33,7 @@ import { readBuild, readNewestBuild } from './statusRoute.ts'
 
 /** Time after which a failed first build is requested again. */
 const retryMs = 60_000
-/** How long the address of a part is good. */
+/** How long the URL of a part is valid. */
 const urlMs = 15 * 60_000
 
 const Format = Type.Enum(formats, { default: 'csv' })
@@ -73,7 +73,10 @@ const Download = Type.Object(
   { title: 'AudienceDownload' },
 )
 
-/** GET /api/v1/audiences/{audience_id}/download: starts what is not there, and says where the files are. */
+/**
+ * GET /api/v1/audiences/{audience_id}/download: starts missing builds and files, and returns the URLs of the
+ * files.
+ */
 export const downloadRoute =
   ({
     postgres,
@@ -222,7 +225,7 @@ async function chargeFile(
   return charge.settle(rows)
 }
 
-/** The status before the first build. Requests a new build some time after one has failed. */
+/** Returns the status before the first build. Requests a new build some time after one has failed. */
 async function statusBefore(postgres: Postgres, { id }: Audience, nowMs: number) {
   const { status, updated_at } = await readNewestBuild(postgres, id)
   if (status === 'failed' && nowMs - updated_at.getTime() > retryMs)
