@@ -17,11 +17,13 @@ import type { Bots, Selection } from '../events/query/selection.ts'
 import { sessionFieldNamed, sessionFieldNames } from '../events/query/sessionFields.ts'
 import {
   dayMs,
+  daysEarlier,
   Milliseconds,
   readWindowOfDays,
   type Window,
   windowQuery,
 } from '../events/query/window.ts'
+import { type TimeZone, timeZone, timeZoneFault } from '../platform/timeZone.ts'
 
 const daysDefault = 30
 const daysMax = 731
@@ -30,6 +32,8 @@ const daysMax = 731
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
   readonly bots: Bots
+  /** In whose local time days and other intervals are. */
+  readonly zone: TimeZone
 }
 
 /** The parameter of every route of analytics that says whether bots count. */
@@ -60,6 +64,14 @@ export const selectionQuery = {
       `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
     ),
   ),
+  time_zone: Type.Optional(
+    Type.String({
+      description:
+        'IANA time zone of days, hours, weeks and months, and of dates in start_time and end_time. Default: the time ' +
+        'zone of the project, or UTC without one.',
+      examples: ['Europe/Berlin'],
+    }),
+  ),
   filter: Type.Optional(FiguresFilterText),
   include_bots: IncludeBots,
 }
@@ -73,10 +85,14 @@ export const Compare = Choice(['previous'], {
 
 const SelectionQuery = Type.Object(selectionQuery)
 
-/** What a request asks for, without its scope, which only the principal decides. */
+/** A request for figures, without its scope, which only the principal decides. */
 export interface AskedFigures {
   readonly asked: RequestedScope
-  readonly plan: Omit<AnalyticsPlan, 'scope'>
+  readonly selected: Pick<AnalyticsPlan, 'source' | 'filters' | 'sessionFilters' | 'bots'>
+  /** Null: the zone of the project. */
+  readonly zone: TimeZone | null
+  /** Reads the window, where dates are local. Throws 400 that names the parameter. */
+  readonly windowIn: (zone: TimeZone) => Window
 }
 
 /**
@@ -88,16 +104,22 @@ export function readFiguresRequest(
   nowMs: number,
 ): AskedFigures {
   const { query } = request
-  const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
   return {
     asked: readScope(request),
-    plan: {
+    selected: {
       source: 'pixel',
-      window,
       ...readFiguresFilters(query.filter),
       bots: query.include_bots ? 'included' : 'excluded',
     },
+    zone: query.time_zone === undefined ? null : readTimeZone(query.time_zone),
+    windowIn: (zone) => readWindowOfDays(query, nowMs, { daysDefault, daysMax, zone }),
   }
+}
+
+function readTimeZone(name: string): TimeZone {
+  const zone = timeZone(name)
+  if (zone) return zone
+  throw invalidParameter('time_zone', timeZoneFault)
 }
 
 /** Reads the filter of a request: those on fields of sessions select sessions, the others events. */
@@ -132,13 +154,17 @@ export function readFreeFilters(parameter: string, text: string | undefined): re
   }
 }
 
-/** By how much the period before lies earlier: whole days. */
-export const stepBackMs = ({ startMs, endMs }: Window): number =>
-  Math.ceil((endMs - startMs) / dayMs) * dayMs
+/** By how many days of local time the previous period is earlier. */
+export const daysBack = ({
+  window: { startMs, endMs },
+  zone,
+}: Pick<AnalyticsPlan, 'window' | 'zone'>): number =>
+  Math.ceil((endMs + zone.offsetAt(endMs) - startMs - zone.offsetAt(startMs)) / dayMs)
 
-/** The same about the period before. */
-export function before<Plan extends { readonly window: Window }>(plan: Plan): Plan {
+/** The same about the previous period. */
+export function before<Plan extends Pick<AnalyticsPlan, 'window' | 'zone'>>(plan: Plan): Plan {
   const { startMs, endMs } = plan.window
-  const stepMs = stepBackMs(plan.window)
-  return { ...plan, window: { startMs: startMs - stepMs, endMs: endMs - stepMs } }
+  const days = daysBack(plan)
+  const earlier = (ms: number) => daysEarlier(ms, days, plan.zone)
+  return { ...plan, window: { startMs: earlier(startMs), endMs: earlier(endMs) } }
 }

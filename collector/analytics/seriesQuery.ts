@@ -1,9 +1,9 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
-import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { dayStartSql, startSql } from './intervals.ts'
 import {
   rolledFigures,
   rolledSettings,
@@ -20,22 +20,20 @@ export interface SeriesRow extends Totals {
 }
 
 /**
- * The intervals that have events, as if these had happened `laterMs` later; `startOf` makes SQL of when the interval of
- * a time begins. Where days are given that were counted, intervals are whole days.
+ * The intervals that have events, of those that begin at these times (epoch milliseconds), in ascending order. With
+ * counts of days, intervals begin with days.
  */
 export function seriesQuery(
   plan: AnalyticsPlan,
-  startOf: (millis: string) => string,
-  laterMs = 0,
+  starts: readonly number[],
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
-  const startAt = (millis: string) =>
-    `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
+  const startAt = (millis: string) => `${startSql(millis, starts, bind)} AS start_ms`
   if (rolled) {
     const by = {
       dimensions: [wholeDay],
-      rolled: [startAt(`(toInt64(date) * ${dayMs})`)],
+      rolled: [`${dayStartSql('date', starts, plan.zone, bind)} AS start_ms`],
       scanned: [startAt('ts_millis')],
       groupBy: '\nGROUP BY start_ms',
     }

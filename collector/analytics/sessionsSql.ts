@@ -18,6 +18,8 @@ import {
 import { sessionId, visitorsOf } from '../events/query/sessions.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate } from './filterPredicate.ts'
+import { goalValue } from './goalColumns.ts'
+import type { GoalConditions } from './goals.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
 /** What events are encoded as in the arrays, after what splits sessions, and SQL that reads it. */
@@ -66,7 +68,7 @@ const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilt
  * `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
  *
  * `hasPaths`: with the paths of pages. `fields`: with these fields of sessions. `goal`: with `_goal_events`, how many
- * events meet the plan and these filters. `closedOn`: only sessions that end, by half an hour without an event, within
+ * events meet the plan and the goal, and `_goal_value`, the sum of their values. `closedOn`: only sessions that end, by half an hour without an event, within
  * these times (epoch milliseconds).
  */
 export function sessionsSql(
@@ -80,7 +82,7 @@ export function sessionsSql(
   }: {
     hasPaths?: boolean
     fields?: readonly string[]
-    goal?: readonly Filter[] | null
+    goal?: GoalConditions | null
     closedOn?: readonly Span[] | undefined
   } = {},
 ): Sessions {
@@ -98,8 +100,12 @@ export function sessionsSql(
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     filterPredicate(ofEvents, organization, bind),
   ].join(' AND ')
+  const goalFilters = goal?.filters ?? []
   const goalMatches = goal
-    ? [`toUInt8(${filterPredicate(goal.filter(isOfEvent), organization, bind)})`]
+    ? [
+        `toUInt8(${filterPredicate(goalFilters.filter(isOfEvent), organization, bind)})`,
+        goalValue(goal, bind),
+      ]
     : []
   const { more, select } = sessionColumns(names, {
     place: unpackedColumns + goalMatches.length + 1,
@@ -108,7 +114,7 @@ export function sessionsSql(
   })
   const ofSessions = filters.filter(isSessionIdFilter)
   const met = metEvents[entries](form)
-  const goalOfSessions = (goal ?? []).filter(isSessionIdFilter)
+  const goalOfSessions = goalFilters.filter(isSessionIdFilter)
   const columns = [
     '_cookie_id',
     '_session',
@@ -119,11 +125,13 @@ export function sessionsSql(
     ...select,
     ...(goal
       ? [
-          `arrayCount(event -> ${[
+          `arrayFilter(event -> ${[
             moreOf('event', unpackedColumns + 1),
-            isEntryMet[entriesWanted(goal.filter(isEntryFilter))]('event'),
+            isEntryMet[entriesWanted(goalFilters.filter(isEntryFilter))]('event'),
             ...goalOfSessions.map((filter) => filterCondition(filter, bind)),
-          ].join(' AND ')}, ${met}) AS _goal_events`,
+          ].join(' AND ')}, ${met}) AS _reached`,
+          'length(_reached) AS _goal_events',
+          `arraySum(event -> ${moreOf('event', unpackedColumns + 2)}, _reached) AS _goal_value`,
         ]
       : []),
   ]

@@ -8,26 +8,20 @@ import { invalidParameter } from '../api/http/errors.ts'
 import { readNames } from '../events/query/fieldList.ts'
 import type { Filter } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
+import { daysEarlier } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { conversionSeriesQuery } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
   before,
   Compare,
+  daysBack,
   readFiguresRequest,
   readFreeFilters,
   selectionQuery,
-  stepBackMs,
 } from './figuresRequest.ts'
 import { readGoals } from './goals.ts'
-import {
-  type Interval,
-  intervalFor,
-  intervals,
-  pointsMax,
-  startSql,
-  startsOf,
-} from './intervals.ts'
+import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
@@ -73,7 +67,7 @@ const describe = {
     interval: Type.Optional(
       Choice(intervals, {
         description:
-          'Length of the intervals, in UTC. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
+          'Length of the intervals, in local time. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
       }),
     ),
     compare: Type.Optional(Compare),
@@ -109,24 +103,19 @@ export const timeseriesRoute =
       { schema: describe, config: { access: mayRead } },
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
-        const { interval = intervalFor(asked.plan.window), compare } = request.query
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const { interval = intervalFor(plan.window), compare } = request.query
         const include = readIncludes(request.query.include)
-        const starts = startsOf(interval, asked.plan.window)
+        const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts)
           throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
-        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const goals = include.includes('conversions')
           ? await readGoalFilters(deps, request.principal, request.query.project_id)
           : null
-        const wanted: Wanted = {
-          interval,
-          starts,
-          hasSessions: include.includes('sessions'),
-          goals,
-        }
+        const wanted: Wanted = { interval, hasSessions: include.includes('sessions'), goals }
         const [timeseries, previous] = await Promise.all([
-          readSeries(queryExecutor, plan, wanted, 0),
-          compare ? readSeries(queryExecutor, before(plan), wanted, stepBackMs(plan.window)) : null,
+          readSeries(queryExecutor, plan, wanted, starts),
+          compare ? readPrevious(queryExecutor, plan, wanted, starts) : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
       },
@@ -156,7 +145,6 @@ async function readGoalFilters(
 /** The points of a series, and the figures that they have in addition to events. */
 interface Wanted {
   readonly interval: Interval
-  readonly starts: readonly number[]
   readonly hasSessions: boolean
   readonly goals: readonly (readonly Filter[])[] | null
 }
@@ -164,21 +152,18 @@ interface Wanted {
 async function readSeries(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-  { interval, starts, hasSessions, goals }: Wanted,
-  laterMs: number,
+  { interval, hasSessions, goals }: Wanted,
+  starts: readonly number[],
 ): Promise<Point[]> {
-  const startOf = startSql[interval]
   const rolled = interval === 'hour' ? null : await readRollup(queryExecutor, plan)
   const [events, sessions, conversions] = await Promise.all([
-    queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOf, laterMs, rolled?.events)),
+    queryExecutor.rows<SeriesRow>(seriesQuery(plan, starts, rolled?.events)),
     hasSessions
-      ? queryExecutor.rows<SessionSeriesRow>(
-          sessionSeriesQuery(plan, startOf, laterMs, rolled?.sessions),
-        )
+      ? queryExecutor.rows<SessionSeriesRow>(sessionSeriesQuery(plan, starts, rolled?.sessions))
       : null,
     goals
       ? queryExecutor.rows<{ start_ms: number; converted: number }>(
-          conversionSeriesQuery(plan, goals, startOf, laterMs),
+          conversionSeriesQuery(plan, goals, starts),
         )
       : null,
   ])
@@ -203,3 +188,34 @@ async function readSeries(
 
 const byStart = <Row extends { start_ms: number }>(rows: readonly Row[] | null) =>
   new Map(rows?.map((row) => [row.start_ms, row]))
+
+/**
+ * The previous period with the starts of this one. An hour that clocks show twice has no previous one at its second
+ * start; an hour that they skip belongs to the hour before it.
+ */
+async function readPrevious(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+  wanted: Wanted,
+  starts: readonly number[],
+): Promise<Point[]> {
+  const days = daysBack(plan)
+  const earlier = starts.map((start) => daysEarlier(start, days, plan.zone))
+  const points = await readSeries(queryExecutor, before(plan), wanted, [...new Set(earlier)])
+  const found = new Map(points.map((point) => [point.start_ms, point]))
+  return starts.map((start_ms, index) => {
+    const isFirst = earlier[index] !== earlier[index - 1]
+    const point = isFirst ? found.get(earlier[index]!) : undefined
+    return { ...(point ?? emptyPoint(wanted)), start_ms }
+  })
+}
+
+const emptyPoint = ({ hasSessions, goals }: Wanted) => ({
+  events: 0,
+  visitors: 0,
+  page_views: 0,
+  sessions: hasSessions ? 0 : null,
+  bounce_rate: null,
+  time_on_page_ms: null,
+  converted: goals ? 0 : null,
+})

@@ -1,4 +1,5 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { utc } from '../../platform/timeZone.ts'
 import { readFields, readSessionFields } from '../breakdowns.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
@@ -34,6 +35,7 @@ export async function readSummary(
     window: { startMs, endMs },
     filters: [],
     bots: 'excluded',
+    zone: utc,
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
   const [now, previous, values, bySource] = await Promise.all([

@@ -34,6 +34,13 @@ export type Filter = Operand &
     readonly others?: readonly Value[]
   }
 
+/** The names of a path into event_data, such as `event_data.properties.plan`; undefined for other texts. */
+export function pathIntoEventData(text: string): readonly string[] | undefined {
+  const [first, ...path] = text.split('.')
+  const isPath = first === 'event_data' && path.length > 0 && path.length <= pathMax
+  return isPath && /^[^,:]+$/.test(text) && path.every(Boolean) ? path : undefined
+}
+
 /** Most values of `in`. */
 export const valuesMax = 100
 

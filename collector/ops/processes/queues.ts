@@ -59,7 +59,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...audienceQueues(services),
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
     ...signalQueues(services),
-    ...analyticsQueues(live),
+    ...analyticsQueues({ clickhouse: live, postgres }),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues(services),
     ...summaryQueues(services),
