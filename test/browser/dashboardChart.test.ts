@@ -175,7 +175,7 @@ test('arrows and keys lead to the period before and after; comparisons are chose
 
 test('days are those of the time zone of the project, which its settings change and the page names', async () => {
   await it.page.goto(it.pageOf('settings'))
-  await it.page.getByLabel('Time zone').selectOption('America/Los_Angeles')
+  await it.page.getByRole('combobox', { name: 'Time zone' }).selectOption('America/Los_Angeles')
   await it.page.getByRole('button', { name: 'Save time zone' }).click()
   await it.page.getByText('Time zone saved').waitFor()
   expect(await violations(it.page)).toEqual([])
