@@ -18,6 +18,7 @@ import { refuseSeveralHosts } from './api/http/hostHeader.ts'
 import { parseJsonBodies } from './api/http/jsonBody.ts'
 import { measureRequests } from './api/http/measureRequests.ts'
 import { buildSerializer } from './api/http/serialization.ts'
+import { requireStrictTransport } from './api/http/strictTransport.ts'
 import { createRefuseUnknown } from './api/http/unknownRoutes.ts'
 import { validatorCompiler } from './api/http/validation.ts'
 import { pathOf } from './api/http/versionPaths.ts'
@@ -46,6 +47,7 @@ import { visitorsRoutes } from './events/visitors/visitorsRoutes.ts'
 import { privacyRoutes } from './identity/privacy/privacyRoutes.ts'
 import { ingestRoutes } from './ingest/ingestRoutes.ts'
 import type { Ingest } from './ingest/openIngest.ts'
+import { isSitePath } from './ingest/sitePaths.ts'
 import { takeBeaconsInFront } from './ingest/wire/fastPath.ts'
 import { shopRoutes } from './ops/demo/shopRoutes.ts'
 import type { Services } from './services.ts'
@@ -65,6 +67,7 @@ export async function createApp(services: Services): Promise<FastifyInstance> {
   const { config, ingest, demoPixel } = services
   const { answersReads } = duties[config.role]
   const app = newInstance(services)
+  if (answersReads) requireStrictTransport(app, services.publicUrl, isSitePath)
   const refuseUnknown = createRefuseUnknown(app)
   app.setNotFoundHandler(
     answersReads ? answerUnknownRoute(services.publicUrl, refuseUnknown) : refuseUnknown,

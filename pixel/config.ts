@@ -1,8 +1,8 @@
 import type { PixelSettings } from '../schemas/beacon.ts'
 
 /**
- * What the pixel runs by, read as `config.masked` in src/: the collector puts the values themselves into the script,
- * the module makes them from the options of init().
+ * Settings of the pixel, read as `config.masked` in src/. The collector inserts the values into the script;
+ * the module derives them from the options of init().
  */
 export interface PixelConfig {
   pixelId: string
@@ -18,15 +18,15 @@ export interface PixelConfig {
   deniedLevel: 0 | 2
   honoursGpc: 0 | 1
   textLengthMax: number
-  /** Selector of what the page masks. */
+  /** Selector of masked elements. */
   masked: string
-  /** Selector of that, of what it ignores, and of where people write: their text is nobody's business. */
+  /** Selector of masked elements, ignored elements, and fields to write in, whose text must not be read. */
   unread: string
   /** Finds the fields whose value is a search by their name, type and autocomplete, a space between them. */
   searchField: RegExp
   /** What of a URL does not make it another page. */
   fragment: RegExp
-  /** Finds the URLs that are told where only their query was replaced. */
+  /** Matches URLs that count although only their query was replaced. */
   replacedQuery: RegExp
   /** The settings mask more than the page's own marks do. */
   ownMasks: boolean
@@ -34,7 +34,7 @@ export interface PixelConfig {
   frustration: boolean
 }
 
-/** What is known when the script is built, by the file that it is then in: what nobody asks for is not there. */
+/** Settings known at build time, by the file that contains them, so that unused code is removed. */
 const usual = {
   consentLevel: 3,
   deniedLevel: 2,
@@ -100,7 +100,7 @@ export const pixelConfig = (
   }
 }
 
-/** What stands in the built script for a value of its configuration. */
+/** The placeholder in the built script for a value of its configuration. */
 export const placeholderOf = (key: string): string => `__FOOTFALL_${key}__`
 
 /** The built script with the configuration of one pixel in it. In one pass: a value is never taken for a placeholder. */

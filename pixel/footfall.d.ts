@@ -1,4 +1,4 @@
-/** The types of `footfall/pixel`, copied beside the built module: no imports, so they resolve anywhere. */
+/** The types of `footfall/pixel`, copied next to the built module: no imports, so they resolve anywhere. */
 
 export interface Settings {
   /**
@@ -12,7 +12,7 @@ export interface Settings {
   text_length_max: number
   /** CSS selectors of elements whose text is masked, as data-footfall-mask does. */
   mask_selectors: string[]
-  /** Query parameters that are not stored, besides those that hold secrets. */
+  /** Query parameters that are not stored, in addition to those with secrets. */
   ignore_query_parameters: string[]
   /** Query parameters whose value is a search on this site. */
   search_parameters: string[]
@@ -51,7 +51,7 @@ export interface Footfall {
     command: 'identify',
     person: ({ email: string } | { hem: string }) & { signature?: string },
   ): void
-  /** What the visitor decided; to be said on each page load. */
+  /** The visitor's choice. Call it on each page load. */
   (command: 'consent', choice: 'granted' | 'denied'): void
   /** The visitor wants nothing noted: on no page of this site, whatever it says; until opt_in. */
   (command: 'opt_out' | 'opt_in'): void

@@ -59,7 +59,10 @@ export const history = [
   { change: 'the description of a click has a fixed size at any depth', brotli: 3142 },
 ]
 
-/** Most that each file may take, each variant of the script as a pixel with settings that are else the default gets it; these come down, or go up for a fault that was mended. */
+/**
+ * Maximum size of each file, for each variant of the script, with default settings otherwise. Budgets
+ * decrease, or increase for the fix of a fault.
+ */
 export const budget = {
   'pixel.js': 3145,
   'pixel.frustration.js': 3172,

@@ -11,6 +11,7 @@ import {
 const deletions = [
   'DELETE FROM rate_limits WHERE arrival < extract(epoch FROM clock_timestamp())',
   'DELETE FROM sessions WHERE expires_at <= now()',
+  'DELETE FROM provider_sign_ins WHERE expires_at <= now()',
   'DELETE FROM password_resets WHERE expires_at <= now()',
   "DELETE FROM share_links WHERE expires_at <= now() - interval '30 days'",
   'DELETE FROM email_changes WHERE expires_at <= now()',

@@ -2,6 +2,7 @@ import type { OpenQueryExecutor } from '../api/access/queryExecutor.ts'
 import type { Tokens } from '../api/access/tokens.ts'
 import type { Cursors } from '../api/http/cursors.ts'
 import type { SendMail } from '../platform/mail.ts'
+import type { Outbound } from '../platform/outbound/outbound.ts'
 import type { SecretBox } from '../platform/outbound/secretBox.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 
@@ -18,8 +19,10 @@ export interface AccountsDeps {
   collectorUrl: string
   /** Null: no mail is sent. */
   sendMail: SendMail | null
-  /** Keeps what makes the codes of second factors. */
+  /** Seals the secrets of second factors and of clients at identity providers. */
   secretBox: SecretBox
+  /** Sends requests to identity providers. */
+  outbound: Outbound
   /** Signs the tokens of the legacy sign-in. */
   tokens: Tokens
 }

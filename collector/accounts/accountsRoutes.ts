@@ -23,6 +23,8 @@ import { projectRoutes } from './projects/projectRoutes.ts'
 import { loginRoutes } from './sessions/login.ts'
 import { passwordResetRoutes } from './sessions/passwordResetRoutes.ts'
 import { sessionRoutes } from './sessions/sessions.ts'
+import { providerSignInRoutes } from './singleSignOn/signInRoutes.ts'
+import { singleSignOnRoutes } from './singleSignOn/singleSignOnRoutes.ts'
 
 /** The Administration routes of the interface. */
 export const administrationRoutes =
@@ -30,6 +32,7 @@ export const administrationRoutes =
   async (app) => {
     app.addHook('preValidation', rejectUnstorableText)
     await app.register(organizationRoutes(deps))
+    await app.register(singleSignOnRoutes(deps))
     await app.register(memberRoutes(deps))
     await app.register(projectRoutes(deps))
     await app.register(projectActivityRoutes(deps))
@@ -50,6 +53,7 @@ export const dashboardApiRoutes =
       reply.header('cache-control', personal)
     })
     await app.register(sessionRoutes(deps))
+    await app.register(providerSignInRoutes(deps))
     await app.register(invitationRoutes(deps))
     await app.register(accountRoutes(deps))
     await app.register(ownPasswordRoutes(deps))

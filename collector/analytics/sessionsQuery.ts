@@ -18,7 +18,7 @@ import {
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
 import type { Totals } from './totalsQuery.ts'
 
-/** What is counted of sessions; they are those of the events that the plan is about. */
+/** Counts of the sessions of the events that the plan selects. */
 export interface SessionTotals {
   sessions: number
   /** Of these, those that have a page view. */

@@ -1,6 +1,5 @@
 /**
- * Builds the dashboard's pages and what pages of the documentation load: scripts, stylesheets and an icon under hashed
- * names, and the HTML shell. docs.json has the addresses for the documentation.
+ * Builds the pages of the dashboard and the assets of the documentation. These are scripts, stylesheets and an icon with hashed names, and the HTML shell. docs.json lists the addresses for the documentation.
  */
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -14,7 +13,7 @@ const flagsPackage = createRequire(import.meta.url).resolve('country-flag-icons/
 const { version: flagsVersion } = JSON.parse(await readFile(flagsPackage, 'utf8'))
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-/** What stands in examples/ is shown, not run. */
+/** Imports of examples/ are shown as text, not run. */
 const examplesAsText = {
   name: 'examples as text',
   setup({ onLoad }) {
@@ -25,7 +24,7 @@ const examplesAsText = {
   },
 }
 
-/** What a file is served as, by what is added to its name. */
+/** Encodings of a file, by the suffix of its name. */
 const encodings = { '': (bytes) => bytes, '.br': promisify(brotliCompress), '.gz': promisify(gzip) }
 
 /** Writes index.html and assets/ with their compressed forms to outDir. */

@@ -17,7 +17,7 @@ const pagePaths = [
   '/reset-password/:token',
   '/email-change/:token',
   '/unsubscribe/:token',
-  // Where the API documentation leads: to the explorer of the organization that whoever comes is in.
+  // Target of links in the API documentation: the explorer of the visitor's organization.
   '/explorer',
   `/:organization_id(^${uuid}$)`,
   `/:organization_id(^${uuid}$)/*`,
@@ -35,13 +35,13 @@ const shellHeaders = {
   }),
 }
 
-/** The pages carry no data: what they show they ask for with the member's session. */
+/** The pages contain no data: they request it with the member's session. */
 const open = { config: { access: { to: 'anyone' } }, schema: { hide: true } } as const
 
 const readShell = (publicUrl: string): string =>
   readFileSync(join(built, 'index.html'), 'utf8').replace('{{collector_url}}', encodeURI(publicUrl))
 
-/** What a browser asks for when somebody follows a link or types an address. */
+/** Whether a browser follows a link or opens a typed address. */
 const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
   ['GET', 'HEAD'].includes(method) &&
   !url.startsWith('/api/') &&
@@ -71,7 +71,8 @@ export const dashboardPages =
       app.get(path, open, async (_request, reply) => reply.headers(shellHeaders).send(shell))
     }
 
-    // Its address has the secret only behind #, which browsers send nowhere; ids and all else of it go nowhere either.
+    // The secret of its address is only after #, which browsers do not send. The page does not send ids or
+    // the rest of the address either.
     app.get('/share/:share_id', open, async (_request, reply) =>
       reply
         .headers({
@@ -90,7 +91,7 @@ export const dashboardPages =
         .send(icon),
     )
 
-    // Their names hold a hash of what is in them: what was fetched once is good for ever.
+    // Their names contain a hash of their content, so caches keep them for ever.
     await app.register(fastifyStatic, {
       root: join(built, 'assets'),
       serve: false,

@@ -1,11 +1,11 @@
 /**
- * Shows every event that leaves the page, its size, how it went, and what the collector made of it. Loaded only where
- * the page's URL has footfall_debug, or localStorage does; the pixel waits for it before it sends.
+ * Shows every event that leaves the page, its size, its delivery, and the collector's result. Loaded only if
+ * the page's URL or localStorage has footfall_debug. The pixel waits for it before it sends.
  */
 import type { BeaconReceipt } from '../../schemas/beacon.ts'
 import type { CapturedEvent } from '../../schemas/captured.ts'
 
-/** What is shown first of an event: its type, its name where it has one, and the rest. */
+/** The first line of an event: its type, its name if it has one, and the rest. */
 type Sent = Pick<CapturedEvent, 'type' | 'url' | 'at'> & { name?: string }
 
 const host = document.createElement('div')
@@ -27,7 +27,7 @@ sheet.replaceSync(`
 `)
 root.adoptedStyleSheets = [sheet]
 
-/** An element with what stands in it. */
+/** Creates an element with its content. */
 const make = <K extends keyof HTMLElementTagNameMap>(tag: K, ...inside: (Node | string)[]) => {
   const element = document.createElement(tag)
   element.append(...inside)

@@ -2,8 +2,9 @@
 const early = window.footfall!.early?.() ?? []
 
 /**
- * Stands in for the browser's own in the chunk of web-vitals (build.mjs): who observes is told what was kept, too. What
- * the browser kept as well is told twice, which web-vitals takes for one: it goes by interactionId.
+ * Replaces the browser's own in the chunk of web-vitals (build.mjs): observers also receive the recorded
+ * entries. Entries that the browser also buffered arrive twice. web-vitals counts them once, by
+ * interactionId.
  */
 export class PerformanceObserver extends window.PerformanceObserver {
   declare readonly callback: PerformanceObserverCallback

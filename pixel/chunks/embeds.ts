@@ -1,9 +1,9 @@
 /**
- * Watches YouTube and Vimeo players, where the settings ask for it: they tell by postMessage what they play, and their
- * frames are made to tell it as `<video>` elements do.
+ * Watches YouTube and Vimeo players, if the settings enable it. They report their state by postMessage, and
+ * this chunk turns it into events of their frames, like those of `<video>`.
  */
 
-/** A frame with what the pixel reads of videos. */
+/** A frame with the members that the pixel reads of videos. */
 type Frame = HTMLIFrameElement & { currentSrc?: string; currentTime?: number; duration?: number }
 
 interface Player {
@@ -11,7 +11,7 @@ interface Player {
   isPlaying: boolean
 }
 
-/** Of what the players say, what is read here. */
+/** The part of the players' messages that this chunk reads. */
 interface Message {
   event?: string
   method?: string
@@ -25,7 +25,7 @@ interface Message {
   }
 }
 
-/** What a player says, and what it must be told to say it. */
+/** The messages of a player, and the commands that request them. */
 interface Provider {
   origin: RegExp
   src: RegExp
@@ -66,7 +66,7 @@ const vimeoCall = (event: string) => ({ method: 'addEventListener', value: event
 
 const providers: Provider[] = [
   {
-    // Only a player with enablejsapi=1 speaks; to add that would load it anew.
+    // Only a player with enablejsapi=1 sends messages. Adding that would reload it.
     origin: /^https:\/\/www\.youtube(-nocookie)?\.com$/,
     src: /^https:\/\/www\.youtube(-nocookie)?\.com\/embed\/.*[?&]enablejsapi=1/,
     hello: [{ event: 'listening', id: 1, channel: 'widget' }],
@@ -125,7 +125,7 @@ addEventListener('message', ({ source, origin, data }) => {
     player.provider.hear(player, typeof data === 'string' ? JSON.parse(data) : data)
   } catch {}
 })
-// Not on window: what loads tells it no further than the document.
+// Not on window: load events do not propagate beyond the document.
 document.addEventListener(
   'load',
   ({ target }) => target instanceof HTMLIFrameElement && greet(target),

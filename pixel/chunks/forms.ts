@@ -1,6 +1,6 @@
 /**
- * Tells who sent a form with an e-mail address, where the settings ask for it: the address goes to the page's own
- * footfall('identify', …), which hashes it here and lets nothing go without consent.
+ * Identifies senders of forms with an e-mail address, if the settings enable it. The address is passed to the
+ * page's own footfall('identify', …), which hashes it here and sends nothing without consent.
  */
 
 const addresses = 'input[type=email],input[autocomplete~=email],input[name=email i]'

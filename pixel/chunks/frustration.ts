@@ -1,12 +1,12 @@
 /**
- * Judges clicks, where the settings ask for it: rage is three at one place within a second of each other, dead is one
- * after which nothing happens. The thresholds are PostHog's, so that numbers compare.
+ * Classifies clicks, if the settings enable it. Rage: three at one place within a second of each other. Dead:
+ * no change after the click. The thresholds are those of PostHog, so that numbers are comparable.
  */
 import type { CapturedData } from '../../schemas/captured.ts'
 
 type Clicked = (event: MouseEvent, path: Element[]) => (() => CapturedData<'click'>) | undefined
 
-/** What the pixel gives: how it reads a click, and how it notes an event. */
+/** Functions of the pixel: to describe a click, and to record an event. */
 interface Pixel {
   click: Clicked
   note(type: 'rage' | 'dead', data: () => CapturedData<'rage'>, path: EventTarget[]): void
@@ -29,7 +29,10 @@ const focusWithinMs = 1000
 /** Handlers that take so long, or a dialog that waited for its visitor: something was done. */
 const blockedMs = 200
 
-/** Where people write, pick and step: clicks in a row are how these are used, and what they do is theirs to show. */
+/**
+ * Elements to write, pick and step in: repeated clicks are their normal use, and the elements show the effect
+ * themselves.
+ */
 const fields =
   'input:not([type=button],[type=submit],[type=image],[type=reset]),textarea,select,option,label,[contenteditable]:not([contenteditable=false]),[role=textbox],[role=spinbutton],[role=slider]'
 /** What answers without a change of the page that could be seen from here. */
@@ -105,7 +108,7 @@ export default function watchFrustration({ click, note }: Pixel): void {
       !matches(target, 'html,body') &&
       !isIn(path, `${fields},${silent}`) &&
       at - lastFocus > focusWithinMs &&
-      // What was selected by pressing, dragging, or by clicking away from it.
+      // A selection by pressing, dragging, or by clicking outside of it.
       !(isDuring && (hasRange() || pressed.hadRange)) &&
       !candidates.some((other) => other.target === target && at - other.at < rageWithinMs)
     )

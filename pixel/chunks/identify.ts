@@ -9,7 +9,7 @@ const hashOf = async (email: string) => {
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** What the next beacon says of who this browser belongs to; undefined when nothing was given that says so. */
+/** The identity for the next beacon; undefined if the arguments contain none. */
 export default async function identify({
   email,
   hem,
@@ -18,7 +18,7 @@ export default async function identify({
 }: {
   email?: string
   hem?: string
-  /** What the site's server made of the hash. */
+  /** The signature of the hash by the site's server. */
   signature?: string
   source?: 'form'
 }) {

@@ -3,7 +3,9 @@ import { ask, attempt, real } from './safe.ts'
 
 export const mask = '***'
 
-/** A selector of the settings that this browser refuses masks everything: what it was to mask is not known. */
+/**
+ * A selector of the settings that this browser refuses masks everything, because its elements are unknown.
+ */
 const known = (selector: string): string =>
   config.ownMasks && attempt(() => document.documentElement.matches(selector)) === undefined
     ? '*'
@@ -13,7 +15,8 @@ export const masked = known(config.masked)
 export const unread = known(config.unread)
 
 /**
- * A node and all it stands in but the document, out of shadow roots too, also for events that do not leave these.
+ * A node and all its ancestors except the document, also outside of shadow roots, and also for events that do
+ * not leave these.
  */
 export const pathTo = (node: Node | false): Element[] => {
   const path = []
@@ -30,13 +33,16 @@ export const pathTo = (node: Node | false): Element[] => {
 export const find = (path: EventTarget[], selector: string): Element | undefined =>
   (path as Element[]).find((element) => ask(element, selector))
 
-/** Beginnings of id, class, name, role, action, method, download and the like; labels where "true" follows. */
+/**
+ * Beginnings of id, class, name, role, action, method, download and similar names; labels where "true"
+ * follows.
+ */
 const harmless = /^(id|cl|na|ro|ac|me|do|data-(test|cy|qa|footfall)|(aria-label|title|alt)true)/
 
 /**
- * What the collector reads identifiers, links and names from: attributes, not properties, for a form's `id` may be an
- * input of that name and an SVG's `className` is an object. Never a value; labels where nothing masks them. A step of
- * a path may be a shadow root, which has no attributes.
+ * Attributes for the collector's identifiers, links and names. Not properties, because a form's `id` may be
+ * an input of that name and an SVG's `className` is an object. Never a value; labels unless they are masked.
+ * A step of a path may be a shadow root, which has no attributes.
  */
 export const describe = (element: Element, isMasked: unknown): Description => {
   const tag = real(element, 'localName')

@@ -6,7 +6,10 @@ declare global {
   const config: PixelConfig
 
   interface Window {
-    /** The stub, with the calls it keeps in q, or the pixel, marked by `on`; what listens again, by queueName; what came early (early.ts). */
+    /**
+     * The stub, with its calls in q, or the pixel, marked by `on`. Also the function that listens again, by
+     * queueName, and the early entries (early.ts).
+     */
     footfall?: ((...call: unknown[]) => void) &
       Partial<Footfall> & { q?: unknown[][]; on?: 1; early?: () => PerformanceEntry[] } & {
         [pixel: `footfall_${string}`]: () => void

@@ -13,7 +13,9 @@ export let id: string | undefined
 export const uuid = (): string =>
   attempt(() => crypto.randomUUID()) || URL.createObjectURL(new Blob()).slice(-36)
 
-/** What is kept of this browser: its id, or that it opted out. Throws nothing where there is none: that takes long. */
+/**
+ * The stored id of this browser, or its opt-out. Avoids exceptions if there is none, because they are slow.
+ */
 export const readId = (): string | undefined =>
   id ||
   attempt(() => /footfall_id=([\w-]+)/.exec(document.cookie)?.[1]) ||

@@ -15,7 +15,7 @@ export const configOf = ({ pixel_id, endpoint, ...options }: Options): PixelConf
 
 const absolute = (url: string) => new URL(url, location.href).href
 
-/** In idle time, what the options ask for besides; a page where it is blocked goes on without. */
+/** Loads further chunks of the options in idle time. If they are blocked, the pixel works without them. */
 export const loadChunks = ({
   endpoint,
   web_vitals,

@@ -18,8 +18,8 @@ const entriesMax = 500
 export const parked = config.queueName
 
 /**
- * All a listener does: time and place are kept, and the work is left for later. Nothing is told of what happened on a
- * path that asks for silence.
+ * The only work of a listener: it keeps time and place, and leaves the rest for later. Events on an ignored
+ * path are not recorded.
  */
 export const note = <T extends CapturedType>(
   type: T,
@@ -45,7 +45,7 @@ export const note = <T extends CapturedType>(
   schedule()
 }
 
-/** Makes events of what was noted. */
+/** Turns recorded browser events into events. */
 export const encode = (): void => {
   queue = queue.flatMap((entry) =>
     (entry as string).trim ? entry : attempt(entry as () => string) || [],
@@ -64,8 +64,8 @@ export const restoreQueue = (): void => {
 }
 
 /**
- * Refused: the batch waits again, in storage where that may be used, for it may be the next page that sends it, with
- * what was parked there meanwhile. It is taken out of the array, so that it does so once.
+ * Refused: the batch waits again, in storage if that is allowed, because the next page may send it together
+ * with parked events. It is removed from the array, so that this happens once.
  */
 export const requeue = (batch: Entry[]): void => {
   queue.unshift(...batch.splice(0))

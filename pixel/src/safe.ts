@@ -5,11 +5,14 @@ export const attempt = <R>(work: () => R): R | undefined => {
   } catch {}
 }
 
-/** The same at a later time: what a timer throws the page would be told. */
+/** The same at a later time, because the page would receive exceptions of a timer. */
 export const later = (work: () => unknown, ms?: number): ReturnType<typeof setTimeout> =>
   setTimeout(() => attempt(work), ms)
 
-/** A property as the browser has it: what is named inside a form or a document hides what these have of that name. */
+/**
+ * A property of the browser itself: elements inside a form or a document hide its properties with their
+ * names.
+ */
 export const real = <N extends Node, K extends keyof N>(node: N, name: K): N[K] =>
   Reflect.get(Reflect.getPrototypeOf(node)!, name, node)
 
@@ -20,7 +23,10 @@ type Answers<M extends Asked> = M extends 'matches'
     ? NodeListOf<HTMLInputElement>
     : HTMLElement | null
 
-/** What a node has of a selector, by its own method. Some have none: shadow roots match nothing. */
+/**
+ * Applies a selector to a node by its own method. Nodes without the method, such as shadow roots, match
+ * nothing.
+ */
 export const ask = <M extends Asked = 'matches'>(
   node: Node,
   selector: string,

@@ -8,15 +8,16 @@ import { attempt, json, later } from './safe.ts'
 
 const { currentScript } = document
 /**
- * Beside the script, under whatever path it is served. Script optimisers inline it: then none is current. Nor is what
- * someone's text put into the page by that name: what it would name for us, events and code, may be anybody's.
+ * The address of the collector: next to the script, under any path. Script optimisers inline it: then there
+ * is no current script. An element that the page's content names like it does not count, because its address
+ * for events and code could be anyone's.
  */
 const collector = new URL(
   config.endpoint,
   (currentScript instanceof HTMLScriptElement && currentScript.src) || config.scriptUrl,
 )
 
-/** Events of one moment share a request: a click and what it led to. */
+/** Events of one moment share a request: a click and its effects. */
 const batchMs = 600
 /** The wait after two requests that nobody answered, as where the page's policy blocks the collector: the next page. */
 const untilNextPage = 2e9
@@ -27,7 +28,7 @@ let waitMs = batchMs
 let timer: ReturnType<typeof setTimeout> | undefined
 /** In the timer's place while a request is under way. */
 const sending = -1 as never
-/** What the last request had. */
+/** Entries of the last request. */
 let asked: Entry[] = []
 /** The page is hidden or on its way out: nothing may wait. */
 let isLeaving = false
@@ -41,7 +42,7 @@ export const schedule = (): void => {
   else timer = timer || later(rest, waitMs)
 }
 
-/** What few pages need, from beside the script; a page where it is blocked goes on without. */
+/** Loads code for a few pages from next to the script. If it is blocked, the pixel works without it. */
 export const load = (
   name: 'debug' | 'frustration' | 'identify',
   argument?: object,
@@ -102,7 +103,7 @@ export const flush = async (): Promise<void> => {
   if (refusedForMs ? !isLeaving : queue[0]) schedule()
 }
 
-/** The page leaves, or it or its connection is back: then what waits goes at once. */
+/** The page closes, or the page or its connection returns: waiting events are sent at once. */
 export const leave = ({ type }: Event): void => {
   settle()
   readScroll(location.href)

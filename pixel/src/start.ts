@@ -12,8 +12,8 @@ import { attempt, json } from './safe.ts'
 import { flush, leave, load } from './send.ts'
 
 /**
- * What is listened to, on window and in the capture phase: that sees what does not bubble (media events, scrolling
- * inside elements) and what the page stops from bubbling.
+ * Listeners, on window and in the capture phase. They receive events that do not bubble (media events,
+ * scrolling inside elements) and those that the page stops.
  */
 type Listener = (event: never, path: Element[]) => unknown
 
@@ -50,7 +50,7 @@ const handle = (event: Event & { [pixel: string]: unknown }) =>
     if (data) note(event.type as 'click', data as never, path)
   })
 
-/** As often as it is asked for: a page that writes itself anew with document.open() has taken all listeners away. */
+/** Can be called repeatedly: a page that replaces itself with document.open() has removed all listeners. */
 const listen = (target: EventTarget = window) => {
   for (const type in listeners) target.addEventListener(type, handle as never, true)
 }

@@ -106,7 +106,7 @@ async function cancelAfterKill(
 ): Promise<number> {
   receiver.misbehave = () => ({ hangs: true })
   const runId = await startRun(api(), exportId)
-  await waitFor('the first chunk', () => receiver.messages.size > 0, 120_000)
+  await waitFor('the first chunk', () => isSent(receiver), 120_000)
   await kill(() => cancelRun(api().postgres, runId))
   await endOf(api(), exportId, runId)
   const { records_exported, records_charged } = await readRun(api(), exportId, runId)
@@ -114,6 +114,9 @@ async function cancelAfterKill(
   const arrived = [...receiver.messages.values()].flatMap(({ data }) => data.records ?? [])
   return Math.abs(arrived.length - records_charged)
 }
+
+const isSent = ({ messages }: Receiver): boolean =>
+  [...messages.values()].some(({ data }) => data.records !== undefined)
 
 function drawMishap(random: Random): Mishap | null {
   if (random.next() >= mishapChance) return null

@@ -49,14 +49,28 @@ const nginx: Launch = (directory, example) => {
   return { file, text, command: ['nginx', '-p', directory, '-c', file] }
 }
 
+/** Where insiders connect to: of HAProxy a line, of nginx a directive. */
+function insideOf(directive: string, port: string, certificate: string | undefined): string {
+  const isNginx = directive === 'listen '
+  const address = `${directive}127.0.0.1:${port}`
+  if (certificate === undefined) return isNginx ? `${address};` : address
+  return isNginx
+    ? `${address} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${certificate};`
+    : `${address} ssl crt ${certificate}`
+}
+
 const launches = { haproxy, nginx } satisfies Record<ProxyName, Launch>
 
-/** Starts a proxy of two services (or one, named twice), with its files in `directory`, and waits until it is ready. */
+/**
+ * Starts a proxy of two services (or one, named twice), with its files in `directory`, and waits until it is ready. With
+ * a file that has a certificate and its key, insiders use https, as the comments of the examples say.
+ */
 export async function startProxy(
   name: ProxyName,
   directory: string,
   [one, other]: readonly [string, string],
   addresses: ProxyAddresses,
+  certificate?: string,
 ): Promise<RunningProxy> {
   const portOf = (url: string) => new URL(url).port
   const path = join(packageRoot, 'examples/deploy', name === 'nginx' ? 'nginx.conf' : 'haproxy.cfg')
@@ -67,7 +81,9 @@ export async function startProxy(
       .replace(/(collector|api)1:8787/g, new URL(one).host)
       .replace(/(collector|api)2:8787/g, new URL(other).host)
       .replace(/(bind |listen ):?8080/, `$1127.0.0.1:${portOf(addresses.world)}`)
-      .replace(/(bind |listen ):?8081/, `$1127.0.0.1:${portOf(addresses.inside)}`),
+      .replace(/(bind |listen ):?8081;?/, (_, directive: string) =>
+        insideOf(directive, portOf(addresses.inside), certificate),
+      ),
   )
   writeFileSync(file, text)
   const [program, ...args] = command
@@ -88,7 +104,8 @@ export async function startProxy(
   const isReady = () =>
     fetch(`${proxy.inside}/readyz`).then(
       ({ ok }) => ok,
-      () => false,
+      // Nobody vouches for a certificate of here; a proxy that shows it is up.
+      (error) => certificate !== undefined && /self.signed/i.test(String(error.cause)),
     )
   await Promise.race([waitFor(name, isReady), ended])
   return proxy

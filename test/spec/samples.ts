@@ -274,6 +274,21 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/organization/user/create': {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
+  'GET /api/v1/organization/single-sign-on': {},
+  'PUT /api/v1/organization/single-sign-on': {
+    body: ({ member }) => ({
+      sign_in_name: 'sample',
+      provider_name: 'Sample',
+      issuer: 'https://10.0.0.1',
+      client_id: 'sample',
+      client_secret: 'sample',
+      email_domains: ['example.com'],
+      group_roles: [],
+      default_role: 'member',
+      required: false,
+      emergency_member_id: member,
+    }),
+  },
   'GET /api/v1/organization/user/list': {},
   'GET /api/v1/organization/user/retrieve/:member_id': {
     params: ({ member }) => ({ member_id: member }),
@@ -375,5 +390,6 @@ export const samples: Record<string, Sample> = {
   },
   'DELETE /dashboard/sessions': {},
   'DELETE /dashboard/session': {},
+  'DELETE /api/v1/organization/single-sign-on': {},
   'DELETE /api/v1/organization': { body: () => ({ confirm: 'not its name', events: 'keep' }) },
 }

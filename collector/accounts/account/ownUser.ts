@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { callerId } from '../../api/access/principal.ts'
-import { invalidParameter, unauthorized } from '../../api/http/errors.ts'
+import { callerId, type Principal } from '../../api/access/principal.ts'
+import { forbidden, invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { checkPassword } from '../credentials/passwords.ts'
@@ -19,6 +19,7 @@ export interface OwnUser {
  * Returns the signed-in user of a request. Throws 401 "unauthenticated" for users who are no longer members.
  */
 export async function ownUser(client: Queryable, { principal }: FastifyRequest): Promise<OwnUser> {
+  requireOwnPassword(principal)
   const { password_hash, ...user } = await readOwn(client, callerId(principal))
   return user
 }
@@ -33,6 +34,7 @@ export async function ownUserWithPassword(
   currentPassword: string,
   publicUrl: string,
 ): Promise<OwnUser & { knownBrowser: string | null }> {
+  requireOwnPassword(request.principal)
   const { password_hash, ...user } = await readOwn(postgres, callerId(request.principal))
   const attempt = await attemptOf(postgres, request, user.email, publicUrl)
   await takeSignInTry(postgres, attempt)
@@ -41,6 +43,14 @@ export async function ownUserWithPassword(
   }
   await forgetSignInTries(postgres, attempt)
   return { ...user, knownBrowser: attempt.knownBrowser }
+}
+
+/** Throws 403 for the session of a provider: it speaks for one organization, and the account belongs to all of them. */
+function requireOwnPassword({ caller }: Principal): void {
+  if (caller.kind === 'member' && caller.byProvider)
+    throw forbidden(
+      'You are signed in through your organization’s identity provider, which manages your account.',
+    )
 }
 
 async function readOwn(

@@ -110,6 +110,7 @@ export const invitationRoutes =
         // Only who has an invitation may cost us a hash.
         const invited = await readInvitation(postgres, token)
         const { email } = invited
+        if (!(await takesPassword(postgres, invited))) throw needsProvider()
         const proof =
           (await signedInAs(request, email)) ?? (await withPassword(request, invited, request.body))
         const signedIn = await inTransaction(postgres, async (client) => {
@@ -127,8 +128,8 @@ export const invitationRoutes =
           if (by_mail) await proveAddress(client, userId)
           const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
           await audit(client, actor, 'member.join', { kind: 'member', id: memberId })
-          if (!proof.hasSession) await startSession(client, request, reply, userId, publicUrl)
-          return readSignedIn(client, memberId)
+          if (!proof.hasSession) await startSession(client, request, reply, { userId }, publicUrl)
+          return readSignedIn(client, { memberId })
         })
         if (!proof.hasSession) await rememberBrowser(postgres, reply, email, publicUrl)
         return signedIn
@@ -204,6 +205,24 @@ const proveAddress = (client: Queryable, userId: string) =>
   client.query(
     'UPDATE users SET email_proven_at = now() WHERE user_id = $1 AND email_proven_at IS NULL',
     [userId],
+  )
+
+/** Whether a password opens the organization to an invited member. */
+async function takesPassword(
+  client: Queryable,
+  { organization_id, member_id }: Invitation,
+): Promise<boolean> {
+  const { rows } = await client.query<{ takes: boolean }>(
+    'SELECT takes_password($1, $2) AS takes',
+    [organization_id, member_id],
+  )
+  return rows[0]!.takes
+}
+
+const needsProvider = () =>
+  conflict(
+    'invalid_state',
+    'This organization requires single sign-on. Choose “Use single sign-on” on the sign-in page.',
   )
 
 const notMailed = () =>

@@ -25,6 +25,7 @@ import {
   ProjectOfMember,
   readMember,
   requireAnotherOwner,
+  requireNotEmergencyOwner,
 } from './members.ts'
 
 type Deps = Pick<AccountsDeps, 'postgres' | 'publicUrl' | 'sendMail'>
@@ -105,7 +106,10 @@ export async function updateMember(
     const before = await readMember(client, principal, body.member_id, 'FOR NO KEY UPDATE')
     if ([before.role, body.role].includes('owner')) requireOwner(principal)
     requireVersion('member', before, body.version)
-    if (body.role !== undefined && body.role !== 'owner') await requireAnotherOwner(client, before)
+    if (body.role !== undefined && body.role !== 'owner') {
+      await requireAnotherOwner(client, before)
+      await requireNotEmergencyOwner(client, before)
+    }
     if (body.renew_invitation && before.status === 'active') {
       throw conflict('invalid_state', 'This member has already accepted the invitation.', {
         member: before,
@@ -159,6 +163,7 @@ export async function removeMember(
     const member = await readMember(client, principal, member_id, 'FOR UPDATE')
     if (member.role === 'owner') requireOwner(principal)
     await requireAnotherOwner(client, member)
+    await requireNotEmergencyOwner(client, member)
     await settleKeys(client, principal, member.member_id, api_keys, { isRemoved: true })
     const { email, role } = member
     await audit(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Principal } from '../../api/access/principal.ts'
 import { plainMemberId } from '../../api/access/visibility.ts'
 import { Id, Nullable, strictObject, Timestamp, Version } from '../../api/http/commonSchemas.ts'
-import { invalidParameter, lastOwner, notFound } from '../../api/http/errors.ts'
+import { conflict, invalidParameter, lastOwner, notFound } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { OrganizationRole, ProjectRole } from '../accountSchemas.ts'
 
@@ -15,7 +15,7 @@ export const Member = Type.Object(
     name: Nullable(Type.String()),
     role: OrganizationRole,
     status: Type.Union([Type.Literal('active'), Type.Literal('invited')], {
-      description: '`invited` until the invitation is accepted.',
+      description: '`invited` until the invitation is accepted, or until the first single sign-on.',
     }),
     projects: Type.Array(ProjectOfMember, {
       description: 'The projects of a plain member. Owners and admins can access every project.',
@@ -43,6 +43,22 @@ export async function requireAnotherOwner(
   if (rowCount === 0) throw lastOwner()
 }
 
+/** Throws 409 "in_use" for the owner whose password opens the organization while its provider is down. */
+export async function requireNotEmergencyOwner(
+  client: Queryable,
+  { member_id }: Member,
+): Promise<void> {
+  const { rowCount } = await client.query(
+    'SELECT FROM single_sign_on WHERE emergency_member_id = $1',
+    [member_id],
+  )
+  if (rowCount !== 0)
+    throw conflict(
+      'in_use',
+      'This member is the emergency owner of single sign-on. Choose another emergency owner first.',
+    )
+}
+
 export async function addToProjects(
   client: Queryable,
   organizationId: string,
@@ -63,7 +79,7 @@ export async function addToProjects(
 
 /** $1 is the organization; $2 a plain member who looks, and who sees only of their own projects who is in them. */
 export const selectMembers = `
-  SELECT member_id, email, name, role, user_id IS NOT NULL AS accepted, version, created_at, updated_at,
+  SELECT member_id, email, name, role, user_id IS NOT NULL OR provider_subject IS NOT NULL AS accepted, version, created_at, updated_at,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('project_id', project_id, 'role', project_members.role)
        ORDER BY project_members.created_at), '[]')
      FROM project_members

@@ -6,8 +6,12 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 /** Throws 403 for everybody but the people who run the service. */
 export async function requireOperator(client: Queryable, principal: Principal): Promise<void> {
   const { rowCount } = await client.query(
-    'SELECT FROM members JOIN users USING (user_id) WHERE member_id = $1 AND is_operator',
-    [callerId(principal)],
+    'SELECT FROM members JOIN users USING (user_id) WHERE member_id = $1 AND is_operator AND NOT $2',
+    // An organization's provider speaks for its members, and not for who runs the service.
+    [
+      callerId(principal),
+      principal.caller.kind === 'member' && principal.caller.byProvider === true,
+    ],
   )
   if (rowCount === 0)
     throw forbidden(

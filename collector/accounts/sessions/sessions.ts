@@ -4,7 +4,7 @@ import { stringifySetCookie } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { sha256 } from '../../api/access/authenticate.ts'
-import { callerId } from '../../api/access/principal.ts'
+import type { Principal } from '../../api/access/principal.ts'
 import { sessionCookie, sessionOf } from '../../api/access/session.ts'
 import { Id, Nullable, strictObject } from '../../api/http/commonSchemas.ts'
 import { notFound, unauthorized } from '../../api/http/errors.ts'
@@ -27,6 +27,12 @@ export const SignedIn = Type.Object(
     organizations: Type.Array(Type.Object({ organization_id: Id, name: Type.String() }), {
       description: 'All organizations of the user, by name.',
     }),
+    by_provider: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Whether the organization’s identity provider signed the member in. Such a session is limited to this organization.',
+      }),
+    ),
     is_operator: Type.Optional(
       Type.Literal(true, {
         description:
@@ -76,9 +82,9 @@ export const sessionRoutes =
           request.body,
           publicUrl,
         )
-        await startSession(postgres, request, reply, userId, publicUrl)
+        await startSession(postgres, request, reply, { userId }, publicUrl)
         await rememberBrowser(postgres, reply, email, publicUrl)
-        return readSignedIn(postgres, memberId)
+        return readSignedIn(postgres, { memberId })
       },
     )
 
@@ -95,7 +101,7 @@ export const sessionRoutes =
             'Requires a session. The header `X-Organization-Id` selects the organization, here and on all session routes. Default: the organization used last.',
         },
       },
-      async ({ principal }) => readSignedIn(postgres, callerId(principal)),
+      async ({ principal }) => readSignedIn(postgres, signedInMember(principal)),
     )
 
     app.put(
@@ -112,14 +118,17 @@ export const sessionRoutes =
         },
       },
       async ({ principal, body }) => {
+        const { memberId, byProvider = false } = signedInMember(principal)
         const { rows } = await postgres.query<{ member_id: string }>(
           `UPDATE members SET last_used_at = now()
-           WHERE organization_id = $2 AND user_id = (SELECT user_id FROM members WHERE member_id = $1)
+           WHERE organization_id = $2 AND (member_id = $1
+             OR NOT $3 AND user_id = (SELECT user_id FROM members WHERE member_id = $1)
+               AND takes_password(organization_id, member_id))
            RETURNING member_id`,
-          [callerId(principal), body.organization_id],
+          [memberId, body.organization_id, byProvider],
         )
         if (!rows[0]) throw notFound.organization()
-        return readSignedIn(postgres, rows[0].member_id)
+        return readSignedIn(postgres, { memberId: rows[0].member_id, byProvider })
       },
     )
 
@@ -146,30 +155,39 @@ export const sessionRoutes =
   }
 
 const sessionDays = 30
+/** Groups and access at the provider may change, so its sessions are short. */
+const providerSessionDays = 0.5
 const daySeconds = 86_400
 const userAgentCharsMax = 300
 
-/** Signs a user in: a new session, of which only the hash is kept, in a cookie that no script can read. */
+/** The holder of a session: a user with a password, or a member for whom the organization's provider speaks. */
+export type SessionHolder =
+  | { userId: string; memberId?: undefined }
+  | { memberId: string; userId?: undefined }
+
+/** Signs somebody in: a new session, of which only the hash is kept, in a cookie that no script can read. */
 export async function startSession(
   client: Queryable,
   request: FastifyRequest,
   reply: FastifyReply,
-  userId: string,
+  { userId, memberId }: SessionHolder,
   publicUrl: string,
 ): Promise<void> {
+  const days = userId ? sessionDays : providerSessionDays
   const session = randomBytes(32).toString('base64url')
   await client.query(
-    `INSERT INTO sessions (session_sha256, user_id, expires_at, user_agent, address)
-     VALUES ($1, $2, now() + $3 * interval '1 day', $4, $5)`,
+    `INSERT INTO sessions (session_sha256, user_id, member_id, expires_at, user_agent, address)
+     VALUES ($1, $2, $3, now() + $4 * interval '1 day', $5, $6)`,
     [
       sha256(session),
       userId,
-      sessionDays,
+      memberId,
+      days,
       request.headers['user-agent']?.slice(0, userAgentCharsMax),
       request.ip,
     ],
   )
-  setSessionCookie(reply, session, sessionDays * daySeconds, publicUrl)
+  setSessionCookie(reply, session, days * daySeconds, publicUrl)
 }
 
 function setSessionCookie(
@@ -192,7 +210,22 @@ function setSessionCookie(
   )
 }
 
-export async function readSignedIn(client: Queryable, memberId: string): Promise<SignedIn> {
+/** Who asks with a session, and whether the organization's provider speaks for them. */
+export interface SignedInMember {
+  memberId: string
+  byProvider?: boolean
+}
+
+const signedInMember = ({ caller }: Principal): SignedInMember => {
+  if (caller.kind !== 'member') throw unauthorized.session()
+  return caller
+}
+
+/** Reads a session for the dashboard. A provider's session is of one organization and never an operator's. */
+export async function readSignedIn(
+  client: Queryable,
+  { memberId, byProvider = false }: SignedInMember,
+): Promise<SignedIn> {
   const { rows } = await client.query<
     SignedIn['member'] & {
       organization_id: string
@@ -203,10 +236,12 @@ export async function readSignedIn(client: Queryable, memberId: string): Promise
   >(
     `SELECT member_id, email, members.name, role, organization_id, organizations.name AS organization, (
        SELECT jsonb_agg(jsonb_build_object('organization_id', o.organization_id, 'name', o.name) ORDER BY o.name, o.organization_id)
-       FROM members m JOIN organizations o USING (organization_id) WHERE m.user_id = members.user_id) AS organizations,
-       (SELECT is_operator FROM users WHERE users.user_id = members.user_id) AS is_operator
+       FROM members m JOIN organizations o USING (organization_id)
+       WHERE m.member_id = members.member_id
+         OR NOT $2 AND m.user_id = members.user_id AND takes_password(m.organization_id, m.member_id)) AS organizations,
+       (SELECT is_operator FROM users WHERE NOT $2 AND users.user_id = members.user_id) AS is_operator
      FROM members JOIN organizations USING (organization_id) WHERE member_id = $1`,
-    [memberId],
+    [memberId, byProvider],
   )
   // A session is remembered a moment longer than its member exists.
   if (!rows[0]) throw unauthorized.session()
@@ -216,5 +251,6 @@ export async function readSignedIn(client: Queryable, memberId: string): Promise
     organization: { organization_id, name: organization },
     organizations,
     ...(is_operator && { is_operator }),
+    ...(byProvider && { by_provider: true as const }),
   }
 }

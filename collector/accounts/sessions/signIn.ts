@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { unauthorized } from '../../api/http/errors.ts'
+import { singleSignOnRequired, unauthorized } from '../../api/http/errors.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { checkPassword } from '../credentials/passwords.ts'
@@ -38,16 +38,20 @@ export async function userWithPassword(
     user_id: string
     password_hash: string
     member_id: string | null
+    is_member: boolean
   }>(
     `SELECT user_id, password_hash, (
        SELECT member_id FROM members WHERE members.user_id = users.user_id
-       ORDER BY last_used_at DESC NULLS LAST, created_at, member_id LIMIT 1) AS member_id
+       AND takes_password(organization_id, member_id)
+       ORDER BY last_used_at DESC NULLS LAST, created_at, member_id LIMIT 1) AS member_id,
+       EXISTS (SELECT FROM members WHERE members.user_id = users.user_id) AS is_member
      FROM users WHERE email = $1`,
     [email],
   )
   const matches = await checkPassword(rows[0]?.password_hash ?? null, password)
-  if (!matches || !rows[0]?.member_id) throw unauthorized.credentials()
+  if (!matches || !rows[0]?.is_member) throw unauthorized.credentials()
   await forgetSignInTries(postgres, attempt)
   await requireSecondFactor(deps, rows[0].user_id, code, attempt.knownBrowser)
+  if (rows[0].member_id === null) throw singleSignOnRequired()
   return { userId: rows[0].user_id, memberId: rows[0].member_id, email }
 }

@@ -22,14 +22,20 @@ export const exportRuns = 'exports.runs'
 export const unfinished = `('pending', 'running', 'parked')`
 
 /**
- * Runs with the counts that an answer may show. If the number of members is sold (query/freeAnswers.ts), the counts
- * include only charged records, so that free failures reveal nothing. The number of records to send appears once a run
- * has ended with all of them charged.
+ * SQL: whether the number of records of a run is sold (query/freeAnswers.ts). Which people have addresses depends on
+ * events, which the caller can forge, so it is sold of every export of addresses.
+ */
+export const isNumberSold = (run: string, build: string): string =>
+  `(${isOfChosenPeopleSql(build)} OR ${run}.output_format = 'ip_address')`
+
+/**
+ * Runs with the counts that an answer may show. If the number of records is sold, the counts include only charged
+ * records, so that free failures reveal nothing. The number of records to send then appears once a run has completed.
  */
 const visibleRuns = `export_runs
   CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM audience_builds AS sent
-      WHERE sent.build_id = export_runs.build_id AND ${isOfChosenPeopleSql('sent')}) AS is_sold
+      WHERE sent.build_id = export_runs.build_id AND ${isNumberSold('export_runs', 'sent')}) AS is_sold
   ) AS number
   CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE outcome = 'failed') AS failed,
@@ -49,8 +55,8 @@ const counters = `${visibleTotal}::float8 AS records_total, records_exported::fl
   visible.failed::float8 AS records_failed, visible.duplicated::float8 AS records_duplicated`
 
 const columns = `export_runs.run_id, export_id, status,
-  CASE WHEN NOT is_sold OR (ended_at IS NOT NULL AND records_total > 0 AND records_total = ${visibleTotal})
-    THEN records_expected::float8 END AS records_expected, ${counters},
+  CASE WHEN status = 'completed' THEN ${visibleTotal}::float8
+    WHEN NOT is_sold THEN records_expected::float8 END AS records_expected, ${counters},
   records_charged::float8 AS records_charged, build_id, retry_of,
   coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
   ended_at`

@@ -108,7 +108,7 @@ export const Run = Type.Object(
     status: RunStatus,
     records_expected: Nullable(
       Count(
-        'Records to send. Null until a list was read. For lists, and if the `count` of the audience is billed, null until the run ended with all records charged. The other numbers then cover only charged records.',
+        'Records to send. Null until a list was read. For lists, for `ip_address`, and if the `count` of the audience is billed, null until the run has completed. The other numbers then cover only charged records.',
       ),
     ),
     records_total: Count('Records with an outcome: always the sum of the next three.'),

@@ -1,3 +1,4 @@
+import { everywhere } from '../../events/query/suppressedPeople.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { DestinationError, type IntegrationType } from '../integrations/destinations/destination.ts'
 import { openDestination } from '../integrations/openDestination.ts'
@@ -21,7 +22,7 @@ interface Hidden {
  */
 export async function removeHidden(deps: SendDeps): Promise<void> {
   await forgetErased(deps.postgres)
-  for (const found of await readHidden(deps.postgres)) {
+  for (const found of await readHidden(deps.postgres, await readOtherAddresses(deps))) {
     const {
       integration_id: id,
       type,
@@ -54,12 +55,26 @@ export async function removeHidden(deps: SendDeps): Promise<void> {
   }
 }
 
+interface Address {
+  readonly organization_id: string
+  readonly hem: string
+}
+
+/** The addresses of people who opted out by another of theirs. */
+const readOtherAddresses = ({ clickhouse }: SendDeps): Promise<Address[]> =>
+  clickhouse.live.rows<Address>({
+    sql: `SELECT DISTINCT organization_id, hem FROM opted_out_people
+          WHERE (organization_id, hem) NOT IN (SELECT organization_id, hem FROM active_opt_outs)`,
+    params: {},
+  })
+
 /** Who is to be removed from where; at most one batch of each integration. */
-async function readHidden(postgres: Postgres): Promise<Hidden[]> {
+async function readHidden(postgres: Postgres, others: readonly Address[]): Promise<Hidden[]> {
   const { rows } = await postgres.query<Hidden>(
     `WITH hidden AS (
        SELECT organization_id, hem FROM opt_outs WHERE removed_at IS NULL AND hem IS NOT NULL
        UNION SELECT organization_id, hem FROM erasures WHERE hem IS NOT NULL
+       UNION SELECT nullif(organization_id, $2), hem FROM unnest($3::uuid[], $4::text[]) AS other (organization_id, hem)
      ), due AS (
        SELECT DISTINCT integration_id, recipient.hem, remote_id
        FROM hidden JOIN export_recipients AS recipient ON recipient.hem = decode(hidden.hem, 'hex')
@@ -73,7 +88,12 @@ async function readHidden(postgres: Postgres): Promise<Hidden[]> {
        array_agg(remote_id ORDER BY hem) AS remote_ids
      FROM numbered JOIN integrations USING (integration_id) WHERE place <= $1
      GROUP BY integrations.integration_id`,
-    [removedAtOnce],
+    [
+      removedAtOnce,
+      everywhere,
+      others.map(({ organization_id }) => organization_id),
+      others.map(({ hem }) => hem),
+    ],
   )
   return rows
 }

@@ -91,9 +91,10 @@ export async function claim(
 ): Promise<string | null> {
   const { rows } = await postgres.query<{ email: string }>(
     `UPDATE summary_subscriptions AS subscription SET told_period = $2
-     FROM members AS member JOIN users USING (user_id)
+     FROM members AS member
      WHERE subscription_id = $4 AND member.member_id = subscription.member_id AND ${isDue}
-     RETURNING users.email`,
+       AND (member.user_id IS NOT NULL OR member.provider_subject IS NOT NULL)
+     RETURNING member.email`,
     [...boundTo(frequency, period), subscriptionId],
   )
   return rows[0]?.email ?? null

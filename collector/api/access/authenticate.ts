@@ -131,6 +131,7 @@ interface MemberRow {
   member_id: string
   organization_id: string
   role: Role
+  by_provider?: boolean
 }
 
 interface SessionKey {
@@ -149,9 +150,11 @@ async function readMemberOfSession(
        UPDATE sessions SET last_used_at = now()
        WHERE session_sha256 = $1 AND last_used_at < now() - interval '1 minute'
      )
-     SELECT member_id, organization_id, role FROM sessions JOIN members USING (user_id)
+     SELECT members.member_id, organization_id, role, sessions.member_id IS NOT NULL AS by_provider
+     FROM sessions JOIN members ON members.member_id = sessions.member_id
+       OR members.user_id = sessions.user_id AND takes_password(organization_id, members.member_id)
      WHERE session_sha256 = $1 AND expires_at > now() AND ($2::uuid IS NULL OR organization_id = $2)
-     ORDER BY members.last_used_at DESC NULLS LAST, members.created_at, member_id LIMIT 1`,
+     ORDER BY members.last_used_at DESC NULLS LAST, members.created_at, members.member_id LIMIT 1`,
     [Buffer.from(hash, 'base64'), organizationId],
   )
   return rows[0]
@@ -170,17 +173,22 @@ async function readMember(
     `SELECT member_id, organization_id, role,
        floor(extract(epoch FROM greatest(password_changed_at, signed_out_at)))::int AS valid_from_seconds
      FROM members JOIN users USING (user_id)
-     WHERE member_id = $1`,
+     WHERE member_id = $1 AND takes_password(organization_id, member_id)`,
     [memberId],
   )
   return rows[0]
 }
 
-const principalOf = ({ member_id, organization_id, role }: MemberRow): Principal => ({
+const principalOf = ({ member_id, organization_id, role, by_provider }: MemberRow): Principal => ({
   organizationId: organization_id,
   projectId: null,
   mode: 'live',
-  caller: { kind: 'member', memberId: member_id, role },
+  caller: {
+    kind: 'member',
+    memberId: member_id,
+    role,
+    ...(by_provider && { byProvider: true }),
+  },
 })
 
 function header(request: FastifyRequest, name: string): string | undefined {

@@ -19,7 +19,13 @@ export interface Principal {
   readonly mode: 'live' | 'test'
   readonly caller:
     | { readonly kind: 'key'; readonly keyId: string; readonly role: KeyRole }
-    | { readonly kind: 'member'; readonly memberId: string; readonly role: Role }
+    | {
+        readonly kind: 'member'
+        readonly memberId: string
+        readonly role: Role
+        /** Whether the organization's provider speaks for the member, and for this organization alone. */
+        readonly byProvider?: boolean
+      }
     | {
         /** A caller with a share link: it has no role, and reads the routes that shareLinks.ts lists. */
         readonly kind: 'share'

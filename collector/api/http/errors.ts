@@ -67,6 +67,14 @@ export const unauthorized = {
     ),
 }
 
+/** 403: the password was right, but all organizations of the user require their own provider. */
+export const singleSignOnRequired = () =>
+  new ApiError(
+    403,
+    'single_sign_on_required',
+    'Your organization requires single sign-on. Choose “Use single sign-on” on the sign-in page.',
+  )
+
 /** 415: the route takes bodies of these media types only. */
 export const unsupportedMediaType = (types: readonly string[]) =>
   new ApiError(
@@ -118,6 +126,12 @@ export const notFound = {
       'You are not a member of an organization with this id.',
     ),
   project: () => new ApiError(404, 'project not found', 'You have no project with this id.'),
+  singleSignOn: () =>
+    new ApiError(
+      404,
+      'single sign-on not found',
+      'No organization has single sign-on with this name. Ask an owner of your organization for it.',
+    ),
   session: () => new ApiError(404, 'session not found', 'You have no session with this id.'),
   emailChange: () =>
     new ApiError(

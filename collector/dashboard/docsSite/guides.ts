@@ -25,7 +25,7 @@ export const readers = [
   {
     title: 'Operators',
     about: 'Run, monitor and bill Footfall.',
-    guides: ['operations', 'several-machines', 'billing'],
+    guides: ['operations', 'several-machines', 'billing', 'single-sign-on'],
   },
   { title: 'Everybody', about: 'Terms that all guides use.', guides: ['glossary'] },
 ] as const

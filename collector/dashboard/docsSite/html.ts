@@ -8,7 +8,7 @@ export class Html {
 
 type Part = Html | string | number | readonly Part[] | null | undefined | false
 
-/** A template of HTML: what is put into it is escaped, unless it is HTML itself. */
+/** A template of HTML. It escapes its values, unless they are HTML themselves. */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(strings.map((string, n) => string + (n < parts.length ? textOf(parts[n]) : '')).join(''))
 

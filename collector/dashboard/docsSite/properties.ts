@@ -46,7 +46,7 @@ export function propertiesOf(
   ])
 }
 
-/** Alternatives share members: each is told once. */
+/** Alternatives share members: each is listed once. */
 const uniqueByPath = (properties: Property[]): Property[] =>
   [
     ...new Map(properties.toReversed().map((property) => [property.path, property])).values(),

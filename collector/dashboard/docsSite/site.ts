@@ -15,7 +15,7 @@ export interface DocsSite {
   pages: ReadonlyMap<string, string>
   /** The document for every other path. */
   missing: string
-  /** What the search finds, as JSON. */
+  /** The search index, as JSON. */
   searchJson: string
 }
 

@@ -1,4 +1,4 @@
-/** The service as the pages ask it: `footfall/client`, in the name of whoever is signed in. */
+/** The service as the pages call it: `footfall/client` with the session of the signed-in user. */
 import {
   type Answer,
   ApiError,
@@ -23,6 +23,7 @@ export type {
   ProjectActivity,
   ProjectMember,
   Session,
+  SingleSignOn,
   UsageLimits as Limits,
 } from '../../api/client/index.ts'
 export { ApiError }
@@ -50,11 +51,11 @@ export type ExportRun = Answer<'getExportRun'>['run']
 export type AnalyticsGoal = Answer<'getAnalyticsGoals'>['goals'][number]
 export type List = Answer<'getList'>['list']
 export type DailyUsage = Answer<'getDailyUsageByMeter'>['daily'][number]
-/** What was charged; amounts are in micros, millionths of a dollar. */
+/** Charges; amounts are in micros, millionths of a dollar. */
 export type UsageCounts = Pick<DailyUsage, 'records' | 'free_records' | 'amount_micros'>
-/** Whose usage, and of which days, both inclusive. */
+/** Owner and days of the usage, both inclusive. */
 export type UsageQuery = { project_id?: string; start_date: string; end_date: string }
-/** What a calendar month may cost; project_id null: for the whole organization. */
+/** The budget of a calendar month. With project_id null, for the organization. */
 export type Budget = Params<'setUsageLimits'>['budgets'][number]
 /** Most records of a meter; null: any number. */
 export type UsageLimit = Params<'setUsageLimits'>['limits'][number]
@@ -63,7 +64,7 @@ export type UsageLimit = Params<'setUsageLimits'>['limits'][number]
 const organizationOfPage = (): string | undefined =>
   /^\/([0-9a-f-]{36})(?:\/|$)/i.exec(location.pathname)?.[1]
 
-/** Errors of 401 that are about what was given, and not about the session. */
+/** Errors of 401 that concern the given values, not the session. */
 const notOfSession = new Set(['invalid_credentials', 'second_factor_required', 'invalid_code'])
 
 const clientFor = (organizationOf: () => string | undefined) =>
@@ -101,7 +102,7 @@ const sessionOf = (client: typeof api): Promise<Session | null> =>
 
 export const ownProjects = async (): Promise<OwnProject[]> => (await api.whoAmI()).projects
 
-/** What a reader is told of an error. */
+/** The message of an error for the user. */
 export const messageOf = ({ status, message, retryAfterSeconds }: ApiError): string =>
   status === 429 && retryAfterSeconds !== null
     ? `${message} Try again in ${retryAfterSeconds} s.`

@@ -61,7 +61,7 @@ async function refreshSession(): Promise<Session | null> {
   return found
 }
 
-/** Asks who is there; whoever is nobody is shown sign-in, and after it the page they came for. */
+/** Loads the session. Without one it shows the sign-in page, and then the requested page. */
 function SignedIn({ path }: { path: string }) {
   const asked = useQuery(refreshSession)
   const current = signedIn.value

@@ -1,6 +1,6 @@
 export type Cell = string | number | null
 
-/** What a spreadsheet would run as a formula (OWASP: CSV Injection), full-width signs too. */
+/** Texts that a spreadsheet would run as a formula (OWASP: CSV Injection), including full-width signs. */
 const formula = /^[=+\-@＝＋－＠\t\r\n]/
 
 function cellText(cell: Cell): string {

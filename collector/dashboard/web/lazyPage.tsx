@@ -33,7 +33,7 @@ export function lazyPage<Props extends object>(
   return Object.assign(LazyPage, { preload: () => void load().catch(() => {}) })
 }
 
-/** The connection is gone, or the service has a newer dashboard, whose chunks have other names. */
+/** The connection failed, or the service has a newer dashboard, whose chunks have other names. */
 function NotFetched() {
   return (
     <div class="notice danger" role="alert">

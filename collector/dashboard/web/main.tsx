@@ -4,13 +4,13 @@ import { App } from './app.tsx'
 import { toast } from './components/toast.tsx'
 import { placeAt } from './routes.ts'
 
-// What a button asked for outside of a form, and did not get.
+// Errors of buttons outside of forms.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof ApiError)) return
   event.preventDefault()
   toast(messageOf(event.reason))
 })
 
-// While the session is asked for: a page is shown sooner by one round trip.
+// Starts during the request for the session, so that a page appears one round trip sooner.
 placeAt(location.pathname)?.place.page.preload()
 render(<App />, document.getElementById('app')!)

@@ -11,7 +11,10 @@ const readAddress = () => {
   currentSearch.value = location.search
 }
 
-/** Whether the reader may leave the page for this address; whoever says no asks them, and may lead there later. */
+/**
+ * Whether the user may leave the page for this address. A page that returns false asks the user, and may
+ * navigate later.
+ */
 type MayLeave = (to: string) => boolean
 let mayLeave: MayLeave | null = null
 

@@ -14,13 +14,13 @@ export type ProjectGroup = (typeof projectGroups)[number]
 export interface Place {
   /** Below the organization, or below the project; a page gets the values of `:names` as properties. */
   path: string
-  /** What it is called in the navigation; absent: it is reached from other pages. */
+  /** Label in the navigation. Absent: only other pages link to it. */
   name?: string
   /** The part of the project's navigation that has it. */
   group?: ProjectGroup
   /** The letter that leads there after `g`. */
   key?: string
-  /** Whether it has a view (view/view.ts), which goes along from page to page. */
+  /** Whether it has a view (view/view.ts), which navigation keeps. */
   hasView?: true
   /** Whether it is for owners and admins of the organization alone. */
   isForAdmins?: true
@@ -80,6 +80,14 @@ const organizationPlaces: readonly Place[] = [
     name: 'Organization',
     page: lazyPage(() =>
       import('./pages/organization.tsx').then(({ OrganizationSettings }) => OrganizationSettings),
+    ),
+  },
+  {
+    path: 'settings/single-sign-on',
+    name: 'Single sign-on',
+    isForAdmins: true,
+    page: lazyPage(() =>
+      import('./pages/singleSignOn.tsx').then(({ SingleSignOnPage }) => SingleSignOnPage),
     ),
   },
   {
@@ -274,14 +282,16 @@ export const projectPlaces: readonly Place[] = [
 
 const below = (...parts: string[]): string => parts.filter((part) => part !== '').join('/')
 
-/** Every page with its whole path below the organization. */
+/** All pages with their complete path below the organization. */
 const allPlaces: readonly Place[] = [
   ...organizationPlaces,
   accountPlace,
   ...projectPlaces.map((place) => ({ ...place, path: below('projects/:projectId', place.path) })),
 ]
 
-/** The page of an address, and what its pattern's `:names` are there; undefined of addresses that lead nowhere. */
+/**
+ * Returns the page of an address, with the values of its pattern's `:names`; undefined for unknown addresses.
+ */
 export function placeAt(
   path: string,
 ): { place: Place; params: Record<string, string> } | undefined {

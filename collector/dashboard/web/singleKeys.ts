@@ -8,7 +8,7 @@ export const areSingleKeysOn = (): boolean => localStorage.getItem(name) !== 'of
 
 export const switchSingleKeys = (on: boolean): void => localStorage.setItem(name, on ? 'on' : 'off')
 
-/** Whether a key press is meant as a shortcut: nobody is typing, and no dialog is open. */
+/** Whether a key press is a shortcut: the user is not typing, and no dialog is open. */
 export const isSingleKey = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
   areSingleKeysOn() &&
   !(ctrlKey || metaKey || altKey) &&

@@ -1,6 +1,6 @@
 import { ApiError } from './api.ts'
 
-/** Sends a file to a new list, or to one that is there, as it is: it is never whole in memory. */
+/** Streams a file to a new or an existing list, so that memory never contains all of it. */
 export async function uploadFile(
   path: string,
   query: Record<string, string>,

@@ -25,7 +25,7 @@ export function changeParams(
 export const urlValue = (name: string): string =>
   new URLSearchParams(currentSearch.value).get(name) ?? ''
 
-/** Shows the same page with other parameters; '' takes one away. The way back leads to what was shown. */
+/** Shows the same page with other parameters; '' removes one. Back returns to the previous parameters. */
 export function setUrl(values: Record<string, string>, options: { replace?: boolean } = {}): void {
   changeParams((params) => {
     for (const [name, value] of Object.entries(values)) {
@@ -36,8 +36,8 @@ export function setUrl(values: Record<string, string>, options: { replace?: bool
 }
 
 /**
- * One of a few, kept in a parameter of the page's address, so that it can be sent on and is there after a reload; the
- * first of `options` needs no parameter.
+ * A choice in a parameter of the page's address, so that links and reloads keep it. The first of `options`
+ * needs no parameter.
  */
 export function urlChoice<Option extends string>(
   parameter: string,

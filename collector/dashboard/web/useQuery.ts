@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 export interface QueryState<T> {
   value: T | undefined
   error: unknown
-  /** Asks again; what was there stays until the answer comes. */
+  /** Loads again; the old data stays until the response arrives. */
   reload(): Promise<void>
   set(value: T): void
 }
@@ -60,8 +60,8 @@ export function useListQuery<Page extends { next_cursor?: string }, T>(
 const fetchedMax = 1_000
 
 /**
- * Has all pages of a list come while they are wanted, as for searching and sorting: one alone would show but a part.
- * Whether they are still to come without the reader asking. A hook.
+ * Loads all pages of a list if `areWanted`, for search and sort, which a single page would make incomplete.
+ * Returns whether pages are still loading. A hook.
  */
 export function useAllPages<T>({ value, more }: ListQuery<T>, areWanted: boolean): boolean {
   const isComing = areWanted && (value?.length ?? 0) < fetchedMax

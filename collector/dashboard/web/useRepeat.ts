@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 /**
- * Does something again and again while the page is seen, each time after the one before has ended; what fails is tried
+ * Repeats an action while the page is visible, each time after the previous one has ended. Failures are tried
  * again the next time. A hook.
  */
 export function useRepeat(act: () => Promise<unknown>, everyMs: number, isWanted = true): void {

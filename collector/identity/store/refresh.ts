@@ -13,16 +13,18 @@ const reload = async ({ nodes }: ClickHouse, dictionary: string): Promise<void> 
   await Promise.all(nodes.map((node) => node.command({ sql, params: {} })))
 }
 
+/** In the order in which they read each other. */
+const dictionaries = [
+  'person_by_hem',
+  'identity_by_cookie',
+  'identity_by_cookie_lately',
+  'profile_by_hem',
+  'company_by_network',
+]
+
 /** Makes reads see what was loaded or erased: call it when links or profiles were changed by other means than beacons. */
 export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
-  for (const dictionary of [
-    'identity_by_cookie',
-    'identity_by_cookie_lately',
-    'profile_by_hem',
-    'person_by_hem',
-    'company_by_network',
-  ])
-    await reload(clickhouse, dictionary)
+  for (const dictionary of dictionaries) await reload(clickhouse, dictionary)
 }
 
 export interface IdentityRefresh {

@@ -11,7 +11,8 @@ interface Definition {
   readonly name: string
   /** Creates it where it is not there. */
   readonly statement: string
-  /** The compared part: for a view its SELECT, because ClickHouse adds the columns' types to the rest. */
+  readonly isView: boolean
+  /** The compared part: for a view its SELECT, because ClickHouse adds the columns’ types to the rest. */
   readonly compared: string
 }
 
@@ -35,6 +36,9 @@ const sources = [
   'shared_people',
 ] as const
 
+/** In the order in which their definitions need each other. */
+const files = ['people', 'views', 'dictionaries'].map((name) => `definitions/${name}.sql`)
+
 /**
  * Creates the views and dictionaries of definitions/*.sql, and replaces those that differ from these files.
  * Leaves all others unchanged.
@@ -46,11 +50,10 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
     login: collection === null ? '' : `NAME ${collection}`,
     ...(await sourcesOf(clickhouse, of)),
   }
-  const files = [
-    ...(of.shard === 0 ? ['definitions/views.sql'] : []),
-    'definitions/dictionaries.sql',
-  ]
-  const wanted = files.flatMap((file) => readStatements(file, values)).map(definitionOf)
+  const wanted = files
+    .flatMap((file) => readStatements(file, values))
+    .map(definitionOf)
+    .filter(({ isView }) => of.shard === 0 || !isView)
   const present = await clickhouse.rows<{ name: string; compared: string }>({
     sql: `SELECT name, if(engine = 'View', as_select, create_table_query) AS compared FROM system.tables
           WHERE database = currentDatabase() AND engine IN ('View', 'Dictionary')`,
@@ -109,6 +112,7 @@ function definitionOf(statement: string): Definition {
   return {
     name: name!,
     statement,
+    isView: kind === 'VIEW',
     compared: kind === 'VIEW' ? statement.slice(head.length) : statement,
   }
 }

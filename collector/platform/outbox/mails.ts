@@ -16,7 +16,8 @@ export async function mailOwners(
 ): Promise<void> {
   await client.query(
     `INSERT INTO outbox_mails (recipient, subject, body)
-     SELECT users.email, $2, $3 FROM members JOIN users USING (user_id) WHERE organization_id = $1 AND role = 'owner'`,
+     SELECT email, $2, $3 FROM members WHERE organization_id = $1 AND role = 'owner'
+       AND (user_id IS NOT NULL OR provider_subject IS NOT NULL)`,
     [organizationId, subject, text],
   )
   await wakeQueue(client, mailsQueue)

@@ -15,7 +15,7 @@ export const click = (
   if (button > 1) return
   const control = ask(path[0]!, clickable, 'closest')
   const element = control || path[0]!
-  // Nobody means all that stands in a large part of the page; reading it would take long.
+  // A click does not target all content of a large part of the page, which would also take long to read.
   const isLarge = !control && element.getElementsByTagName('*')[99]
   const label = control && ask(element, '[alt],[title],[aria-label]', 'querySelector')
   const text = isLarge

@@ -44,8 +44,8 @@ export const settle = (view = coming): void => {
 }
 
 /**
- * Routers may go through several URLs to where they lead: that is one page. One that only replaces the query is the
- * same page with another filter, or with what is typed to be searched for.
+ * Routers may pass several URLs on the way to the final one: that is one page. A replaced query is the same
+ * page with another filter, or with a search that is being typed.
  */
 export const moved = (replaces?: boolean): void => {
   const url = location.href

@@ -16,8 +16,8 @@ let pending: ReturnType<typeof setTimeout> | undefined
 let scroller: Element
 
 /**
- * Reads the layout once per frame however often the page scrolls. Browsers tell of scrolling while they make a frame, so
- * a timer comes after it: asked for before, the layout would be made for this.
+ * Reads the layout once per frame, however often the page scrolls. Browsers send scroll events during a
+ * frame, so a timer runs after it. An earlier read would force a layout.
  */
 export const scroll = (_: Event, path: Element[]): void => {
   scroller = path[0]!
@@ -25,10 +25,10 @@ export const scroll = (_: Event, path: Element[]): void => {
 }
 
 /**
- * Depth is of the document, or in an application whose document does not scroll of a large container that was. At its
- * top there is none: nothing was scrolled, or a jump there came before a new route's content. What the first screen
- * showed is part of it. The page must have loaded, and its height have been the same for a moment, unless its view
- * ends: that of this URL.
+ * Depth is measured on the document. If an application's document does not scroll, it is measured on a large
+ * container that scrolled. At the top there is none: nothing was scrolled, or a jump there preceded the
+ * content of a new route. The first screen is part of it. The page must have loaded, and its height must have
+ * been stable for a moment, unless the view of this URL ends.
  */
 export const readScroll = (endOf?: string): void => {
   if (!pending) return
@@ -60,7 +60,7 @@ export const readScroll = (endOf?: string): void => {
   height = scrollHeight
 }
 
-/** For each page view: depths count anew. */
+/** For each page view: starts depths again. */
 export const restartScroll = (): void => {
   reached = height = seen = 0
   start = position

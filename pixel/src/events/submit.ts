@@ -2,7 +2,7 @@ import type { CapturedData } from '../../../schemas/captured.ts'
 import { describe, find, mask, masked } from '../element.ts'
 import { ask, real } from '../safe.ts'
 
-/** What was searched for last on this page, in a form that the page handled itself: that search is counted. */
+/** The last search on this page, in a form that the page handled itself: that search counts. */
 export let searched: string | undefined
 
 export const submit = (event: Event, path: Element[]): (() => CapturedData<'submit'>) => {

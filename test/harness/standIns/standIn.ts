@@ -42,9 +42,13 @@ export interface StandIn {
   close(): Promise<void>
 }
 
-/** A server that stands for a destination: it answers by `handle`, and misbehaves as it is told. */
+/**
+ * A server that stands for a destination: it answers by `handle`. Mishaps spare the requests by which a run checks that
+ * the destination can be reached (`isCheck`).
+ */
 export async function startStandIn(
   handle: (asked: Asked) => Answered | Promise<Answered>,
+  isCheck: (asked: Asked) => boolean = () => false,
 ): Promise<StandIn> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy())
@@ -57,7 +61,7 @@ export async function startStandIn(
       body: await buffer(request),
     }
     standIn.asked.push(asked)
-    const mishap = standIn.mishaps.length > 0 ? standIn.mishaps.shift()! : standIn.misbehave(asked)
+    const mishap = isCheck(asked) ? null : nextMishap(asked)
     if (mishap && 'dies' in mishap && mishap.dies === 'before') return request.socket.destroy()
     const answered = mishap && 'answer' in mishap ? mishap.answer : await handle(asked)
     if (mishap && 'dies' in mishap) return request.socket.destroy()
@@ -75,6 +79,8 @@ export async function startStandIn(
     }
     response.end(bytes)
   }
+  const nextMishap = (asked: Asked) =>
+    standIn.mishaps.length > 0 ? standIn.mishaps.shift()! : standIn.misbehave(asked)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const standIn: StandIn = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

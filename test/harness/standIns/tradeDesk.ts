@@ -23,39 +23,43 @@ export async function startTradeDesk(): Promise<TradeDesk> {
   const drops = new Set<string>()
   let dropCount = 0
   const segment = `/v3/crmdata/segment/${tradeDesk.advertiser_id}`
-  const standIn = await startStandIn((asked): Answered => {
-    const path = asked.url.pathname
-    if (asked.method === 'PUT' && path.startsWith('/drop/')) {
-      if (!drops.delete(path)) return { status: 403 }
-      for (const line of asked.body.toString().trimEnd().split('\n')) hems.add(line)
-      return { status: 200 }
-    }
-    if (asked.headers['ttd-auth'] !== tradeDesk.api_token)
-      return { status: 401, body: { ErrorCode: 'InvalidToken' } }
-    if (asked.method === 'GET' && path === segment) {
-      return {
-        status: 200,
-        body: {
-          Segments: [{ CrmDataId: tradeDesk.crm_data_id, SegmentName: 'Visitors' }],
-          PagingToken: null,
-        },
+  const standIn = await startStandIn(
+    (asked): Answered => {
+      const path = asked.url.pathname
+      if (asked.method === 'PUT' && path.startsWith('/drop/')) {
+        if (!drops.delete(path)) return { status: 403 }
+        for (const line of asked.body.toString().trimEnd().split('\n')) hems.add(line)
+        return { status: 200 }
       }
-    }
-    if (asked.method === 'POST' && path === `${segment}/${tradeDesk.crm_data_id}`) {
-      const { PiiType } = jsonOf<{ PiiType: string }>(asked)
-      if (PiiType !== 'EmailHashedUnifiedId2') return { status: 400, body: { Message: 'PiiType' } }
-      const drop = `/drop/${++dropCount}`
-      drops.add(drop)
-      return { status: 200, body: { ReferenceId: String(dropCount), Url: standIn.url + drop } }
-    }
-    if (asked.method === 'POST' && path === '/data/firstpartyipaddress') {
-      const { DataOwnerId, Items } = jsonOf<{ DataOwnerId: string; Items: Item[] }>(asked)
-      if (DataOwnerId !== tradeDesk.advertiser_id)
-        return { status: 403, body: { ErrorCode: 'AdvertiserMisconfigured' } }
-      return take(Items)
-    }
-    return { status: 404, body: { ErrorCode: 'UnknownRequest' } }
-  })
+      if (asked.headers['ttd-auth'] !== tradeDesk.api_token)
+        return { status: 401, body: { ErrorCode: 'InvalidToken' } }
+      if (asked.method === 'GET' && path === segment) {
+        return {
+          status: 200,
+          body: {
+            Segments: [{ CrmDataId: tradeDesk.crm_data_id, SegmentName: 'Visitors' }],
+            PagingToken: null,
+          },
+        }
+      }
+      if (asked.method === 'POST' && path === `${segment}/${tradeDesk.crm_data_id}`) {
+        const { PiiType } = jsonOf<{ PiiType: string }>(asked)
+        if (PiiType !== 'EmailHashedUnifiedId2')
+          return { status: 400, body: { Message: 'PiiType' } }
+        const drop = `/drop/${++dropCount}`
+        drops.add(drop)
+        return { status: 200, body: { ReferenceId: String(dropCount), Url: standIn.url + drop } }
+      }
+      if (asked.method === 'POST' && path === '/data/firstpartyipaddress') {
+        const { DataOwnerId, Items } = jsonOf<{ DataOwnerId: string; Items: Item[] }>(asked)
+        if (DataOwnerId !== tradeDesk.advertiser_id)
+          return { status: 403, body: { ErrorCode: 'AdvertiserMisconfigured' } }
+        return take(Items)
+      }
+      return { status: 404, body: { ErrorCode: 'UnknownRequest' } }
+    },
+    ({ method }) => method === 'GET',
+  )
 
   const take = (items: Item[]): Answered => {
     const FailedLines = items.flatMap(({ Data }, index) => {

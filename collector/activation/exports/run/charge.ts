@@ -14,22 +14,24 @@ import type { RunState } from './runState.ts'
 export class Refused extends Error {}
 
 /**
- * Charges records of a build before they are sent, as pages of it are: whom the audience was charged for that UTC day is free. The
- * same chunk is charged once, however often it is sent. The records charged. Throws Refused.
+ * Charges records of a build before they are sent, as pages of it are: a person is charged once on a UTC day. The same
+ * chunk is charged once, however often it is sent. `hidden` members are not charged, but a refusal counts them, so that
+ * it does not depend on opt-outs of the caller. Returns the records charged. Throws Refused.
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
   runState: RunState,
   keys: readonly number[],
-  after: number,
+  hidden: number,
 ): Promise<number> {
   const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey, isNumberSold } =
     runState
+  const after = runState.doneKey
   // A refusal must not depend on how many records would be charged where that is sold, so none is asked about either.
-  if (keys.length === 0 && !isNumberSold) return 0
+  if (keys.length + hidden === 0 && !isNumberSold) return 0
   const upTo = keys.at(-1) ?? after
   const isWhole = keys.length > 0 && keys.length === upTo - after
-  const recordsMax = isNumberSold ? Math.max(keys.length, alikeMin) : keys.length
+  const recordsMax = Math.max(keys.length + hidden, isNumberSold ? alikeMin : 0)
   const caller: Caller = {
     requestId: chargeId(runState.runId, after),
     organizationId,
@@ -64,11 +66,12 @@ const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
  * Settles the charge of the chunk that a run was sending when it stopped, given its keys. Received records
- * stay charged, others are refunded.
+ * stay charged. Others are refunded only for companies whose number is free. A caller whose destination
+ * refuses connections could otherwise read the number of people from its usage, free. A retry is free.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },
-  { runId, organizationId, buildId, doneKey, isChunkSent }: RunState,
+  { runId, organizationId, buildId, doneKey, isChunkSent, entity, isNumberSold }: RunState,
   keys: readonly number[],
 ): Promise<Unfinished> {
   const requestId = chargeId(runId, doneKey)
@@ -80,7 +83,8 @@ export async function settleUnfinished(
   )
   if (!rows[0]) return nothing
   const given = rows[0].keys.map(Number)
-  if (isChunkSent) return { charged: rows[0].charged, keys: new Set(given) }
+  if (isChunkSent || entity === 'people' || isNumberSold)
+    return { charged: rows[0].charged, keys: new Set(given) }
   await billing.refundBuildRead({ requestId, organizationId, buildId, keys: given })
   return nothing
 }

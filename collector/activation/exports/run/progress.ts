@@ -81,6 +81,7 @@ export async function completeChunk(
     ...runState,
     doneKey: upTo,
     recordsExported: runState.recordsExported + exported.length,
+    recordsCharged: runState.recordsCharged + charged,
     isStarted: true,
     isBuildKept: true,
     attempts: 0,

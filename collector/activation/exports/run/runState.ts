@@ -1,13 +1,12 @@
 import { meterOf } from '../../../audiences/builds.ts'
 import type { Meter } from '../../../billing/meters.ts'
-import { isOfChosenPeopleSql } from '../../../events/query/freeAnswers.ts'
 import type { Queryable } from '../../../platform/postgres/transaction.ts'
 import type {
   FailureClass,
   IntegrationType,
   OutputFormat,
 } from '../../integrations/destinations/destination.ts'
-import { unfinished } from '../exportRuns.ts'
+import { isNumberSold, unfinished } from '../exportRuns.ts'
 import type { Entity, Mapping } from '../validateExport.ts'
 
 /** A run that is to go on, as it stands. */
@@ -25,7 +24,7 @@ export interface RunState {
   readonly isBuildKept: boolean
   /** Members of the build: their keys are 1 to this. */
   readonly buildCount: number
-  /** Whether how many members there are is sold (query/freeAnswers.ts). */
+  /** Whether the number of records is sold. */
   readonly isNumberSold: boolean
   readonly entity: Entity
   readonly meter: Meter
@@ -39,7 +38,7 @@ export interface RunState {
   }
   readonly isStarted: boolean
   readonly recordsExported: number
-  readonly recordsTotal: number
+  readonly recordsCharged: number
   readonly recordsExpected: number
   readonly doneKey: number
   readonly attempts: number
@@ -62,9 +61,9 @@ export async function readRunState(
     `SELECT run.run_id, run.export_id, exports.name, organization_id, exports.project_id, retry_of, run.build_id,
        audience_builds.status AS build_status, coalesce(audience_builds.count, 0)::float8 AS build_count,
        coalesce(members_kept AND members_kept_until > now() + interval '6 days', false) AS is_build_kept,
-       audiences.entity, is_predictive, ${isOfChosenPeopleSql('audience_builds')} AS is_number_sold, run.output_format, run.mapping,
+       audiences.entity, is_predictive, ${isNumberSold('run', 'audience_builds')} AS is_number_sold, run.output_format, run.mapping,
        integration_id, type, settings, sealed_secrets, started_at, records_exported::float8 AS records_exported,
-       records_total::float8 AS records_total,
+       records_charged::float8 AS records_charged,
        coalesce(records_expected, audience_builds.count, 0)::float8 AS records_expected, done_key::float8 AS done_key, attempts, chunk_state, chunk_sent, stop_reason, stop_class, run.requested_at, requested_by,
        is_project_key
      FROM export_runs AS run JOIN exports USING (export_id) JOIN integrations USING (integration_id)
@@ -101,7 +100,7 @@ export async function readRunState(
     },
     isStarted: row.started_at !== null,
     recordsExported: row.records_exported,
-    recordsTotal: row.records_total,
+    recordsCharged: row.records_charged,
     recordsExpected: row.records_expected,
     doneKey: row.done_key,
     attempts: row.attempts,
@@ -137,7 +136,7 @@ interface Row {
   sealed_secrets: string
   started_at: Date | null
   records_exported: number
-  records_total: number
+  records_charged: number
   records_expected: number
   done_key: number
   attempts: number

@@ -22,7 +22,9 @@ interface Ready extends OutgoingRecord {
 
 /**
  * Sends the next members of a run. It skips members who must not be sent and those already there, and charges
- * and sends the others. Throws DestinationError, Refused, and RowsDiffer, and then stores no outcome.
+ * and sends the others. Hidden people who were never charged get no outcome: it would tell a caller, free,
+ * that a person who opted out is a member. Throws DestinationError, Refused, and RowsDiffer, and then stores
+ * no outcome.
  */
 export async function sendChunk(
   deps: SendDeps,
@@ -32,17 +34,17 @@ export async function sendChunk(
   signal: AbortSignal,
 ): Promise<DoneChunk> {
   const results: Result[] = []
-  const visible = members.filter((member) => {
-    if (member.isHidden)
-      results.push(
-        failedResult(member, 'The person opted out or is being erased.', member.isCharged),
-      )
-    return !member.isHidden
-  })
+  const [hidden, visible] = [
+    members.filter(({ isHidden }) => isHidden),
+    members.filter(({ isHidden }) => !isHidden),
+  ]
+  for (const member of hidden)
+    if (member.isCharged)
+      results.push(failedResult(member, 'The person opted out or is being erased.', true))
   const ready = prepare(runState, visible, values, results)
   const { sent, repeated } = await withoutDuplicates(deps, runState, ready)
   const uncharged = sent.filter(({ member }) => !member.isCharged).map(({ key }) => key)
-  const charged = await chargeChunk(deps, runState, uncharged, runState.doneKey)
+  const charged = await chargeChunk(deps, runState, uncharged, hidden.length)
   const outcomes =
     sent.length === 0
       ? []

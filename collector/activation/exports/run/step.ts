@@ -9,7 +9,7 @@ import { openDestination, type SendingLog } from '../../integrations/openDestina
 import type { SendDeps } from '../exportsDeps.ts'
 import { findUnknownFields } from '../validateExport.ts'
 import { MembersGone, readMembers } from './audienceMembers.ts'
-import { Refused, settleUnfinished } from './charge.ts'
+import { chargeChunk, Refused, settleUnfinished } from './charge.ts'
 import { beginRun, completeChunk, endRun, noteSent, parkRun, stopRun } from './progress.ts'
 import type { ReadNext } from './readAhead.ts'
 import { type RunState, readRunState } from './runState.ts'
@@ -71,10 +71,29 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
   }
   const limit = destinationTypes[runState.integration.type].chunkRecords(runState.outputFormat)
   const chunk = await context.readNext(runState, limit)
-  if (!chunk) return finish(deps, runState, destination)
+  const isUntouched = runState.recordsExported + runState.recordsCharged === 0
+  if (isUntouched) await reach(deps, runState, chunk !== null || destination.finish !== undefined)
+  if (!chunk) {
+    if (isUntouched) await chargeChunk(deps, runState, [], 0)
+    return finish(deps, runState, destination)
+  }
   const done = await sendChunk(deps, runState, destination, chunk, context.signal)
   context.runState = await completeChunk(postgres, runState, done)
   return { inSeconds: 0 }
+}
+
+/**
+ * Makes sure that the destination can be reached before a run charges anything, and where it has no record. What is
+ * charged is not refunded, and whether a run waits must not tell for free that there is a record. `goesOn`: a request
+ * follows, and its answer counts.
+ */
+async function reach(deps: SendDeps, runState: RunState, goesOn: boolean): Promise<void> {
+  try {
+    await openDestination(deps, runState.integration).check(runState.outputFormat)
+  } catch (error) {
+    const isReached = error instanceof DestinationError && error.failureClass !== 'retry'
+    if (!isReached || !goesOn) throw error
+  }
 }
 
 /** Notes when the chunk is sent; not if an earlier try may have sent it already. */

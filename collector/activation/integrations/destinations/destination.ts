@@ -112,8 +112,8 @@ export interface Recipient {
 
 /** A destination that is open: with its settings, its secrets and its limits. All methods throw DestinationError. */
 export interface Destination {
-  /** Makes sure that it can be reached and lets us in; in plain words what was found. */
-  check(): Promise<string>
+  /** Makes sure that it can be reached, with records of a format, and lets us in; in plain words what was found. */
+  check(outputFormat?: OutputFormat): Promise<string>
   /** The fields it has; null where it takes any. */
   fields(): Promise<readonly DestinationField[] | null>
   /** Sends a chunk, which may have been sent before: the outcome of each record, in their order. */

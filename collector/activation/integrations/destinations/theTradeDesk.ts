@@ -70,7 +70,10 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
   rate: { perSecond: 5, burst: 10 },
   removes: false,
   open: (context) => ({
-    async check() {
+    async check(outputFormat) {
+      // A server of its own takes addresses. Any answer shows that it is there.
+      if (outputFormat !== undefined && outputFormat !== 'hem')
+        await call(context, { method: 'GET', url: dataUrl(context) })
       const { advertiser_id, crm_data_id } = context.settings
       const url = `${context.settings.api_base ?? usual.api}/v3/crmdata/segment/${advertiser_id}`
       const answer = await ask(context, 'GET', url)
@@ -113,6 +116,9 @@ async function dropHems(context: Context, { records }: Chunk): Promise<readonly 
   return exportedAll(records)
 }
 
+const dataUrl = ({ settings }: Context): string =>
+  `${settings.data_base ?? usual.data}/data/firstpartyipaddress`
+
 interface AddressAnswer {
   FailedLines?: { ItemNumber?: string | number; ErrorCode?: string; Message?: string }[]
 }
@@ -121,9 +127,9 @@ async function sendAddresses(
   context: Context,
   { outputFormat, records }: Chunk,
 ): Promise<readonly Outcome[]> {
-  const { advertiser_id, segment_name, data_base = usual.data } = context.settings
+  const { advertiser_id, segment_name } = context.settings
   if (segment_name === undefined) throw missing('segment_name', outputFormat)
-  const url = `${data_base}/data/firstpartyipaddress`
+  const url = dataUrl(context)
   const answer = await ask(context, 'POST', url, {
     DataOwnerId: advertiser_id,
     Items: records.map((record) => ({ Data: [dataOf(record, segment_name)] })),

@@ -21,7 +21,7 @@ const codes = new Map(
     .map((pair) => [pair.slice(0, 3), pair.slice(3)]),
 )
 
-/** What the atlas draws without a numeric code; others have no alpha-2 code either. */
+/** Countries that the atlas draws without a numeric code; others have no alpha-2 code either. */
 const codesByName: Record<string, string> = { Kosovo: 'XK' }
 
 /** A country as the map draws it. */

@@ -16,7 +16,7 @@ export function AsyncView<T>({
   query: Pick<QueryState<T>, 'value' | 'error' | 'reload'>
   /** How many lines high about what comes is. */
   lines?: number | undefined
-  /** What stands there until it comes; absent: so many lines. */
+  /** The skeleton that is shown until it arrives; absent: lines. */
   skeleton?: VNode
   children: (value: T) => ComponentChildren
 }) {
@@ -51,7 +51,7 @@ export function AsyncList<T>({
 }: {
   query: ListQuery<T>
   empty: ComponentChildren
-  /** What is listed, for who cannot see it. */
+  /** Subject of the list, for screen readers. */
   of?: string
   /** Tells the lists of a page apart in its address. */
   prefix?: string

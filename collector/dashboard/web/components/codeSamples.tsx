@@ -37,7 +37,7 @@ export function CodeSamples({ set, call }: { set: string; call: Call }) {
   )
 }
 
-/** What a call sends: its URL and its body, if it has one. */
+/** The request of a call: its URL and its body, if any. */
 function requestOf({ operation, params }: Call) {
   const { method, path, body } = requestFor(operation, params)
   return {

@@ -10,7 +10,8 @@ export function Copyable({ label, text }: { label: string; text: string }) {
       await navigator.clipboard.writeText(text)
       setState('copied')
     } catch {
-      // Not to be had on http:// pages of other machines: select it for the reader to copy.
+      // The clipboard is not available on http:// pages of other machines: select the text for the user to
+      // copy.
       getSelection()?.selectAllChildren(code.current!)
       setState('selected')
     }

@@ -5,8 +5,8 @@ import { SaveBar } from './saveBar.tsx'
 import { UnsavedChanges } from './unsavedChanges.tsx'
 
 /**
- * A form that changes something others may change too. An update names the version it was made from; when that is
- * no longer the current one, what somebody else changed is shown beside the fields, and the reader decides.
+ * A form that changes something others may change too. An update names the version it started from. If that
+ * is no longer current, the other change is shown next to the fields, and the user decides.
  */
 export function EditForm<T extends Versioned, Kind extends string>({
   object,
@@ -21,7 +21,7 @@ export function EditForm<T extends Versioned, Kind extends string>({
   children,
 }: Pick<FormProps, 'refused' | 'children'> & {
   object: T
-  /** Where answers have the object: what was saved, and with 409 what it is now. */
+  /** Name of the object in responses: the saved one, and with 409 the current one. */
   kind: Kind
   valuesOf(object: T): Values
   save(values: Values, version: number): Promise<Record<Kind, T>>
@@ -34,7 +34,7 @@ export function EditForm<T extends Versioned, Kind extends string>({
   const [base, setBase] = useState(object)
   const [theirs, setTheirs] = useState<T | null>(null)
   const [edited, setEdited] = useState<Values | null>(null)
-  /** How often the fields were filled anew. */
+  /** Number of times the fields were filled again. */
   const [round, setRound] = useState(0)
   const element = useRef<HTMLDivElement>(null)
 
@@ -60,7 +60,7 @@ export function EditForm<T extends Versioned, Kind extends string>({
     saved(now)
   }
 
-  /** Fills the fields with what is stored: by somebody else, or as it was. */
+  /** Fills the fields with the stored values, changed or original. */
   const fillWith = (object: T) => {
     setBase(object)
     setTheirs(null)

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** What is known of one thing: names and what they are; null of what is not known, which is left out. */
+/** Names and values of one object; omits null, which is unknown. */
 export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl class="facts">

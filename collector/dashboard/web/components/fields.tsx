@@ -5,7 +5,7 @@ import { FormContext } from './form.tsx'
 interface FieldProps {
   name: string
   label: string
-  /** What the reader should know before they fill it in. */
+  /** Hint for the user. */
   hint?: ComponentChildren
 }
 
@@ -63,7 +63,7 @@ function Field({
 
 const orEmpty = (value: string): string => (value === '' ? 'nothing' : `“${value}”`)
 
-/** What a text input may be told besides. */
+/** Further attributes of a text input. */
 interface TextInput {
   type?: 'text' | 'email' | 'password' | 'number' | 'date'
   autocomplete?: string
@@ -152,7 +152,7 @@ export function Checkbox({ name, label, hint }: FieldProps) {
   )
 }
 
-/** One of a few; `options` maps what is sent to what the reader sees. */
+/** A choice of a few options; `options` maps the sent values to the labels. */
 export function Select({
   name,
   label,

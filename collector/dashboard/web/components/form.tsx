@@ -2,14 +2,14 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, messageOf } from '../api.ts'
 
-/** What a form's fields hold, by name; a ticked checkbox is "on", one that is not is "". */
+/** Values of a form's fields, by name. A checked checkbox is "on", an unchecked one "". */
 export type Values = Record<string, string>
 
-/** What the fields know of the form they stand in. */
+/** State of the form for its fields. */
 export interface FormState {
-  /** What the fields hold at first. */
+  /** Initial values of the fields. */
   values: Values
-  /** What is wrong with a field, by its name; '' for the form as a whole. */
+  /** Message for each faulty field, by its name; '' for the entire form. */
   faults: Values
   /** What somebody else has put into a field meanwhile, by its name. */
   theirs: Values
@@ -18,9 +18,9 @@ export interface FormState {
 export const FormContext = createContext<FormState>({ values: {}, faults: {}, theirs: {} })
 
 export interface FormProps {
-  /** Carries it out; what it throws is shown, beside the field where the service names one. */
+  /** Sends the form. Errors are shown, next to the field that the service names. */
   submit(values: Values): Promise<void>
-  /** What the button says. */
+  /** Label of the button. */
   action: string
   tone?: 'danger'
   cancel?(): void
@@ -30,12 +30,12 @@ export interface FormProps {
   edited?(values: Values): void
   /** Told which fields are wrong, before the first of them is given the focus. */
   refused?(fields: string[]): void
-  /** Stands in place of the usual row of buttons. */
+  /** Replaces the usual row of buttons. */
   buttons?(isBusy: boolean): ComponentChildren
   children: ComponentChildren
 }
 
-/** A form that checks its fields, sends them once, and shows what was wrong beside the field. */
+/** A form that checks its fields, sends them once, and shows faults next to the field. */
 export function Form({
   submit,
   action,
@@ -81,7 +81,7 @@ export function Form({
   }
 
   return (
-    // Checked by us: the browser would show only the first fault, and not beside its field.
+    // We check the fields, because the browser would show only the first fault, and not next to its field.
     <form
       ref={element}
       onSubmit={onSubmit}

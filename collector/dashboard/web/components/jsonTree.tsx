@@ -55,7 +55,7 @@ const membersOf = (value: unknown): [string, unknown][] | null =>
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 
-/** A text that may be JSON: what it holds, else the text itself. */
+/** The parsed JSON of a text, or the text itself. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -5,9 +5,9 @@ import { Choice } from './fields.tsx'
 import type { Values } from './form.tsx'
 
 /**
- * For forms that take something from a member: the service refuses until it is said what becomes of the API keys
- * that they have made and that would have more than they. `asking` carries the form out, with the answer where there
- * is one; `question` stands among the form's fields, and is empty until the service has asked.
+ * For forms that reduce the rights of a member. The service refuses until the user decides about API keys of
+ * the member that would exceed them. `asking` sends the form, with the answer if there is one. `question`
+ * belongs among the form's fields, and is empty until the service has asked.
  */
 export function useKeysQuestion(): {
   asking<T>(values: Values, act: (fate: KeysFate) => Promise<T>): Promise<T>

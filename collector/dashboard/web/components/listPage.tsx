@@ -5,8 +5,8 @@ import { Page } from './page.tsx'
 import { PagedTable } from './pagedTable.tsx'
 
 /**
- * A page that is a list of the API: as a table, with `create` to add to it above; where there is nothing yet, `empty` says
- * what it is for, with `create` below. `children` are what is opened from it.
+ * A page with a list of the API as a table, with `create` to add to it above. An empty list shows `empty`,
+ * which explains it, with `create` below. `children` are dialogs that the page opens.
  */
 export function ListPage<Row>({
   title,

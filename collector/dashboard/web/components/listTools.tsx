@@ -1,8 +1,8 @@
 import { setUrl, urlValue } from '../urlState.ts'
 
-/** By what a list is searched and sorted; the first of `sorts` is the order that it comes in. */
+/** How to search and sort a list; the first of `sorts` is the default order. */
 export interface Arrangement<T> {
-  /** What is searched in. */
+  /** The text to search. */
   text(item: T): string
   sorts: Record<string, { label: string; compare?(one: T, other: T): number }>
 }
@@ -11,7 +11,7 @@ export interface Arrangement<T> {
 export const isArranged = (prefix: string): boolean =>
   urlValue(`${prefix}q`) !== '' || urlValue(`${prefix}sort`) !== ''
 
-/** The items that have what is searched for, in the order that is asked for. */
+/** The items that match the search, in the chosen order. */
 export function arranged<T>(
   items: readonly T[],
   { text, sorts }: Arrangement<T>,
@@ -68,7 +68,7 @@ export const byText =
   (one: T, other: T): number =>
     (textOf(one) ?? '').localeCompare(textOf(other) ?? '', undefined, { numeric: true })
 
-/** Newest, or largest, first; what has none comes last. */
+/** Newest, or largest, first; items without a value are last. */
 export const byLargest =
   <T,>(amountOf: (item: T) => string | number | null) =>
   (left: T, right: T): number => {

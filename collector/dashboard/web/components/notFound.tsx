@@ -1,7 +1,7 @@
 import { Link } from '../router.tsx'
 import { Page } from './page.tsx'
 
-/** For addresses that lead nowhere, and for what belongs to somebody else. */
+/** For unknown addresses and inaccessible objects. */
 export function NotFound() {
   return (
     <Page title="Page not found">

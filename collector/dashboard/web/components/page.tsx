@@ -4,8 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 let isFirst = true
 
 /**
- * A page's heading and content. When the reader has come here from another page, the heading gets the focus, so that
- * a screen reader says where they are and the next Tab starts at the top.
+ * A page's heading and content. After navigation the heading gets the focus, so that a screen reader
+ * announces it and the next Tab starts at the top.
  */
 export function Page({
   title,
@@ -15,7 +15,7 @@ export function Page({
 }: {
   title: string
   lead?: ComponentChildren
-  /** Of what is not to be shown, or not yet, false keeps the room. */
+  /** False keeps the space of actions that are hidden, or not loaded yet. */
   actions?: ComponentChildren
   children: ComponentChildren
 }) {

@@ -2,7 +2,7 @@ import { api } from '../api.ts'
 import { type QueryState, useQuery } from '../useQuery.ts'
 import { money, nameOfMeter, records } from './amounts.ts'
 
-/** What a record of each meter costs. */
+/** The price of a record on each meter. */
 interface Price {
   micros_per_thousand: number
   free_records_per_month: number

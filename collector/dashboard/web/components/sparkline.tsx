@@ -1,6 +1,6 @@
 const [width, height] = [112, 28]
 
-/** How a number went, day by day, today last; the text beside it says what is drawn. */
+/** The history of a number, day by day, today last. The text next to it has the same data. */
 export function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
   const most = Math.max(1, ...values)
   const step = width / Math.max(1, values.length - 1)

@@ -5,8 +5,8 @@ import { useRef } from 'preact/hooks'
 const idOf = (set: string, tab: string): string => `${set}-${tab}`
 
 /**
- * One of several panels to look at, as WAI-ARIA has tabs: arrows, Home and End go from one to the next. `tabs` maps
- * their names to what the reader sees.
+ * A choice of one of several panels, as WAI-ARIA defines tabs: arrows, Home and End move between them. `tabs`
+ * maps their names to labels.
  */
 export function Tabs<Tab extends string>({
   set,
@@ -56,7 +56,7 @@ export function Tabs<Tab extends string>({
   )
 }
 
-/** What a tab shows; hidden it keeps what was typed into it. */
+/** The content of a tab; hidden, it keeps typed values. */
 export function TabPanel({
   set,
   tab,

@@ -23,7 +23,7 @@ export function toast(text: string, undo?: () => Promise<void>): void {
   )
 }
 
-/** Where toasts are shown. Always on the page: a live region only tells of changes. */
+/** The place of toasts. Always on the page, because a live region announces only changes. */
 export function ToastRegion() {
   return (
     <div class="toast" role="status" aria-live="polite">

@@ -73,7 +73,7 @@ function Entry({
   )
 }
 
-/** What the second word of an action reads as; of some the whole. */
+/** The text for the second word of an action; for some actions the complete text. */
 const verbs: Record<string, string> = {
   add_items: 'added to the',
   'analytics_goals.replaced': 'set the goals of the',

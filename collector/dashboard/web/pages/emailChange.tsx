@@ -41,7 +41,7 @@ export function ConfirmEmailChange({ token }: { token: string }) {
               <Form
                 submit={async () => {
                   await api.confirmEmailChange({ token })
-                  // Who is signed in here has another address now: it is asked anew.
+                  // The signed-in user has another address now: load the session again.
                   session.value = undefined
                   toast('E-mail address changed')
                   go('/', { replace: true })

@@ -5,8 +5,8 @@ import { Copyable } from '../components/copyable.tsx'
 import { TabPanel, Tabs } from '../components/tabs.tsx'
 
 /**
- * A key just made, with its secret, which is shown this once. On the page, not in a dialog: no stray Escape may
- * take it away.
+ * A new key with its secret, which is shown only once. It is on the page, not in a dialog, so that Escape
+ * cannot close it by mistake.
  */
 export function NewKeySecret({ created, done }: { created: Answer<'createApiKey'>; done(): void }) {
   const { key, api_key, api_secret } = created

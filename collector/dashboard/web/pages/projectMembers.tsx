@@ -19,7 +19,7 @@ const roles: Record<ProjectRole, string> = {
   admin: 'Admin: changes it, its pixels, people and keys',
 }
 
-/** Who may see or change a project, besides the organization's owners and admins. */
+/** Members who may see or change a project, in addition to the organization's owners and admins. */
 export function ProjectMembers({ project, mayEdit }: { project: Project; mayEdit: boolean }) {
   const { project_id } = project
   const members = useListQuery(

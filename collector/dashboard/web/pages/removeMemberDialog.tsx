@@ -11,7 +11,7 @@ export function RemoveMemberDialog({
   close,
 }: {
   title: string
-  /** What they lose, as a sentence. */
+  /** The effect on the member, as a sentence. */
   consequence: string
   remove(fate: KeysFate): Promise<void>
   close(): void

@@ -5,12 +5,16 @@ import { CodeField } from '../components/codeField.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
 import { Page } from '../components/page.tsx'
-import { Link } from '../router.tsx'
+import { currentSearch, Link } from '../router.tsx'
 import { session } from '../session.ts'
+import { nameInAddress, refusalOf, SignInByProvider } from './signInByProvider.tsx'
 
-/** Asks for e-mail address and password, and then for a code of whoever has two-factor authentication on. */
+/** Form for e-mail address and password, then for a code if two-factor authentication is on. */
 export function SignIn() {
   const [given, setGiven] = useState<{ email: string; password: string } | null>(null)
+  const refusal = refusalOf(currentSearch.value)
+  const [byProvider, setByProvider] = useState(refusal !== null || nameInAddress() !== null)
+  if (byProvider) return <SignInByProvider refusal={refusal} cancel={() => setByProvider(false)} />
   return (
     <AuthLayout>
       {given ? (
@@ -56,6 +60,9 @@ export function SignIn() {
               required
             />
           </Form>
+          <button type="button" onClick={() => setByProvider(true)}>
+            Use single sign-on
+          </button>
           <p class="hint">
             New here? Ask an owner or an admin of your organization for an invitation.{' '}
             <Link href="/forgot-password">Forgot your password?</Link>

@@ -39,7 +39,7 @@ function useProjectZone(projectId: string | undefined): boolean {
   return known === projectId
 }
 
-/** Which organization the pages are about; whoever is a member of several turns to another here. */
+/** The organization of the pages; members of several can switch here. */
 function Organization({ session: { organization, organizations } }: { session: Session }) {
   if (organizations.length < 2) return <p class="organization">{organization.name}</p>
   const turnTo = async (id: string) => {

@@ -14,7 +14,7 @@ import { useQuery } from '../useQuery.ts'
 
 interface Entry {
   name: string
-  /** Whose page it is. */
+  /** Owner of the page. */
   of: string
   address: string
 }

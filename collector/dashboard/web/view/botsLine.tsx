@@ -2,8 +2,8 @@ import { counted } from '../format.ts'
 import { changeView, isAboutBots, type View } from './view.ts'
 
 /**
- * Says whether bots count in what the page shows, and switches it. `visitors` is how many bots there are: undefined
- * where the page does not count them, null until the count is known. Filters on bots decide by themselves.
+ * Shows whether the figures of the page include bots, and switches it. `visitors` is the number of bots:
+ * undefined if the page does not count them, null until it is loaded. Filters on bots have priority.
  */
 export function BotsLine({
   view: { hasBots, filters },

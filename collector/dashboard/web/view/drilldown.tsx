@@ -10,7 +10,7 @@ const pages = {
   visitors: { path: 'people', tab: 'browsers', title: 'Show these visitors' },
 }
 
-/** What a number counts, besides the view that it is of. */
+/** The subject of a number within its view. */
 interface Counted {
   projectId: string
   page: keyof typeof pages
@@ -21,8 +21,8 @@ interface Counted {
 }
 
 /**
- * A number that leads to what it is made of: the page of the same view, narrowed by what the number counts. Whoever has
- * a share link sees the number alone.
+ * A number that links to its events or visitors: the page of the same view, filtered by the subject of the
+ * number. Viewers of a share link see only the number.
  */
 export const Drilldown = ({ children, ...counted }: Counted & { children: ComponentChildren }) =>
   isShared() ? children : <BehindLink {...counted}>{children}</BehindLink>

@@ -50,7 +50,7 @@ export function FilterDialog({
   )
 }
 
-/** A field, an operator and a value; what the field has held in the days that the page shows is offered. */
+/** A field, an operator and a value. It offers values of the field in the days of the page. */
 function FilterFields({ fields }: { fields: readonly CatalogField[] }) {
   const { query } = useView(projectOfPath(currentPath.value)!)
   const [field, setField] = useState(fieldDefault)

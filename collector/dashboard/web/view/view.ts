@@ -30,7 +30,7 @@ export interface View {
   hasBots: boolean
 }
 
-/** What a request of the analytics API takes of a view. */
+/** Parameters of a view for the analytics API. */
 export interface ViewQuery {
   project_id: string
   pixel_id?: string
@@ -40,7 +40,7 @@ export interface ViewQuery {
   include_bots?: true
 }
 
-/** What a request for records or counts takes of a view: a filter instead of include_bots. */
+/** Parameters of a view for records or counts: a filter instead of include_bots. */
 export type RecordsQuery = Omit<ViewQuery, 'include_bots'> & { include_bots?: never }
 
 const periodDefault: Period = 'days30'

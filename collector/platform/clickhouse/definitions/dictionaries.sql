@@ -55,15 +55,3 @@ PRIMARY KEY network
 SOURCE(CLICKHOUSE({login} QUERY 'SELECT network, company_domain FROM {company_networks} FINAL'))
 LAYOUT(IP_TRIE)
 LIFETIME(MIN 300 MAX 600);
-
--- The person of hems that share one with others: 450 bytes each. Who has one address only is not in it.
-CREATE DICTIONARY {database}.person_by_hem
-(
-    hem_number UInt256,
-    person_number UInt256,
-    hems Array(UInt256)
-)
-PRIMARY KEY hem_number
-SOURCE(CLICKHOUSE({login} QUERY 'SELECT hem_number, person_number, hems FROM {shared_people}'))
-LAYOUT(COMPLEX_KEY_HASHED())
-LIFETIME(MIN 300 MAX 600);

@@ -3,6 +3,14 @@
 CREATE VIEW {database}.active_opt_outs AS
 SELECT organization_id, hem, cookie_id FROM {database}.opt_outs FINAL WHERE is_active;
 
+-- All addresses of people who opted out by any of them.
+CREATE VIEW {database}.opted_out_people AS
+SELECT organization_id, lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault(
+    '{database}.person_by_hem', 'hems', tuple(hem_number), [hem_number]))))) AS hem
+FROM (
+    SELECT organization_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
+    FROM {database}.active_opt_outs WHERE hem != '');
+
 -- Links of people and browsers who have not opted out everywhere. is_suppressed: they have opted out of the organization
 -- whose link it is. What a page says of its visitor nobody vouches for: whoever knows a cookie's id may say it from
 -- anywhere. So of the links that sites observed only those count before the operator's graph that the site's own server
@@ -10,11 +18,11 @@ SELECT organization_id, hem, cookie_id FROM {database}.opt_outs FINAL WHERE is_a
 CREATE VIEW {database}.possible_links AS
 SELECT organization_id, cookie_id, hem, confidence, observed_at,
     organization_id = toUUID('00000000-0000-0000-0000-000000000000') OR source IN ('signed', 'loaded') AS is_vouched,
-    (organization_id, hem) IN (SELECT organization_id, hem FROM {database}.active_opt_outs)
+    (organization_id, hem) IN (SELECT organization_id, hem FROM {database}.opted_out_people)
     OR (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM {database}.active_opt_outs) AS is_suppressed
 FROM {database}.identity_links FINAL
 WHERE hem NOT IN (
-      SELECT hem FROM {database}.active_opt_outs
+      SELECT hem FROM {database}.opted_out_people
       WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'))
   AND cookie_id NOT IN (
       SELECT cookie_id FROM {database}.active_opt_outs
@@ -32,7 +40,7 @@ WHERE hem = '' AND organization_id != toUUID('00000000-0000-0000-0000-0000000000
 UNION ALL
 SELECT optOut.organization_id, link.cookie_id
 FROM {database}.identity_links AS link FINAL
-JOIN {database}.active_opt_outs AS optOut ON toString(link.hem) = optOut.hem
+JOIN {database}.opted_out_people AS optOut ON toString(link.hem) = optOut.hem
 WHERE link.organization_id = toUUID('00000000-0000-0000-0000-000000000000')
   AND optOut.organization_id != toUUID('00000000-0000-0000-0000-000000000000');
 
@@ -71,37 +79,24 @@ ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_
 LIMIT 1 BY organization_id, cookie_id;
 
 -- The same of the cookies that sites identified within the last hour. It is read every second: of the graph it asks
--- only for the cookies it is about.
+-- only for the cookies it is about. Links of people who opted out of the organization are known here too: a free answer
+-- must not tell at first that they are not.
 CREATE VIEW {database}.counting_links_lately AS
 WITH late AS (
     SELECT organization_id, cookie_id FROM {database}.identity_links
     WHERE stored_at > now() - INTERVAL 1 HOUR AND source != 'loaded'
 )
-SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(hem)) AS hem_number, 1 AS is_known
-FROM {database}.followed_links
+SELECT organization_id, cookie_id, reinterpretAsUInt256(unhex(if(is_suppressed, '', toString(hem)))) AS hem_number,
+    1 AS is_known
+FROM {database}.possible_links
 WHERE (organization_id, cookie_id) IN (SELECT organization_id, cookie_id FROM late)
-  AND (is_vouched
-    OR (organization_id, cookie_id) IN (
+  AND (NOT is_suppressed AND is_vouched
+    OR NOT is_suppressed AND (organization_id, cookie_id) IN (
         SELECT organization_id, cookie_id FROM {database}.hidden_cookies
         WHERE cookie_id IN (SELECT cookie_id FROM late))
     OR cookie_id NOT IN (
         SELECT cookie_id FROM {database}.followed_links
         WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000')
           AND cookie_id IN (SELECT cookie_id FROM late)))
-ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem
+ORDER BY organization_id, cookie_id, is_suppressed, is_vouched DESC, confidence DESC, observed_at DESC, hem
 LIMIT 1 BY organization_id, cookie_id;
-
--- People who are known by several addresses: each of their hems, the one that stands for the person (that of the profile
--- loaded last), and all of them.
-CREATE VIEW {database}.shared_people AS
-SELECT arrayJoin(hems) AS hem_number, person_number, hems
-FROM (
-    SELECT arraySort(groupArray(number)) AS hems,
-        argMin(number, (-toUnixTimestamp64Milli(updated_at), number)) AS person_number
-    FROM (
-        SELECT pte_person_id, reinterpretAsUInt256(unhex(hem)) AS number, updated_at
-        FROM {database}.profiles FINAL
-        WHERE pte_person_id IS NOT NULL)
-    GROUP BY pte_person_id
-    HAVING count() > 1
-);

@@ -52,7 +52,7 @@ export const hubspotTests = (open: () => Exports) =>
       const { check } = await open().get('POST', `integrations/${integration_id}/check`)
       expect(check).toMatchObject({
         works: true,
-        message: expect.stringContaining('HubSpot lets us in'),
+        message: expect.stringContaining('Connected to HubSpot'),
       })
       expect(check.fields.map(({ name }: { name: string }) => name)).not.toContain('createdate')
       const wrong = await open().newIntegration(
@@ -131,7 +131,7 @@ export const hubspotTests = (open: () => Exports) =>
       const ids = await open().run({ audience_id, integration_id, output_format: 'crm' })
       expect(await open().ended(ids)).toMatchObject({
         status: 'completed',
-        records_expected: null,
+        records_expected: 1,
         records_total: 1,
         records_exported: 1,
         records_failed: 0,
@@ -149,7 +149,7 @@ export const hubspotTests = (open: () => Exports) =>
       const ids = await runOf([person('quota@known.example')])
       const parked = await open().ended(ids, ({ status }) => status === 'parked')
       expect(Date.parse(parked.resumes_at) - Date.now()).toBeGreaterThan(3_000_000)
-      expect(parked.error).toContain('used up')
+      expect(parked.error).toContain('daily request limit')
       hubspot.misbehave = () => null
       await open().postgres.query('UPDATE export_runs SET resumes_at = now() WHERE run_id = $1', [
         ids.runId,

@@ -4,6 +4,7 @@ import type { Exports } from '../../../harness/exports.ts'
 import { metaTests, tradeDeskTests } from './ads.ts'
 import { hubspotTests, salesforceTests } from './crms.ts'
 import { fileTests } from './files.ts'
+import { freeRunTests } from './freeRuns.ts'
 import { openExports } from './harness.ts'
 import { listTests } from './lists.ts'
 import { projectKeyTests } from './projectKeys.ts'
@@ -21,6 +22,7 @@ for (const tests of [
   projectKeyTests,
   listTests,
   webhookTests,
+  freeRunTests,
   hubspotTests,
   salesforceTests,
   fileTests,

@@ -11,3 +11,9 @@ export async function openExports(): Promise<Exports> {
   const clickhouse = openClickHouse(inject('clickhouseUrl'), env.CLICKHOUSE_DATABASE!)
   return exportsOf(service, postgres, clickhouse, env)
 }
+
+/** Whether ClickHouse knows all opt-outs of the service. */
+export async function areOptOutsApplied({ postgres }: Exports): Promise<boolean> {
+  const { rowCount } = await postgres.query('SELECT FROM opt_outs WHERE NOT is_known_to_clickhouse')
+  return rowCount === 0
+}

@@ -29,6 +29,34 @@ const unknown = ['/nothing', '/e/more', '/p']
 const corsOf = ({ headers }: Response) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'))
 
+describe('Strict-Transport-Security, as FOOTFALL_PUBLIC_URL is https', () => {
+  const of = async (path: string, init?: RequestInit) =>
+    (await fetch(service.url + path, init)).headers.get('strict-transport-security')
+
+  test.each([
+    '/',
+    '/sign-in',
+    '/docs',
+    '/docs/api',
+    '/openapi.json',
+    '/demo',
+    '/api/v1/whoami',
+    '/api/v1/nothing',
+    '/dashboard/session',
+    '/nothing',
+  ])('is in the answer of %s', async (path) => {
+    expect(await of(path, { headers: { accept: 'text/html' } })).toBe('max-age=31536000')
+  })
+
+  test.each(['/e', '/e.gif', '/p/x.js', '/v1/track'])(
+    'is not in that of %s, which proxies publish under the names of other sites',
+    async (path) => {
+      expect(await of(path)).toBeNull()
+      expect(await of(path, { method: 'POST', body: '{}' })).toBeNull()
+    },
+  )
+})
+
 describe('pages of other sites', () => {
   test.each(['/e', '/e.gif', '/p/x.js', '/v1/track', '/v1/b'])(
     '%s is open to them, with the visitor’s cookie',

@@ -53,47 +53,83 @@ async function freeAnswers(cookie: string) {
     funnel: funnel.steps.map(({ visitors }: Json) => visitors),
     trace: trace.stored.map(({ resolved }: Json) => resolved),
     statistics: statistics.total,
+    exported: await exportedOf(cookie),
   }
+}
+
+/** `resolved` of each event in the export of a browser, which is text: a JSON object on each line. */
+async function exportedOf(cookie: string): Promise<unknown[]> {
+  const answer = await fetch(`${it.url}/api/v1/privacy/subject?cookie_id=${cookie}`, {
+    headers: { ...owner.key },
+  })
+  const lines = (await answer.text()).trim().split('\n')
+  return lines.flatMap((line) => {
+    const { kind, data } = JSON.parse(line)
+    return kind === 'event' ? [data.resolved] : []
+  })
 }
 
 /** A browser with an event here, which belongs to somebody by a link of the graph or of the organization's own. */
 async function visitor(by: 'graph' | 'own') {
-  const email = `${randomUUID()}@example.com`
+  const [email, otherEmail] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`]
   const cookie = randomUUID()
+  await it.loadTwoAddresses([email, otherEmail])
   const hem = hemOf(email)
   expect(await it.visit(owner.pixel, cookie, by === 'own' ? { hem } : {})).toBe(1)
   if (by === 'graph') await it.linkForAll(cookie, hem)
   await it.shown(owner.key, cookie, [hem])
-  return { email, hem, cookie }
+  return { email, otherEmail, hem, cookie }
 }
 
 describe.each(['graph', 'own'] as const)('of somebody known by a link of %s', (by) => {
-  test('no free answer changes with the opt-out of their address; charged ones hide them', async () => {
-    const { email, hem, cookie } = await visitor(by)
-    const before = await freeAnswers(cookie)
-    expect(before).toMatchObject({
-      counts: [{ resolved: true, count: 1 }],
-      counted: [{ count: 1, distinct: 1 }],
-      breakdown: { resolved: { values: [{ value: 'true', visitors: 1 }] } },
-      overview: 1,
-      trace: [true],
-    })
+  test.each(['email', 'otherEmail'] as const)(
+    'no free answer changes with the opt-out of their %s; charged ones hide them',
+    async (which) => {
+      const { hem, cookie, ...addresses } = await visitor(by)
+      const email = addresses[which]
+      const before = await freeAnswers(cookie)
+      expect(before).toMatchObject({
+        counts: [{ resolved: true, count: 1 }],
+        counted: [{ count: 1, distinct: 1 }],
+        breakdown: { resolved: { values: [{ value: 'true', visitors: 1 }] } },
+        overview: 1,
+        trace: [true],
+      })
 
-    await it.done(owner.key, `POST ${optOuts}`, { email })
-    await it.shown(owner.key, cookie, [null])
-    expect(await freeAnswers(cookie)).toEqual(before)
-    const rows = `GET /api/v3/events/web_event?filter=cookie_id:eq:${cookie}`
-    const { rows: shown } = await it.done(owner.key, `${rows}&select=resolved`)
-    expect(shown).toEqual([{ resolved: false }])
-    expect(await it.done(owner.key, `${rows},resolved:eq:true`)).toMatchObject({ rows: [] })
-    const asked = { project_id: owner.project, filter: `cookie_id:eq:${cookie},resolved:eq:true` }
-    const visitors = await it.done(owner.key, 'POST /api/v1/analytics/visitors', asked)
-    expect(visitors.visitors).toEqual([])
+      await it.done(owner.key, `POST ${optOuts}`, { email })
+      await it.shown(owner.key, cookie, [null])
+      expect(await freeAnswers(cookie)).toEqual(before)
+      const rows = `GET /api/v3/events/web_event?filter=cookie_id:eq:${cookie}`
+      const { rows: shown } = await it.done(owner.key, `${rows}&select=resolved`)
+      expect(shown).toEqual([{ resolved: false }])
+      expect(await it.done(owner.key, `${rows},resolved:eq:true`)).toMatchObject({ rows: [] })
+      const asked = { project_id: owner.project, filter: `cookie_id:eq:${cookie},resolved:eq:true` }
+      const visitors = await it.done(owner.key, 'POST /api/v1/analytics/visitors', asked)
+      expect(visitors.visitors).toEqual([])
 
-    await it.done(owner.key, `DELETE ${optOuts}`, { email })
-    await it.shown(owner.key, cookie, [hem])
-    expect(await freeAnswers(cookie)).toEqual(before)
-  })
+      await it.done(owner.key, `DELETE ${optOuts}`, { email })
+      await it.shown(owner.key, cookie, [hem])
+      expect(await freeAnswers(cookie)).toEqual(before)
+    },
+  )
+})
+
+test('free answers about a browser that is identified later do not tell whose other address was opted out', async () => {
+  const { email, otherEmail, hem, cookie } = await visitor('own')
+  await it.done(owner.key, `POST ${optOuts}`, { email: otherEmail })
+  await it.shown(owner.key, cookie, [null])
+  const [later, unrelated] = [randomUUID(), randomUUID()]
+  const somebody = hemOf(`${randomUUID()}@example.com`)
+  for (let n = 0; n < 3; n++) {
+    expect(await it.visit(owner.pixel, later, { hem })).toBe(1)
+    expect(await it.visit(owner.pixel, unrelated, { hem: somebody })).toBe(1)
+  }
+  await it.shown(owner.key, unrelated, [somebody])
+  await it.shown(owner.key, later, [null])
+  const { statistics: _, ...told } = await freeAnswers(later)
+  expect(await freeAnswers(unrelated)).toMatchObject(told)
+  await it.done(owner.key, `DELETE ${optOuts}`, { email: otherEmail })
+  await it.shown(owner.key, later, [hemOf(email)])
 })
 
 test('whether events are accepted does not tell which browsers the graph knows as theirs', async () => {

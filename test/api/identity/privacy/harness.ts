@@ -67,6 +67,19 @@ export async function openPrivacy() {
     await reloadIdentity(clickhouse)
   }
 
+  /** Loads a person who has these two addresses. */
+  const loadTwoAddresses = async (addresses: readonly [string, string]): Promise<void> => {
+    const pte_person_id = randomUUID()
+    const rows = addresses.map((address) =>
+      JSON.stringify({ hem: hemOf(address), pte_person_id, business_email: address }),
+    )
+    await clickhouse.feed(
+      { sql: 'INSERT INTO profiles FORMAT JSONEachRow', params: {} },
+      Buffer.from(`${rows.join('\n')}\n`),
+    )
+    await reloadIdentity(clickhouse)
+  }
+
   const countOf = async (
     table: string,
     where: string,
@@ -89,6 +102,7 @@ export async function openPrivacy() {
     shown,
     meet,
     linkForAll,
+    loadTwoAddresses,
     countOf,
     async close() {
       await clickhouse.close()

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addOptOut, removeOptOut } from '../../../../collector/identity/privacy/optOuts.ts'
-import { reloadIdentity } from '../../../../collector/identity/store/refresh.ts'
 import { hemOf } from '../../../../collector/platform/hem.ts'
 import { beaconOf, customEvent, postBeacon, receiptOf } from '../../../harness/api.ts'
 import { waitFor } from '../../../harness/service.ts'
@@ -90,21 +89,13 @@ test('a person who opts out is not found by lookup either, except by who else th
 
 test('who has two addresses and opts out by one is not found by the other either: lookup, batch, contacts', async () => {
   const [first, second] = [`${randomUUID()}@two.example`, `${randomUUID()}@two.example`]
-  const person = randomUUID()
-  const rows = [first, second].map((address) =>
-    JSON.stringify({ hem: hemOf(address), pte_person_id: person, business_email: address }),
-  )
-  await it.clickhouse.feed(
-    { sql: 'INSERT INTO profiles FORMAT JSONEachRow', params: {} },
-    Buffer.from(`${rows.join('\n')}\n`),
-  )
-  await reloadIdentity(it.clickhouse)
+  await it.loadTwoAddresses([first, second])
   const found = async (key: Caller) => ({
     one: (await it.done(key, `GET /api/v1/lookup?email=${second}`)).matched,
     batch: (await it.done(key, 'POST /api/v1/lookup/batch', { items: [{ email: second }] }))
       .matched,
     contacts: (
-      await it.done(key, 'POST /api/v1/contact/query', { filter: `pte_person_id:eq:${person}` })
+      await it.done(key, 'POST /api/v1/contact/query', { filter: `business_email:eq:${second}` })
     ).count,
   })
   const known = { one: true, batch: 1, contacts: 1 }
@@ -114,6 +105,76 @@ test('who has two addresses and opts out by one is not found by the other either
   await waitFor('the opt-out', hidden, 5_000)
   expect(await found(it.key)).toEqual({ one: false, batch: 0, contacts: 0 })
   expect(await found(it.stranger.key)).toEqual(known)
+})
+
+describe('who has two addresses and opts out by one', () => {
+  /** Somebody with a browser at both organizations, which belongs to the second address. */
+  async function visitor(by: 'graph' | 'own') {
+    const [first, second] = [`${randomUUID()}@two.example`, `${randomUUID()}@two.example`]
+    const [cookie, hem] = [randomUUID(), hemOf(second)]
+    for (const pixel of [it.demo.pixel_id, it.stranger.pixel])
+      expect(await it.visit(pixel, cookie, by === 'own' ? { hem } : {})).toBe(1)
+    if (by === 'graph') await it.linkForAll(cookie, hem)
+    await it.loadTwoAddresses([first, second])
+    for (const key of [it.key, it.stranger.key]) await it.shown(key, cookie, [hem])
+    return { first, cookie, hem }
+  }
+
+  test.each(['graph', 'own'] as const)(
+    'is nobody in event reads by browsers of the other, which a link of %s names',
+    async (by) => {
+      const { first, cookie, hem } = await visitor(by)
+      const [project_id, ofCookie] = [it.demo.project_id, `cookie_id:eq:${cookie}`]
+      const found = async () => {
+        const asked = { project_id, filter: `${ofCookie},resolved:eq:true` }
+        const [visitors, cookies, people, tier] = await Promise.all([
+          it.done(it.key, 'POST /api/v1/analytics/visitors', asked),
+          it.done(it.key, `GET /api/v1/lookup/cookie?cookie_id=${cookie}`),
+          it.done(
+            it.key,
+            `GET /api/v3/events/resolution_hem?filter=hem:eq:${hem}&select=cookie_id`,
+          ),
+          it.done(it.key, `GET /api/v3/events/web_event?filter=${ofCookie}&select=resolved`),
+        ])
+        return [
+          visitors.visitors.length,
+          cookies.matched,
+          people.rows.length > 0,
+          tier.rows[0].resolved,
+        ]
+      }
+      expect(await found()).toEqual([1, true, true, true])
+      await it.done(it.key, `POST ${path}`, { email: first })
+      await it.shown(it.key, cookie, [null])
+      expect(await found()).toEqual([0, false, false, false])
+      expect(await it.hemsOf(it.stranger.key, cookie)).toEqual([hem])
+      await it.done(it.key, `DELETE ${path}`, { email: first })
+      await it.shown(it.key, cookie, [hem])
+    },
+  )
+
+  test('is nobody by links that arrive later either', async () => {
+    const { first, cookie, hem } = await visitor('own')
+    await it.done(it.key, `POST ${path}`, { email: first })
+    await it.shown(it.key, cookie, [null])
+    const [own, ofGraph] = [randomUUID(), randomUUID()]
+    for (const pixel of [it.demo.pixel_id, it.stranger.pixel]) {
+      // A refusal would show that both addresses are one person's.
+      expect(await it.visit(pixel, own, { hem })).toBe(1)
+      expect(await it.visit(pixel, ofGraph)).toBe(1)
+    }
+    await it.linkForAll(ofGraph, hem)
+    for (const later of [own, ofGraph]) {
+      await it.shown(it.stranger.key, later, [hem])
+      await it.shown(it.key, later, [null])
+    }
+  })
+
+  test('is nobody to anyone, where they opted out everywhere', async () => {
+    const { first, cookie } = await visitor('own')
+    await addOptOut(it.postgres, null, { hem: hemOf(first) })
+    for (const key of [it.key, it.stranger.key]) await it.shown(key, cookie, [null])
+  })
 })
 
 test('a browser alone opts out: the person’s others are followed on', async () => {

@@ -14,8 +14,21 @@ import { Email } from './email.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './twoFactor.tsx'
 
-/** What a person is called and how they sign in, the same in all their organizations. */
+/** The name and sign-in of a user, the same in all their organizations. */
 export function Account() {
+  const { member, organization, by_provider } = useSession()
+  if (!by_provider) return <OwnAccount />
+  return (
+    <Page title="Your account" lead={`${roleNames[member.role]} of ${organization.name}.`}>
+      <p class="card">
+        You signed in as {member.email} through the identity provider of {organization.name}. Change
+        your name, address and password there.
+      </p>
+    </Page>
+  )
+}
+
+function OwnAccount() {
   const { member, organization } = useSession()
   const account = useQuery(() => api.getAccount())
   return (

@@ -1,7 +1,7 @@
 import { TextField } from '../../components/fields.tsx'
 import { useSession } from '../../session.ts'
 
-/** Asks for the password of whoever is signed in; password managers find whose it is. */
+/** Field for the password of the signed-in user, which password managers recognize. */
 export function CurrentPassword() {
   const { member } = useSession()
   return (

@@ -16,7 +16,7 @@ type Open =
   | { kind: 'codes'; codes: string[] }
   | null
 
-/** Codes of an authenticator app besides the password. */
+/** Codes of an authenticator app, in addition to the password. */
 export function TwoFactor({ account, changed }: { account: Account; changed(): Promise<void> }) {
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)

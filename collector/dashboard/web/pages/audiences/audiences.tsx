@@ -8,7 +8,7 @@ import { useListQuery } from '../../useQuery.ts'
 
 export type Audience = Awaited<ReturnType<typeof api.getAudience>>['audience']
 
-/** A project's audiences: people or companies by what they did, who they are and what interests them. */
+/** A project's audiences: people or companies by behavior, profile and interests. */
 export function Audiences({ projectId }: { projectId: string }) {
   const pathTo = useProjectPath(projectId)
   const audiences = useListQuery(

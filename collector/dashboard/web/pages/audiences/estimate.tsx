@@ -22,7 +22,7 @@ const rowsMax = 8
 
 type Sample = Awaited<ReturnType<typeof api.sampleAudience>>
 
-/** How many a definition finds, what they cost and what some look like, anew a moment after each change; free. */
+/** The size, cost and a sample of a definition, updated a moment after each change; free. */
 export function Estimate({ projectId, definition }: { projectId: string; definition: Definition }) {
   const prices = usePrices()
   const [sample, setSample] = useState<Sample | null>(null)

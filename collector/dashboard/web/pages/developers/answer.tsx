@@ -1,7 +1,7 @@
 import { records } from '../../components/amounts.ts'
 import { JsonTree, parsedJson } from '../../components/jsonTree.tsx'
 
-/** What came of a request that a reader made from here. */
+/** The response to a request from this page. */
 export interface Answered {
   status: number
   latencyMs: number

@@ -17,7 +17,7 @@ import { type Operation, readOperations } from './operations.ts'
 const hintMax = 120
 const operationDefault = 'countEvents'
 
-/** Any read of the API, put together from what the API says of itself, and asked for as whoever is signed in. */
+/** Any read of the API, built from the API document, and sent with the session of the user. */
 export function Explorer() {
   const found = useQuery(async () => {
     const [operations, projects] = await Promise.all([readOperations(), ownProjects()])

@@ -18,7 +18,7 @@ interface Parameter {
   choices: string[] | null
 }
 
-/** What is read of /openapi.json. */
+/** The parts of /openapi.json that this page reads. */
 interface Document {
   paths: Record<
     string,

@@ -11,7 +11,7 @@ import { RequestDialog } from './requestDialog.tsx'
 
 type Asked = Parameters<typeof api.listRequests>[0]
 
-/** What was asked of the API, how it ended, and what it was charged. */
+/** Requests to the API, their results and charges. */
 export function Requests() {
   return (
     <Page
@@ -104,7 +104,7 @@ const kindOf = (by: string) =>
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** What the address asks for, as the API takes it; what it would refuse is left out. */
+/** The filters in the address, as the API accepts them; omits invalid ones. */
 function askedOf(): Asked {
   const [status, route, meter, day] = ['status', 'route', 'meter', 'day'].map(urlValue) as [
     string,
@@ -121,7 +121,7 @@ function askedOf(): Asked {
     }),
     ...(urlValue('charged') === 'true' && { charged: true }),
     ...(/^\d{4}-\d\d-\d\d$/.test(day) && { start_date: day, end_date: day }),
-    // Whoever asks for one caller or request is given it, whoever made it.
+    // A filter by one caller or request shows it regardless of the kind of caller.
     ...(!isUuid(caller) && !isUuid(request) && kindOf(urlValue('by'))),
     ...(isUuid(caller) && { caller_id: caller }),
     ...(isUuid(request) && { request_id: request }),

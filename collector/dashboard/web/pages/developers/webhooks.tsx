@@ -13,7 +13,7 @@ import { WebhookDialog } from './webhookDialog.tsx'
 
 type Open = { kind: 'create' } | { kind: 'edit' | 'rotate' | 'delete'; webhook: Webhook } | null
 
-/** Where a project's events are told to, and what became of each message. */
+/** Receivers of a project's messages, and the result of each delivery. */
 export function Webhooks({ projectId }: { projectId: string }) {
   const webhooks = useListQuery(
     (cursor) => api.listWebhooks({ project_id: projectId, cursor }),

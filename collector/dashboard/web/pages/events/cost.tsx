@@ -14,7 +14,7 @@ const bytes = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 1,
 })
 
-/** What a read would give, cost and look at, before it is made; all of it is free to know. */
+/** The size, cost and scan of a read before it is made, all for free. */
 export function Cost({ asked, run }: { asked: EventsAsked; run(): Promise<void> }) {
   const { select, limit, order: _, ...selection } = asked
   const prices = usePrices()

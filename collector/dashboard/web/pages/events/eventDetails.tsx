@@ -47,7 +47,7 @@ export function EventDetails({
   )
 }
 
-/** What a stored event says: read once, and charged as a read of it. */
+/** The content of a stored event: read once, and charged as one read. */
 function Stored({ projectId, eventId }: { projectId: string; eventId: string }) {
   const prices = usePrices()
   const isWhole = (row: EventRow | undefined) => row !== undefined && 'event_data' in row
@@ -101,7 +101,7 @@ function Stored({ projectId, eventId }: { projectId: string; eventId: string }) 
   )
 }
 
-/** What was sent of a rejected event, as far as it was kept. */
+/** The stored part of a rejected event. */
 function Rejected({ projectId, eventId }: { projectId: string; eventId: string }) {
   const kept = useQuery(async () => {
     const { rejected_events } = await api.listRejectedEvents({

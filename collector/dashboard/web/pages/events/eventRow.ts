@@ -1,7 +1,7 @@
-/** An event as the API returns it: what was selected of its fields. */
+/** An event as the API returns it, with the selected fields. */
 export type EventRow = Record<string, unknown> & { event_id: string }
 
-/** What was read here, by id, so that looking at an event again costs nothing. */
+/** Events read on this page, by id, so that opening one again is free. */
 export const readRows = new Map<string, EventRow>()
 
 /** Columns that a list shows at first. */

@@ -9,7 +9,7 @@ import { Live } from './live.tsx'
 const tabs = { explore: 'Explore', live: 'Live' } as const
 const tabNames = Object.keys(tabs) as (keyof typeof tabs)[]
 
-/** What happens on a project's sites, event by event: as it comes in, and what was. */
+/** Events of a project's sites: live, and past ones. */
 export function Events({ projectId }: { projectId: string }) {
   const [tab, choose] = urlChoice('tab', tabNames)
   const eventId = urlValue('event')

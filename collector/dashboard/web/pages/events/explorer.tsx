@@ -20,7 +20,7 @@ interface Found {
   cursor: string | undefined
 }
 
-/** Events of a period by filters, read when the reader says so: what they cost stands above. */
+/** Events of a period by filters, read on request; the cost is shown above. */
 export function Explorer({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const columns = urlValue('columns').split(',').filter(Boolean)

@@ -29,7 +29,7 @@ interface Stream {
 
 const nothing: Stream = { lines: [], charged: 0, fault: '' }
 
-/** What comes in at this moment, stored and rejected together, the latest first. */
+/** Stored and rejected events as they arrive, the latest first. */
 export function Live({ projectId }: { projectId: string }) {
   const prices = usePrices()
   const [isRunning, setRunning] = useState(false)

@@ -17,7 +17,7 @@ const FilterDialog = lazyPage(() =>
 
 const stepsMax = 10
 
-/** How many visitors take steps in their order; the steps stand in the address. */
+/** Number of visitors that take steps in order; the address contains the steps. */
 export function Funnels({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const { steps, within } = readFunnel()

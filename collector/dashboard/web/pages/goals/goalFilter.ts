@@ -1,6 +1,6 @@
 import { filterFor } from '../../view/filterText.ts'
 
-/** What a goal can be, in the reader's words. */
+/** Kinds of goals, with their labels. */
 export const goalKinds = {
   page: 'A page is visited',
   event: 'A custom event happens',
@@ -24,7 +24,7 @@ export function goalFilter(kind: GoalKind, value: string): string {
   return value
 }
 
-/** What a filter says as a goal: the reverse of goalFilter. */
+/** Returns the goal of a filter: the reverse of goalFilter. */
 export function readGoalFilter(filter: string): { kind: GoalKind; value: string } {
   if (filter === formSent) return { kind: 'form', value: '' }
   if (filter === downloaded) return { kind: 'download', value: '' }

@@ -1,4 +1,4 @@
-/** What each kind of destination is told of: its settings, and the secrets that are kept sealed. */
+/** Fields of each type of destination: its settings, and the secrets that are stored encrypted. */
 export interface DestinationField {
   name: string
   label: string

@@ -6,7 +6,7 @@ import { toast } from '../../components/toast.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { count } from './amounts.ts'
 
-/** Rows that ClickHouse refused; tried again when what was wrong is mended. */
+/** Rows that ClickHouse refused, to replay after the cause was fixed. */
 export function DeadLetters() {
   const letters = useQuery(() => api.listDeadLetters())
   const replay = async () => {

@@ -25,7 +25,7 @@ const columns = [
   })),
 ]
 
-/** Whose load it is. */
+/** Organizations with the highest load. */
 export function Tenants() {
   const tenants = useQuery(async () => (await api.listTopTenants()).tenants)
   return (

@@ -14,7 +14,7 @@ import { Live } from './live.tsx'
 import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
 
-/** What happens on a project's sites: figures, a chart of them, and what they are made of. */
+/** Figures of a project's sites, a chart of them, and their breakdown. */
 export function Overview({
   projectId,
   title = 'Overview',

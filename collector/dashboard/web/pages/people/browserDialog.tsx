@@ -4,7 +4,7 @@ import { setUrl } from '../../urlState.ts'
 import type { ViewQuery } from '../../view/view.ts'
 import { TimeLine } from './timeLine.tsx'
 
-/** What one browser did in a view, beside the list that it was opened from, and the way to whose it is. */
+/** Events of one browser in a view, next to the list that opened it, with a link to its identity. */
 export function BrowserDialog({
   title,
   query,
@@ -16,7 +16,7 @@ export function BrowserDialog({
   title: string
   query: ViewQuery
   cookieId: string
-  /** What the way to the browser's identity is called. */
+  /** Label of the link to the browser's identity. */
   identity: string
   close(): void
   children: ComponentChildren

@@ -173,7 +173,7 @@ export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelSt
   )
 }
 
-/** Which visitors are meant, and the way back to all. */
+/** The selected visitors, and a link to all. */
 function StepText({ funnel: { steps, within, step, hasStopped } }: { funnel: FunnelStep }) {
   return (
     <p>

@@ -14,7 +14,7 @@ interface TimeLineEvent {
   session_id: string
 }
 
-/** What a browser did, visit by visit, the latest visit first; read once the reader has said to pay for it. */
+/** Events of a browser by visit, the latest visit first; read after the user agreed to pay. */
 export function TimeLine({
   projectId,
   cookieId,

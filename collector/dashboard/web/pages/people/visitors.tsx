@@ -26,7 +26,7 @@ const columnsOf: Record<Kind, readonly string[]> = {
     'page_path',
   ],
 }
-/** Besides what the list shows: what leads further. */
+/** Fields for links, in addition to the columns of the list. */
 const further: Record<Kind, readonly string[]> = {
   buyers: ['hem', 'cookie_id', 'linkedin_url', 'phone', 'job_seniority', 'company_domain'],
   accounts: ['cookie_id', 'company_revenue_range', 'company_country', 'company_linkedin_url'],

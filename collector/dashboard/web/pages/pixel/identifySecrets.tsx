@@ -25,7 +25,7 @@ const dialogs = {
   },
 }
 
-/** What a site's server signs identify with, for admins of the project. */
+/** The secrets with which a site's server signs identify calls, for project admins. */
 export function PixelSecrets({ pixel: { pixel_id } }: { pixel: Pixel }) {
   const loaded = useQuery(() => api.getIdentifySecrets({ pixel_id }))
   const [open, setOpen] = useState<keyof typeof dialogs | null>(null)

@@ -9,7 +9,7 @@ import { installSteps, type Platform, platforms } from './installGuides.ts'
 
 const names = Object.keys(platforms) as Platform[]
 
-/** How the pixel comes onto a site, for what the site is made with. */
+/** How to install the pixel, by type of site. */
 export function Install({ pixel }: { pixel: Pixel }) {
   const { organization } = useSession()
   const [platform, choose] = urlChoice('platform', names)

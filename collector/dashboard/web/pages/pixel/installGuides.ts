@@ -6,11 +6,11 @@ import shopifyTheme from '../../../../../examples/shopify/footfall.liquid'
 import wordpress from '../../../../../examples/wordpress.php'
 import type { Pixel } from '../../api.ts'
 
-/** What is done with a piece of code, and the code. */
+/** A step of a guide: its instruction and its code. */
 interface InstallStep {
   /** Parts in backticks are code. */
   what: string
-  /** What the button copies. */
+  /** Name of the code that the button copies. */
   label: string
   code: string
 }

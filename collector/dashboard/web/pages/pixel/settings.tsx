@@ -16,13 +16,13 @@ import { toast } from '../../components/toast.tsx'
 export const originsHint =
   'Sites that may send events, one on each line, such as https://www.example.com. Empty: any site.'
 
-/** The tabs that settings stand on. */
+/** Tabs of the settings. */
 export const settingGroups = { privacy: 'Privacy', capture: 'Capture' }
 type Group = keyof typeof settingGroups
 export type PixelTab = 'install' | Group
 const set = 'pixel'
 
-/** How a setting is asked for. */
+/** The field of a setting. */
 type SettingField = { group: Group; label: string; hint: string } & (
   | { kind: 'switch' | 'lines' }
   | { kind: 'number' /** What an empty field is sent as. */; empty?: null }

@@ -98,7 +98,7 @@ export function Erasures() {
   )
 }
 
-/** How far an erasure is: what is done, what it is at, and what comes then. */
+/** Progress of an erasure: finished, current and next steps. */
 function Steps({ of: { step, emptied_at, complete_from, completed_at } }: { of: Erasure }) {
   const steps = [
     {

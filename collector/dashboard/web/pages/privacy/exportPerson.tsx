@@ -5,7 +5,7 @@ import { toast } from '../../components/toast.tsx'
 import { saveFile } from '../../saveFile.ts'
 import { SubjectField, subjectOf } from './subject.tsx'
 
-/** What somebody who asks is told: all that is kept of them, as a file. */
+/** The data of a person as a file, for access requests. */
 export function ExportPerson() {
   return (
     <Section

@@ -10,7 +10,7 @@ import { useQuery } from '../../useQuery.ts'
 import { zone } from '../../zone.ts'
 import { Overview } from '../overview/overview.tsx'
 
-/** What whoever has a share link sees: the overview, without signing in. */
+/** The page of a share link: the overview without a sign-in. */
 export function SharedPage({ shareId }: { shareId: string }) {
   useState(() => {
     shareSecret.value = location.hash.slice(1)

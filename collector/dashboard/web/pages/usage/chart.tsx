@@ -3,15 +3,15 @@ import type { Series } from '../../charts/bars.ts'
 import { records } from '../../components/amounts.ts'
 
 /**
- * Stacked bars, one for each day. What draws them is loaded with the first chart; what they show stands in the tables
- * beside it too, for those who cannot see it.
+ * Stacked bars, one for each day. Their code is loaded with the first chart. The tables next to it have the
+ * same data, for people who cannot see it.
  */
 export function Chart({ days, series }: { days: string[]; series: Series[] }) {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     let remove: (() => void) | undefined
     void import('../../charts/drawCharts.ts').then(({ drawBars }) => {
-      // The reader may have gone on to another page meanwhile.
+      // The user may have left the page.
       if (place.current) remove = drawBars(place.current, days, series, records)
     })
     return () => remove?.()

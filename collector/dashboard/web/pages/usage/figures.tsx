@@ -8,7 +8,7 @@ import { ChargedRequests } from './chargedRequests.tsx'
 import { Chart } from './chart.tsx'
 import { eachDay } from './periods.ts'
 
-/** What was charged in a span of days: a chart of the days, and a table of the meters. */
+/** Charges of a period: a chart of the days, and a table of the meters. */
 export function Figures({ query }: { query: UsageQuery }) {
   const usage = useQuery(() => api.getDailyUsageByMeter(query))
   return (
@@ -87,7 +87,7 @@ function Found({ daily, days }: { daily: DailyUsage[]; days: string[] }) {
   )
 }
 
-/** What was charged on a meter; without `day` in all of the days. */
+/** Charges on a meter; without `day`, on all days. */
 type Charged = UsageCounts & { meter: string; day?: string }
 
 const meterColumn = {

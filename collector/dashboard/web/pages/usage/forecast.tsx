@@ -4,7 +4,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Section } from '../../components/page.tsx'
 import { useQuery } from '../../useQuery.ts'
 
-/** What this month costs so far, and will have cost when it ends. */
+/** Cost of this month so far, and the forecast. */
 export function Forecast({ projectId }: { projectId: string | undefined }) {
   const forecast = useQuery(() => api.getUsageForecast(projectId ? { project_id: projectId } : {}))
   return (

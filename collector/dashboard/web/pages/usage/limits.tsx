@@ -8,7 +8,7 @@ import { RelativeTime } from '../../components/relativeTime.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { BudgetDialog, LimitDialog } from './limitDialogs.tsx'
 
-/** What a month may cost and how many records may be read, and how much of it is used. */
+/** Budgets and limits, with their current use. */
 export function Limits({ projects }: { projects: OwnProject[] }) {
   const limits = useQuery(() => api.getUsageLimits())
   return (

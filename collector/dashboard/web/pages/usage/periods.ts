@@ -1,7 +1,7 @@
 import type { UsageQuery } from '../../api.ts'
 import { daysOf } from '../../view/periods.ts'
 
-/** The spans of days a reader can choose, and what they are called. */
+/** Periods that a user can choose, with their labels. */
 export const periods = {
   month: 'This month',
   lastMonth: 'Last month',

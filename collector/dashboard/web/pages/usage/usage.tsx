@@ -11,7 +11,7 @@ import { Forecast } from './forecast.tsx'
 import { Limits } from './limits.tsx'
 import { type Period, periods, spanOf } from './periods.ts'
 
-/** What was charged, day by day, and what budgets and limits leave. */
+/** Charges by day, and the remaining budgets and limits. */
 export function Usage() {
   const projects = useQuery(ownProjects)
   return <AsyncView query={projects}>{(own) => <Chosen projects={own} />}</AsyncView>
@@ -47,7 +47,7 @@ function Chosen({ projects }: { projects: OwnProject[] }) {
             />
           </div>
           <Forecast key={project} projectId={ofProject.project_id} />
-          {/* Another choice, other figures: these are loaded anew. */}
+          {/* Another choice loads other figures. */}
           <Figures key={`${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
           <ByKey key={`keys ${project} ${period}`} query={{ ...ofProject, ...spanOf(period) }} />
         </>

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { audit } from '../../api/access/audit.ts'
+import { lockOrganization } from '../../api/access/organizationLock.ts'
+import type { Role } from '../../api/access/principal.ts'
+import { normalizedEmail } from '../../platform/normalizedEmail.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { settleKeys } from '../keys/keysOfMember.ts'
+import type { Claims } from './provider.ts'
+import type { StoredSingleSignOn } from './settings.ts'
+
+/** Why a sign-in ends without a session. */
+export type Refusal =
+  | 'expired'
+  | 'email_missing'
+  | 'email_unverified'
+  | 'domain_refused'
+  | 'group_refused'
+  | 'identity_conflict'
+
+/** A sign-in that came back from the provider is refused. */
+export class SignInRefused extends Error {
+  constructor(readonly reason: Refusal) {
+    super(reason)
+  }
+}
+
+const roles: readonly Role[] = ['member', 'admin', 'owner']
+const emailPattern = /^[^\s@]{1,64}@[a-z0-9.-]{1,190}$/
+const groupsMax = 2_000
+
+/** Who a person is at the provider, and which role their groups give. Throws SignInRefused. */
+export function personOf(claims: Claims, settings: StoredSingleSignOn) {
+  const email = typeof claims.email === 'string' ? normalizedEmail(claims.email) : ''
+  if (!emailPattern.test(email)) throw new SignInRefused('email_missing')
+  if (!isVerified(claims)) throw new SignInRefused('email_unverified')
+  if (!settings.email_domains.includes(email.split('@')[1]!))
+    throw new SignInRefused('domain_refused')
+  if (!/^[\x20-\x7e]{1,255}$/.test(claims.sub)) throw new Error('the subject is not plain text')
+  const groups = new Set([claims[settings.group_claim] ?? []].flat().slice(0, groupsMax))
+  const ranks = settings.group_roles
+    .filter(({ group }) => groups.has(group))
+    .map(({ role }) => roles.indexOf(role))
+  const groupRole = ranks.length === 0 ? null : roles[Math.max(...ranks)]!
+  if (groupRole === null && settings.default_role === null) throw new SignInRefused('group_refused')
+  const name = typeof claims.name === 'string' ? storable(claims.name) : ''
+  return { subject: claims.sub, email, groupRole, name: name || null }
+}
+
+/** `xms_edov` is Microsoft Entra ID's word for it; some providers write booleans as text. */
+const isVerified = ({ email_verified, xms_edov }: Claims): boolean =>
+  [true, 'true'].includes(email_verified as boolean) ||
+  (email_verified === undefined && [true, 'true', 1, '1'].includes(xms_edov as boolean))
+
+const storable = (name: string): string =>
+  name
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, 200)
+    .toWellFormed()
+    .trim()
+
+interface MemberRow {
+  member_id: string
+  role: Role
+  is_known: boolean
+  is_other: boolean
+}
+
+/**
+ * The member that a person is, who is created or linked at the first sign-in and has the role of their groups after
+ * each. It reads members of this organization only, and changes no account of the same address elsewhere.
+ * Call it in a transaction. Throws SignInRefused.
+ */
+export async function memberOfPerson(
+  client: Queryable,
+  settings: StoredSingleSignOn,
+  { subject, email, groupRole, name }: ReturnType<typeof personOf>,
+): Promise<{ memberId: string; email: string }> {
+  const { organization_id: organizationId, issuer } = settings
+  await lockOrganization(client, organizationId)
+  const { rows } = await client.query<MemberRow>(
+    `SELECT member_id, role, provider_subject IS NOT NULL AND provider_issuer = $2 AND provider_subject = $3 AS is_known,
+       provider_subject IS NOT NULL AND (provider_issuer, provider_subject) <> ($2, $3) AS is_other
+     FROM members WHERE organization_id = $1
+       AND ((provider_issuer = $2 AND provider_subject = $3) OR email = $4)
+     ORDER BY is_known DESC LIMIT 1`,
+    [organizationId, issuer, subject, email],
+  )
+  const found = rows[0]
+  // The address belongs to somebody else of the provider now: it must not inherit the member.
+  if (found?.is_other) throw new SignInRefused('identity_conflict')
+  if (!found) return createMember(client, settings, { subject, email, groupRole, name })
+  const memberId = found.member_id
+  const keepsRole = groupRole === null || memberId === settings.emergency_member_id
+  const role = keepsRole ? found.role : groupRole
+  await client.query(
+    `UPDATE members SET role = $2, provider_issuer = $3, provider_subject = $4, name = coalesce(name, $5),
+       invitation_sha256 = NULL, invitation_expires_at = NULL, invitation_by_mail = false, last_used_at = now(),
+       version = version + CASE WHEN $6 THEN 1 ELSE 0 END, updated_at = CASE WHEN $6 THEN now() ELSE updated_at END
+     WHERE member_id = $1`,
+    [memberId, role, issuer, subject, name, !found.is_known || role !== found.role],
+  )
+  const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
+  const object = { kind: 'member', id: memberId } as const
+  if (!found.is_known) await audit(client, actor, 'member.link_provider', object, { issuer })
+  if (role !== found.role) {
+    await audit(client, actor, 'member.update', object, {
+      role: { from: found.role, to: role },
+      by_groups: true,
+    })
+    const principal = { ...actor, projectId: null, mode: 'live' } as const
+    await settleKeys(client, principal, memberId, 'revoke')
+  }
+  return { memberId, email }
+}
+
+async function createMember(
+  client: Queryable,
+  { organization_id: organizationId, issuer, default_role }: StoredSingleSignOn,
+  { subject, email, groupRole, name }: ReturnType<typeof personOf>,
+): Promise<{ memberId: string; email: string }> {
+  const memberId = randomUUID()
+  const role = groupRole ?? default_role!
+  await client.query(
+    `INSERT INTO members
+       (member_id, organization_id, email, name, role, provider_issuer, provider_subject, last_used_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, now())`,
+    [memberId, organizationId, email, name, role, issuer, subject],
+  )
+  const actor = { organizationId, caller: { kind: 'member', memberId, role } } as const
+  await audit(
+    client,
+    actor,
+    'member.join',
+    { kind: 'member', id: memberId },
+    { email, role, issuer },
+  )
+  return { memberId, email }
+}
