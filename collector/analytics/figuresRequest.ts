@@ -3,13 +3,7 @@ import { fieldNamed } from '../../schemas/fields.ts'
 import type { RequestedScope } from '../api/access/policy.ts'
 import { Choice } from '../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
-import {
-  type FieldOf,
-  type Filter,
-  FreeFilterText,
-  freeGrammar,
-  readFilters,
-} from '../events/query/filter.ts'
+import { type FieldOf, type Filter, FreeFilterText, readFilters } from '../events/query/filter.ts'
 import { freeFilters, requireFreeFilters } from '../events/query/freeAnswers.ts'
 import { everyTier } from '../events/query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
@@ -45,14 +39,13 @@ export const IncludeBots = Type.Optional(
   }),
 )
 
-const scopeOfFilters =
-  `Filters on ${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. ` +
-  'Filters on other fields select events. source and channel name the origin of the session.'
-
 /** The parameter `filter` of analytics, whose filters on fields of sessions select sessions. */
 export const FiguresFilterText = Type.Unsafe<string>({
   ...FreeFilterText,
-  description: `${freeGrammar} ${scopeOfFilters}`,
+  description:
+    'Comma-separated field:op:value, all of which must match. The grammar is that of `filter` of goals. Filters on ' +
+    `${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. Filters ` +
+    'on other event fields select events.',
 })
 
 /** The parameters that all routes of analytics take. */

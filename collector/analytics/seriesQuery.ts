@@ -1,6 +1,7 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
+import { millisOf } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { dayStartSql, startSql } from './intervals.ts'
@@ -11,6 +12,7 @@ import {
   wholeDay,
 } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
+import { selectsSessions, sessionsSql } from './sessionsSql.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
 /** An interval that has events. */
@@ -42,6 +44,19 @@ FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY start_ms
 ${rolledSettings}`
     return { sql, params }
+  }
+  if (selectsSessions(plan)) {
+    const { sql, met, form } = sessionsSql(plan, bind)
+    return {
+      sql: `SELECT ${startAt(millisOf('event'))}, count() AS events, uniqExact(_cookie_id) AS visitors,
+  countIf(${form.isPageView('event')}) AS page_views
+FROM (
+${sql}
+)
+ARRAY JOIN ${met} AS event
+GROUP BY start_ms`,
+      params,
+    }
   }
   const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)

@@ -8,7 +8,7 @@ import type { RolledDays } from './rollup/rolledDays.ts'
 import {
   rolledSessions,
   type SessionTotals,
-  sessionTotalColumns,
+  sessionSumColumns,
   untilNext,
 } from './sessionsQuery.ts'
 import { sessionsSql } from './sessionsSql.ts'
@@ -44,7 +44,7 @@ GROUP BY start_ms`
 FROM analytics_session_days
 WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {
-    sql: `SELECT start_ms, ${sessionTotalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)
+    sql: `SELECT start_ms, ${sessionSumColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)
 GROUP BY start_ms\n${rolledSettings}`,
     params,
   }

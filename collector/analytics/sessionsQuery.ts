@@ -18,7 +18,7 @@ import {
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
 import type { Totals } from './totalsQuery.ts'
 
-/** Counts of the sessions of the events that the plan selects. */
+/** Counts of the sessions of the events that meet the plan. */
 export interface SessionTotals {
   sessions: number
   /** Of these, those that have a page view. */
@@ -30,15 +30,32 @@ export interface SessionTotals {
 }
 
 /** SQL of the sums of SessionTotals. */
-export const sessionTotalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
+export const sessionSumColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
   sum(bounced_sessions) AS bounced_sessions, sum(page_ms) AS page_ms`
+
+/** One row of SessionTotals and Totals. For filters on sessions, where joining events with sessions costs more. */
+export function sessionEventTotalsQuery(plan: AnalyticsPlan): Query {
+  const { bind, params } = bindings()
+  const sessions = sessionsSql(plan, bind)
+  const sql = `SELECT ${sessionTotalColumns(sessions)}, sum(${sessions.events}) AS events,
+  uniqExact(_cookie_id) AS visitors, sum(${sessions.pageViews}) AS page_views
+FROM (
+${sessions.sql}
+)`
+  return { sql, params }
+}
+
+/** SQL: the columns of SessionTotals over sessions. */
+const sessionTotalColumns = (
+  sessions: Sessions,
+): string => `count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
+  countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms`
 
 /** One row of SessionTotals. */
 export function sessionTotalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
-  const scanned = `SELECT count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
-  countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms
+  const scanned = `SELECT ${sessionTotalColumns(sessions)}
 FROM (
 ${sessions.sql}
 )`
@@ -47,7 +64,7 @@ ${sessions.sql}
 FROM analytics_session_days
 WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {
-    sql: `SELECT ${sessionTotalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
+    sql: `SELECT ${sessionSumColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
     params,
   }
 }

@@ -53,6 +53,8 @@ export interface Sessions {
   readonly form: EventForm
   /** SQL of whether a page view (SQL) meets the plan; `place` is its number among the session's page views (SQL, from 1). */
   readonly meets: (view: string, place: string) => string
+  /** SQL: the events of the session that meet the plan. */
+  readonly met: string
   /** SQL: how many events, and page views, of the session meet the plan. */
   readonly events: string
   readonly pageViews: string
@@ -153,6 +155,7 @@ WHERE ${where.join('\n  AND ')}`
     sql,
     form,
     meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}`,
+    met,
     events: `length(${met})`,
     pageViews: `arrayCount(event -> ${form.isPageView('event')}, ${met})`,
   }
@@ -228,3 +231,7 @@ const metEvents: Record<Entries, (form: EventForm) => string> = {
     `arrayFilter((event, place) -> ${matches('event')} AND place != arrayFirstIndex(event -> ${isPageView('event')}, _session), _session, arrayEnumerate(_session))`,
   none: () => 'arraySlice(_session, 1, 0)',
 }
+
+/** Whether a plan has filters on sessions whose events sessionsSql finds. It knows no campaigns of DSPs. */
+export const selectsSessions = ({ scope, sessionFilters = [] }: AnalyticsPlan): boolean =>
+  sessionFilters.length > 0 && scope.campaignId === null

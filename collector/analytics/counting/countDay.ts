@@ -107,6 +107,12 @@ ${settings}, force_grouping_standard_compatibility = 1`,
   return numbering
 }
 
+/** The days that have the events of the sessions of a day. */
+const nearby = (day: number, zone: TimeZone): Window => ({
+  startMs: startOfDay(day - daysOfSession - 1, zone),
+  endMs: startOfDay(day + 1, zone),
+})
+
 /** So many days before its own a session of a day may have begun. */
 export const daysOfSession = 3
 
@@ -141,7 +147,8 @@ function sessionTotalsInsert(
 ): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: closedOn(counted) })
-  const dayOf = (event: string) => dayOfSql(millisOf(event), plan.zone, bind)
+  const dayOf = (event: string) =>
+    dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
   const rows = `arrayConcat([(${dayOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${dayOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
   return {
@@ -176,7 +183,7 @@ function sessionPagesInsert(
   return {
     sql: `INSERT INTO analytics_session_days (project_id, date, run_id, dimension, since, value, sessions, visitors)
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(lastMs), counted, bind)} AS run, page.1,
-  ${dateSql(dayOfSql(lastMs, plan.zone, bind))} AS since_day, page.2, count(), groupBitmapState(number)
+  ${dateSql(dayOfSql(lastMs, plan.zone, nearby(day, plan.zone), bind))} AS since_day, page.2, count(), groupBitmapState(number)
 FROM (
 ${sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
@@ -202,7 +209,8 @@ function sessionFieldsInsert(
   })
   const projectId = bind('UUID', plan.scope.projectId!)
   const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
-  const dayOf = (event: string) => dayOfSql(millisOf(event), plan.zone, bind)
+  const dayOf = (event: string) =>
+    dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
   const rows = `arrayMap(since -> (since, arrayCount(event -> ${dayOf('event')} = since, _session),
     arrayCount(event -> ${dayOf('event')} = since, _views), since = ${dayOf('_session[-1]')}),
     arrayDistinct(arrayMap(event -> ${dayOf('event')}, _session)))`

@@ -1,5 +1,4 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
-import { utc } from '../../platform/timeZone.ts'
 import { readFields, readSessionFields } from '../breakdowns.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { type Figures, readOverview } from '../overviewRoute.ts'
@@ -28,14 +27,14 @@ const readMax = 50
 export async function readSummary(
   queryExecutor: QueryExecutor,
   { organizationId, projectId }: { organizationId: string; projectId: string },
-  { before, startMs, endMs }: Period,
+  { before, startMs, endMs, zone }: Period,
 ): Promise<SummaryFigures> {
   const plan: AnalyticsPlan = {
     source: 'pixel',
     window: { startMs, endMs },
     filters: [],
     bots: 'excluded',
-    zone: utc,
+    zone,
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
   const [now, previous, values, bySource] = await Promise.all([

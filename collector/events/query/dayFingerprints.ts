@@ -38,7 +38,8 @@ export async function readDayFingerprints(
 ): Promise<DayFingerprints> {
   const { bind, params } = bindings()
   const hourAt = (day: number) => startOfDay(day, zone) / hourMs
-  const dayAt = (ms: string) => dayOfSql(ms, zone, bind)
+  const window = { startMs: hourAt(fromDay - 1) * hourMs, endMs: hourAt(toDay + 2) * hourMs }
+  const dayAt = (ms: string) => dayOfSql(ms, zone, window, bind)
   // A day may begin within an hour, which then counts for two days.
   const days = `arrayDistinct([${dayAt(`hour * ${hourMs}`)}, ${dayAt(`(hour * ${hourMs} + ${hourMs - 1})`)}])`
   const rows = await clickhouse.rows<{ of: 'day' | 'hour'; number: number; fingerprint: string }>({

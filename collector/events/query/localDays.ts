@@ -1,6 +1,6 @@
 import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import type { Bind } from './bind.ts'
-import { dayMs } from './window.ts'
+import { dayMs, type Window } from './window.ts'
 
 /** The number of the local day of a time, since 1 January 1970. */
 export const dayOf = (ms: number, zone: TimeZone): number =>
@@ -9,9 +9,24 @@ export const dayOf = (ms: number, zone: TimeZone): number =>
 /** The time at which a local day begins. */
 export const startOfDay = (day: number, zone: TimeZone): number => zone.instantOf(day * dayMs)
 
-/** SQL: the number of the local day of a time (SQL, epoch milliseconds), as dayOf has it. */
-export function dayOfSql(millis: string, zone: TimeZone, bind: Bind): string {
-  const { times, offsets } = changesOf(zone)
+/** SQL: the number of the local day of a time (SQL, epoch milliseconds) within a window, as dayOf has it. */
+export function dayOfSql(
+  millis: string,
+  zone: TimeZone,
+  { startMs, endMs }: Window,
+  bind: Bind,
+): string {
+  const all = changesOf(zone)
+  const first = Math.max(
+    all.times.findLastIndex((time) => time <= startMs),
+    0,
+  )
+  const end =
+    Math.max(
+      all.times.findLastIndex((time) => time < endMs),
+      first,
+    ) + 1
+  const [times, offsets] = [all.times.slice(first, end), all.offsets.slice(first, end)]
   const offset =
     offsets.length === 1
       ? String(offsets[0])

@@ -57,10 +57,12 @@ export const instantMsMax = 8_640_000_000_000_000
 const unixMillisecondsFrom = 1e11
 
 /**
- * Decides the window of a request. Without an end it reaches up to `nowMs`. Without a start it has so many `days` of the
- * zone. With `includesEnd` the end that is given belongs to it: that millisecond, or all of that day. Dates are local.
- * Throws 400 for a bound given twice (`start_ms` with `start_time`), a bound that cannot be read, and a window
- * that ends before or when it starts.
+ * Decides the window of a request. Without an end it reaches up to `nowMs`. Without a start it has so many
+ * `days` of the zone. With `includesEnd` the given end is part of it: that millisecond, or all of that day.
+ * Dates are local.
+ *
+ * Throws 400 for a bound given twice (`start_ms` with `start_time`), an invalid bound, and a window that does
+ * not end after its start.
  */
 export function readWindow(
   given: WindowParameters,
