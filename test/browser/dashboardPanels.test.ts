@@ -119,7 +119,7 @@ test('numbers lead to the visitors and events that they count', async () => {
 })
 
 test('a chosen goal adds its conversions and rate to every panel, and the address keeps it', async () => {
-  await it.page.getByLabel('Goal').selectOption('Order')
+  await it.page.getByLabel('Goal', { exact: true }).selectOption('Order')
   await eventually(() => it.searchParam('goal')).toBe('Order')
   await it.page.reload()
   const { breakdowns } = await it.analytics<{
