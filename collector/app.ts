@@ -62,7 +62,7 @@ export async function createMetricsApp({ config, metrics }: Services): Promise<F
   return app
 }
 
-/** The service as a Fastify instance: the list of what it mounts is the table of contents. */
+/** The service as a Fastify instance. The list of mounted parts is its table of contents. */
 export async function createApp(services: Services): Promise<FastifyInstance> {
   const { config, ingest, demoPixel } = services
   const { answersReads } = duties[config.role]
@@ -102,7 +102,7 @@ async function mountIngest(app: FastifyInstance, services: Services, ingest: Ing
   await app.register(deliveryRoutes({ postgres, log: logs.events, optOuts, locate }))
 }
 
-/** Events, figures, audiences, and what they cost. */
+/** Mounts events, figures, audiences and billing. */
 async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(eventsRoutes(services))
   await app.register(traceRoute(services))
@@ -161,8 +161,8 @@ function newInstance({ config, log, idleConnectionMs }: Services): FastifyInstan
     bodyLimit: bodyBytesMax,
     // A client that does not read its answer must not hold up the end.
     forceCloseConnections: 'idle',
-    // What is still asked as it stops is answered, and ends its connection: stores are closed after the last answer. A
-    // balancer that looks for an error of the network would hand a 503 on.
+    // Requests during the stop are answered and end their connection: stores close after the last answer. A
+    // balancer that reacts to network errors would pass a 503 on.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
     rewriteUrl: ({ url }) => pathOf(url!),

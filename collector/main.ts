@@ -115,7 +115,7 @@ const servicesOfJobs = (
   options: Pick<ServiceOptions, 'log' | 'cursorKey'>,
 ) => createServices(config, stores, { ...options, hasRateLimits: false, logsRequests: false })
 
-/** What a start prints when everything is up. */
+/** Output of a start when everything is ready. */
 const readyText = ({ dataDir, publicUrl }: Config, { demo, audienceId }: Samples): string =>
   demo ? welcome(demo, dataDir, audienceId) : `Footfall listens on ${publicUrl}`
 

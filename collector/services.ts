@@ -98,11 +98,14 @@ export interface Services {
   readonly collectorUrl: string
   /** The version of Footfall. */
   readonly version: string
-  /** Writes what is still to be written and stops following PostgreSQL. Whoever opened the stores closes them afterwards. */
+  /**
+   * Writes pending data and stops following PostgreSQL. The caller that opened the stores closes them
+   * afterwards.
+   */
   close(): Promise<void>
 }
 
-/** What a process or a test replaces. Everything has a default. */
+/** Replaceable parts for a process or a test. Everything has a default. */
 export interface ServiceOptions {
   /** Default: to standard output, from LOG_LEVEL on. */
   log?: Log
@@ -132,7 +135,7 @@ export interface ServiceOptions {
   demoPixel?: DemoPixel | null
   /** Default: the metrics of this process alone. */
   metrics?: () => Promise<string>
-  /** A reason besides the spool's trouble; default: none. */
+  /** Another reason, in addition to faults of the spool; default: none. */
   notReady?: () => string | null
   /** Default: a minute. */
   idleConnectionMs?: number

@@ -5,7 +5,7 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 
 export const tags = ['Analytics']
 
-/** What the events of a goal are worth. */
+/** The value of the events of a goal. */
 export const Revenue = Nullable(
   Type.Object(
     {

@@ -27,9 +27,8 @@ export interface BreakdownAsked {
 }
 
 /**
- * The values of several fields, which are names from the field table or paths into event_data: of each those with the
- * most visitors, and one more than the limit. One look at the events for all of them. Where days are given that were counted, all fields are
- * those that days are counted by.
+ * The values of several fields with the most visitors, and one more than the limit. Fields are names of the field
+ * table or paths into event_data. One scan reads them all. With counts of days, these have all of the fields.
  */
 export function breakdownsQuery(
   plan: AnalyticsPlan,

@@ -69,7 +69,7 @@ const filtersOf = (goals: readonly GoalConditions[]) => goals.map(({ filters }) 
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
-/** Whether counts of days are enough: the goal is one value, or several, of a field that days are counted by. */
+/** Whether counts of days include a goal: it is one value, or several, of a field in these counts. */
 export const isRolledGoal = ({ filters, valuePath }: GoalConditions): boolean =>
   valuePath === null &&
   filters.length === 1 &&

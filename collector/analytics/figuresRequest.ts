@@ -69,7 +69,7 @@ export const selectionQuery = {
   include_bots: IncludeBots,
 }
 
-/** The parameter of routes that can tell of the period before, too. */
+/** The parameter of routes that also return the previous period. */
 export const Compare = Choice(['previous'], {
   description:
     'Also returns the previous period. It is the window, moved back by its length in complete days, ' +
@@ -78,7 +78,7 @@ export const Compare = Choice(['previous'], {
 
 const SelectionQuery = Type.Object(selectionQuery)
 
-/** A request for figures, without its scope, which only the principal decides. */
+/** A request without its scope, which only the principal determines. */
 export interface AskedFigures {
   readonly asked: RequestedScope
   readonly selected: Pick<AnalyticsPlan, 'source' | 'filters' | 'sessionFilters' | 'bots'>
@@ -89,8 +89,8 @@ export interface AskedFigures {
 }
 
 /**
- * Reads what a request's figures are about. Throws 400 that names the parameter: for a window of more than two years,
- * and for filters that would tell who somebody is, which is not free.
+ * Reads the parameters of a request for figures. Throws 400 that names the parameter. It refuses windows of
+ * more than two years, and filters that would identify people, which are not free.
  */
 export function readFiguresRequest(
   request: ScopedRequest<Static<typeof SelectionQuery>>,

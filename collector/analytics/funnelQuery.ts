@@ -29,9 +29,9 @@ ORDER BY level`,
 }
 
 /**
- * SQL: how many steps, `level`, each visitor took: events that meet the plan and the first step's filters, then the
- * second's, and so on, all within `withinMs` of the first. An event takes one step. `more` columns are of the visitor's
- * events that meet the plan, and `where` narrows these, both SQL.
+ * SQL: the number of steps, `level`, that each visitor took. The visitor's events match the plan and the
+ * first step's filters, then the second's, and so on, all within `withinMs` of the first. An event takes one
+ * step. `more` are columns of the visitor's events that match the plan, and `where` narrows these, both SQL.
  */
 export function levelsSql(
   plan: AnalyticsPlan,

@@ -24,7 +24,7 @@ export const WithinMs = Type.Optional(
   }),
 )
 
-/** What a funnel is: the filters of each step, and how long all of them may take. */
+/** A funnel: the filters of each step, and the time limit of all of them. */
 export interface FunnelSteps {
   readonly steps: readonly (readonly Filter[])[]
   readonly withinMs: number

@@ -10,7 +10,7 @@ import { readFreeFilters } from './figuresRequest.ts'
 /** Most goals of a project. */
 export const goalsMax = 20
 
-/** What a visitor is to do: an event that meets the filter. */
+/** A goal of visitors: an event that matches the filter. */
 export interface Goal {
   name: string
   /** field:op:value, as the parameter `filter` has it. */

@@ -15,7 +15,7 @@ export interface JourneyRow {
   at_step: number
 }
 
-/** Most steps between pages that are told apart at one step; the rest is known by at_step. */
+/** Maximum number of distinct steps between pages at one step; at_step has the total. */
 const pairsMax = 2_000
 
 /**

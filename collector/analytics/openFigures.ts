@@ -18,7 +18,7 @@ export const mayRead = {
   members: true,
 } as const satisfies Access
 
-/** What a request's figures are read through, and the plan with its scope. */
+/** The reader of a request's figures, and the plan with its scope. */
 interface OpenedFigures {
   readonly queryExecutor: QueryExecutor
   readonly plan: AnalyticsPlan

@@ -18,7 +18,7 @@ import {
 import { pathOf, type Sessions, sessionsSql } from './sessionsSql.ts'
 import type { Totals } from './totalsQuery.ts'
 
-/** Counts of the sessions of the events that meet the plan. */
+/** Counts of sessions with events of the plan. */
 export interface SessionTotals {
   sessions: number
   /** Of these, those that have a page view. */

@@ -66,12 +66,11 @@ const isSessionIdFilter = isNamed('session_id')
 const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilter(filter)
 
 /**
- * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the window:
- * `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
- *
- * `hasPaths`: with the paths of pages. `fields`: with these fields of sessions. `goal`: with `_goal_events`, how many
- * events meet the plan and the goal, and `_goal_value`, the sum of their values. `closedOn`: only sessions that end, by half an hour without an event, within
- * these times (epoch milliseconds).
+ * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the
+ * window. Its columns are `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
+ * `hasPaths` adds the paths of pages, and `fields` these fields of sessions. `goal` adds `_goal_events`, the
+ * number of events that match the plan and the goal, and `_goal_value`, the sum of their values. `closedOn` limits it to sessions that end, by half
+ * an hour without an event, within these times (epoch milliseconds).
  */
 export function sessionsSql(
   plan: AnalyticsPlan,
@@ -185,7 +184,7 @@ const restsBack = 4
 
 type Entries = 'any' | 'entries' | 'others' | 'none'
 
-/** What the plan's `is_entry` filters admit: entries are the first page views of their sessions. */
+/** Entries that the plan's `is_entry` filters admit: entries are the first page views of their sessions. */
 function entriesWanted(filters: readonly Filter[]): Entries {
   const may = (isEntry: boolean) =>
     filters.every(({ op, value, others = [] }) =>

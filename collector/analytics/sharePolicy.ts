@@ -89,7 +89,7 @@ const date = /(?<!\d)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\
 const betweenDigits = /(?<=\d)(?:[-.() +]|%(?:20|28|29|2B))+(?=\d)/gi
 
 /**
- * Whether a path or a parameter may tell of a person, or open something that is theirs: an e-mail address, an id, a
+ * Whether a path or a parameter may describe a person, or open private data: an e-mail address, an id, a
  * telephone number, a token. Words, dates and short numbers do not.
  */
 export function mayTellOfPerson(text: string): boolean {

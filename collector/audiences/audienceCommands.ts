@@ -9,7 +9,10 @@ import { readBuild } from './statusRoute.ts'
 
 const lookEveryMs = 200
 
-/** `npx footfall audiences build ID`: has the service build an audience anew, and shows how far it is until it is done. */
+/**
+ * `npx footfall audiences build ID`: requests a build of an audience, and shows its progress until it is
+ * done.
+ */
 export async function buildAudience(
   postgres: Postgres,
   audienceId: string,

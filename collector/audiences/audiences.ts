@@ -19,7 +19,7 @@ import { checkReferences, forgetReferences, noteReferences } from './definition/
 
 export type Audience = Static<typeof AudienceSchema>
 
-/** What a scope means in SQL: the parameters $1 and $2. */
+/** SQL of a scope: the parameters $1 and $2. */
 const chosen = `FROM audiences
   JOIN projects USING (project_id)
   LEFT JOIN audience_builds AS served ON served.build_id = audiences.current_build_id
@@ -29,7 +29,7 @@ const chosen = `FROM audiences
   ) AS newest
   WHERE organization_id = $1 AND ($2::uuid IS NULL OR audiences.project_id = $2) AND audiences.list_id IS NULL`
 
-/** What is served decides the meter; before the first build, what is to be built. */
+/** The served build determines the meter; before the first build, the definition does. */
 const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences.definition, '$.**.intent') OR EXISTS (
     SELECT FROM audience_uses JOIN audiences AS used ON used.audience_id = used_id
       JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id

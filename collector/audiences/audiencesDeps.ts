@@ -1,7 +1,7 @@
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import type { Files } from './files/open.ts'
 
-/** What the audiences are built from. */
+/** Dependencies of the audiences. */
 export type AudiencesDeps = Pick<
   ReadDeps,
   'openQueryExecutor' | 'billing' | 'cursors' | 'postgres' | 'now'

@@ -19,7 +19,7 @@ export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string
 /** The queue that finds builds which wait. */
 export const audienceBuilds = 'audiences.builds'
 
-/** One build of an audience: what is to be built, for whom. */
+/** One build of an audience: its definition and its owner. */
 export interface Build {
   readonly buildId: string
   readonly audienceId: string
@@ -58,8 +58,8 @@ export async function requestBuild(client: Queryable, audienceId: string): Promi
 }
 
 /**
- * Begins a build, or goes on with one whose process ended: what it is to be built from. Undefined for one that is done,
- * failed, or was deleted with its audience. It counts events up to the moment at which it was begun first.
+ * Begins a build, or continues one whose process ended, and returns its inputs. Undefined for one that is
+ * done, failed, or was deleted with its audience. It counts events up to the moment of its first start.
  */
 export async function beginBuild(
   client: Queryable,
@@ -121,12 +121,12 @@ export async function failBuild(client: Queryable, buildId: string, reason: stri
   )
 }
 
-/** What is known of a build once it is done. */
+/** Results of a completed build. */
 interface Completed {
   readonly count: number
   readonly bucketCounts: BucketCounts
   readonly isPredictive: boolean
-  /** What it was made from. */
+  /** Inputs of the build. */
   readonly inputs: object | null
 }
 
@@ -182,7 +182,10 @@ export async function completeBuild(
 /** How long the members of a build that is sent from are kept, from now on. */
 const sendingDays = 7
 
-/** Has the members of a build kept for whoever sends them, though it is served no more. False where they are gone. */
+/**
+ * Keeps the members of a build for an export, although it is no longer served. Returns false if they were
+ * deleted.
+ */
 export async function keepBuild(client: Queryable, buildId: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `UPDATE audience_builds SET members_kept_until = now() + make_interval(days => $2)

@@ -12,7 +12,7 @@ const Template = Type.Object({
   definition: Definition,
 })
 
-/** What is the same for everybody: the schema of definitions, and definitions to begin with. */
+/** Routes that are the same for all callers: the schema of definitions, and templates. */
 export const catalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const config = { access: catalogAccess }
 

@@ -19,7 +19,10 @@ export interface ChangesPlan {
   readonly erased: readonly string[]
 }
 
-/** Selects `key` and `hem` of these members, in the order of their keys. Builds are in the order of hems, so of the other only those from the page's first on are looked at, and who may have had another address there. */
+/**
+ * Selects `key` and `hem` of these members, sorted by key. Builds are sorted by hem. So it reads the other
+ * build only from the first hem of the page on, and people who may have had another address there.
+ */
 export function changedMembersQuery(plan: ChangesPlan): Query {
   const { bind, params } = bindings()
   const build = bind('UUID', plan.buildId)

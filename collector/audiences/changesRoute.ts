@@ -92,7 +92,7 @@ export const changesRoute =
     )
   }
 
-/** Where the next page begins: those who entered first, then those who left; null where all are told. */
+/** Start of the next page: entries first, then exits; null after the last one. */
 const placeAfter = (
   change: Change,
   members: readonly Member[],

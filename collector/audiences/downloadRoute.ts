@@ -19,7 +19,7 @@ import { type AudienceFile, formats, readFile, requestFile } from './files/audie
 import { findMembersOf } from './findMembers.ts'
 import { readBuild, readNewestBuild } from './statusRoute.ts'
 
-/** A first build that failed is asked for anew after this. */
+/** Time after which a failed first build is requested again. */
 const retryMs = 60_000
 /** How long the address of a part is good. */
 const urlMs = 15 * 60_000

@@ -15,7 +15,7 @@ import {
 } from './explainQuery.ts'
 import { dayOf } from './sample/sampleQuery.ts'
 
-/** What an audience makes of one person, as of now. */
+/** The current result of an audience's definition for one person. */
 export interface Explanation {
   /** Whether anything is known of them. */
   readonly isKnown: boolean

@@ -10,7 +10,7 @@ import { hemsOf } from './builder/membersPlan.ts'
 import { leafMatchesSelect } from './builder/membersQuery.ts'
 import { leavesOf } from './definition/leaves.ts'
 
-/** One person of a definition, as of now, beside the build that is served; null before the first. */
+/** The current state of one person in a definition, with the served build; null before the first. */
 export interface ExplainPlan extends CurrentPlan {
   readonly hem: string
   readonly buildId: string | null

@@ -122,7 +122,7 @@ const answerOf = (audience: Audience, found: Explanation): Omit<Static<typeof An
 })
 
 function reasonOf({ definition }: Audience, { isKnown, isInBuild, matches }: Explanation): string {
-  // Which of the two it is would tell of other organizations.
+  // The exact reason would reveal data of other organizations.
   if (!isKnown) return 'This person has no profile, or is hidden.'
   if (isInBuild === null)
     return matches

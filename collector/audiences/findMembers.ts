@@ -11,7 +11,7 @@ export const findMembersOf =
   (fromBuildId, keys) =>
     reader.rows<KeySpan>(sameMembersQuery(buildId, fromBuildId, keys))
 
-/** SQL: what tells a member from all others, whichever of a person's addresses a build has. */
+/** SQL that identifies a member by any of a person's addresses in a build. */
 const member = `${personOf('hem_number')}, company_domain`
 
 function sameMembersQuery(buildId: string, fromBuildId: string, keys: readonly KeySpan[]): Query {

@@ -3,7 +3,7 @@ import { uuidV7 } from '../platform/uuidV7.ts'
 import { requestBuild } from './builds.ts'
 import type { Kind } from './lists/kinds.ts'
 
-/** What a list is of: the people whose addresses or browsers it names, or its companies. */
+/** Entity of a list: the people of its addresses or browsers, or its companies. */
 export const entityOf = (kind: Kind): 'people' | 'companies' =>
   kind === 'domains' ? 'companies' : 'people'
 
@@ -11,8 +11,8 @@ export const entityOf = (kind: Kind): 'people' | 'companies' =>
 const cookieMinutes = 15
 
 /**
- * The build that has a list as it is: the newest where it has not changed since the day began, else one that is asked
- * for. Call it in a transaction. Undefined for a list that is gone.
+ * Returns the build with the current state of a list. It is the newest build if the list has not changed
+ * since the day began, otherwise a requested one. Call it in a transaction. Undefined for a deleted list.
  */
 export async function requestListBuild(
   client: Queryable,

@@ -3,8 +3,8 @@ import { inTransaction } from '../platform/postgres/transaction.ts'
 import { requestBuild } from './builds.ts'
 
 /**
- * Asks for the builds of audiences that are refreshed on a schedule and were asked for in no build since the hour, or
- * the day (UTC), began. One whose newest build is under way waits for its end.
+ * Requests builds of audiences with a schedule that have none since the hour, or the day (UTC), began. An
+ * audience with a running build waits for its end.
  */
 export async function requestDueBuilds(postgres: Postgres): Promise<void> {
   await inTransaction(postgres, async (client) => {

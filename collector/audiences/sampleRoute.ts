@@ -12,7 +12,7 @@ import { checkReferences } from './definition/references.ts'
 import { takeSample } from './sample/sample.ts'
 import { windowDaysDefault } from './signals/interestPlan.ts'
 
-/** POST /api/v1/audiences/sample: what a definition would find, before anything is built; free. */
+/** POST /api/v1/audiences/sample: a preview of a definition before a build; free. */
 export const sampleRoute =
   ({ postgres, openQueryExecutor, now }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

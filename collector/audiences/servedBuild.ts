@@ -27,7 +27,7 @@ export async function readServedBuild(
   return readBuild(client, id, build_id)
 }
 
-/** A completed build of an audience. Throws 409 "not_ready" for one whose members are gone. */
+/** A completed build of an audience. Throws 409 "not_ready" if its members were deleted. */
 export async function readBuild(
   client: Queryable,
   audienceId: string,

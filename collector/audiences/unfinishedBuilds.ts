@@ -3,7 +3,7 @@ import type { Queryable } from '../platform/postgres/transaction.ts'
 /** So many builds of an organization are jobs at a time: however many wait, others' come between. */
 const jobsOfOrganization = 3
 
-/** Builds that wait or are under way, the first ones of each organization in the order in which they were asked for. */
+/** Pending and running builds, the first ones of each organization in the order of their requests. */
 export async function readUnfinishedBuilds(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ build_id: string }>(
     `SELECT build_id FROM (
@@ -16,7 +16,7 @@ export async function readUnfinishedBuilds(client: Queryable): Promise<string[]>
   return rows.map(({ build_id }) => build_id)
 }
 
-/** How many builds of an audience keep their members, so that who entered and who left can be told. */
+/** Number of builds of an audience that keep their members, for entries and exits. */
 const buildsKept = 3
 /** So long a build that was served may still be read by pages and files that began before. */
 const readHours = 24

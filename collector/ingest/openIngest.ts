@@ -15,7 +15,7 @@ import type { EventLogs } from './spool/spools.ts'
 
 /** What taking beacons needs, and the end of it. */
 export interface Ingest extends IngestDeps {
-  /** Stops following PostgreSQL. Whoever opened the logs closes them. */
+  /** Stops following PostgreSQL. The caller that opened the logs closes them. */
   close(): Promise<void>
 }
 

@@ -12,7 +12,7 @@ try {
 
   const today = new Date().toISOString().slice(0, 10)
   const select = 'timestamp,event_type,page_path'
-  // Asks for the next page when the rows of one have been gone through.
+  // Requests the next page after the rows of the current one.
   for await (const event of footfall.listEvents.all({ start_time: today, order: 'asc', select })) {
     console.log(event.timestamp, event.event_type, event.page_path)
   }

@@ -1,7 +1,7 @@
 /**
- * A Content-Security-Policy for pages that a server writes: a nonce of its own for each answer. 'strict-dynamic' lets
- * the pixel load its own parts, wherever they come from. Your pixel's id goes in place of PIXEL_ID, your collector's
- * address in place of this one.
+ * A Content-Security-Policy for pages that a server writes. Each response has a new nonce.
+ * 'strict-dynamic' lets the pixel load its own parts from any address. Replace PIXEL_ID with the id of your
+ * pixel, and the address with that of your collector.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'

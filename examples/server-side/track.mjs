@@ -1,9 +1,9 @@
 /**
- * Events from your server: what no page sees, such as a payment that a provider confirms. POST /e takes them as it
- * takes a page's, with the types of `Beacon` in footfall/client, whose `sendEvents` sends the same. A key that may
- * write in the pixel's project (never one for a page) lets your server say whose event it is; without one the event is
- * your server's own, and what a bot did. Your pixel's id goes in place of PIXEL_ID, your collector's address in place of
- * this one.
+ * Sends events from your server that no page sees, such as a payment that a provider confirms. POST /e
+ * accepts them like those of a page, with the types of `Beacon` in footfall/client, whose `sendEvents` sends
+ * the same. With a key that may write in the pixel's project, your server names the visitor of the event.
+ * Never use such a key in a page. Without a key the event belongs to your server, and counts as a bot.
+ * Replace PIXEL_ID with the id of your pixel, and the address with that of your collector.
  */
 import { randomUUID } from 'node:crypto'
 
@@ -12,9 +12,9 @@ const pixelId = 'PIXEL_ID'
 const { FOOTFALL_API_KEY: key, FOOTFALL_API_SECRET: secret } = process.env
 
 /**
- * Sends a custom event for the visitor whose request this server is answering; resolves with
- * { cookie_id, accepted, rejected, vouched }. `request` is a Node request. Without an own id each try would be another
- * event: pass one that is the same for the same fact, a uuid, and when that was (`at`), and a retry is stored once.
+ * Sends a custom event for the visitor of the current request. Resolves with { cookie_id, accepted, rejected,
+ * vouched }. `request` is a Node request. Without an event id each retry is a new event. Pass a UUID that is
+ * the same for the same fact, and its time (`at`): then a retry is stored once.
  */
 export async function track(
   request,
@@ -52,7 +52,7 @@ export async function track(
     headers: {
       'content-type': 'application/json',
       ...(key && { 'x-api-key': key, 'x-api-secret': secret }),
-      // What the visitor's browser says of being tracked holds here, too.
+      // The tracking preference of the visitor's browser also applies here.
       ...(request.headers['sec-gpc'] && { 'sec-gpc': request.headers['sec-gpc'] }),
     },
     body: JSON.stringify(beacon),

@@ -7,12 +7,13 @@ const patterns = avoid.map(({ words, allow, use }) => ({
   use,
 }))
 
-/** Returns messages. `text` is one paragraph, cell or string, in which code is already replaced by `X`. */
+/** Returns messages. `text` is one paragraph, cell or string, in which code is already replaced by `X`. Lines of diagrams are skipped. */
 export function findingsOf(text) {
   const plain = text
     .replace(/`[^`]*`/g, 'X')
     .replace(/https?:\/\/\S+/g, 'X')
-    .split(/\n {2,}|\n\s*\n|\n(?=\s*[-*|] )/)
+    .replace(/^.*[├└│▶─].*$/gm, '\n')
+    .split(/\n {2,}|\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.) )/)
     .map((paragraph) => paragraph.replace(/\s+/g, ' '))
     .join('\n\n')
   const found = patterns.flatMap(({ words, allow, use }) =>

@@ -116,7 +116,7 @@ test('a restored backup equals what was backed up, event by event and charge by 
   const backup = join(directory, 'backup')
   expect(await footfall(service.dataDir, ['backup', backup])).toEqual({
     code: 0,
-    output: expect.stringContaining(`${backup} is whole`),
+    output: expect.stringContaining(`${backup} is complete`),
   })
   // Not through the API, which would charge it.
   const readAll = (of: Service) =>

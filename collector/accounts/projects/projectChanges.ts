@@ -53,7 +53,7 @@ export const ProjectChange = strictObject({
 })
 type ProjectChange = Static<typeof ProjectChange>
 
-/** Throws 400 for ignored traffic that cannot be read and for an unknown time zone, 403 and 404, and 409 if the project was changed meanwhile. */
+/** Throws 400 for invalid ignored traffic or an unknown time zone, 403 and 404, and 409 if the project changed meanwhile. */
 export async function changeProject(
   postgres: Postgres,
   principal: Principal,

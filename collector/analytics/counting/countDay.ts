@@ -20,11 +20,14 @@ import { pathOf, sessionsSql } from '../sessionsSql.ts'
 interface Project {
   readonly organizationId: string
   readonly projectId: string
-  /** Whose days are counted. */
+  /** The zone of the counted days. */
   readonly zone: TimeZone
 }
 
-/** The job leaves processors and time to readers; what it began ends soon after it, so that two never run at once. */
+/**
+ * The job leaves processors and time to readers. Its queries end soon after it, so that two never run at
+ * once.
+ */
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
@@ -61,7 +64,7 @@ export const planOf = (
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
 
-/** From the first to the last of what is counted. */
+/** From the first to the last counted time. */
 const windowOf = (counted: readonly Counting[]): Window => ({
   startMs: counted[0]!.first,
   endMs: counted.at(-1)!.end,

@@ -32,18 +32,19 @@ interface CountDaysOptions {
   readonly eventsMin?: number
   readonly signal?: AbortSignal
   readonly nowMs?: number
-  /** Whose days are counted. */
+  /** The zone of the counted days. */
   readonly zone?: TimeZone
 }
 
 /**
- * Counts the completed days of a project, and the completed hours of its last days, if their events have changed since
- * the last count; newest first. It may be repeated at any time, but must not run twice at once. `signal` ends it between
- * two days.
+ * Counts the completed days of a project, and the completed hours of its last days, newest first. It counts
+ * those whose events have changed since the last count. It may be repeated at any time, but must not run
+ * twice at once. `signal` ends it between two days.
  *
- *   read fingerprints of events, and runs (what was counted, with the fingerprint of that time)
- *   for each day, each counted thing, and once as a whole and once by hours:
- *     find stale runs ▶ count (countDay.ts) writes rows under new run ids ▶ noteRuns makes readers use these ▶ requireNumbering
+ * 1. It reads the fingerprints of events, and the runs, which are counts with the fingerprint of their time.
+ * 2. For each day and counted thing, as a day and by hours, it finds stale runs. countDay.ts writes rows
+ * under new run ids.
+ * 3. noteRuns makes readers use these, then requireNumbering checks them.
  */
 export async function countDays(
   clickhouse: ClickHouse,

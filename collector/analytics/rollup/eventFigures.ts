@@ -38,8 +38,8 @@ interface By {
 }
 
 /**
- * At the end of queries that read counts. The table of numbers is read whole, for to look up tens of thousands of cookies
- * in its index takes twice as long as to compare all; and these queries are short, so counts and events are read at once.
+ * Settings of queries that read counts. They scan the table of numbers, because index lookups of tens of
+ * thousands of cookies take twice as long. These queries are short, so counts and events are read at once.
  */
 export const rolledSettings = 'SETTINGS use_index_for_in_with_subqueries = 0, max_threads = 2'
 
@@ -47,7 +47,7 @@ export const rolledSettings = 'SETTINGS use_index_for_in_with_subqueries = 0, ma
 export const rolledTotalColumns = `sum(events) AS events, ${mergedVisitors} AS visitors, sum(page_views) AS page_views`
 
 /**
- * SQL that stands after FROM: rows of what was counted of days, and of a look at the events of the others, to be merged by
+ * SQL after FROM: rows of the counts of days, and of a query on the events of other days, to be merged by
  * rolledTotalColumns.
  */
 export function rolledFigures(plan: AnalyticsPlan, rolled: RolledDays, by: By, bind: Bind): string {

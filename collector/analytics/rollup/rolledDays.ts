@@ -34,12 +34,15 @@ interface Rollup {
 /** A window shorter than this is read from the events at once. */
 const daysMin = 2
 
-/** The days before that of the window's end whose hours are looked at, too: the one before may not be counted yet. */
+/**
+ * Number of days before that of the window's end whose hours are also read: the previous day may not be
+ * counted yet.
+ */
 const daysByHour = 1
 
 /**
- * Which days and hours of a plan's window have counts that equal their events now; null where nothing can be read from
- * counts: they are made of complete local days of one project, and of hours of the last, without filters.
+ * Days and hours of a plan's window with counts that equal their current events. Null if nothing can be read
+ * from counts: they cover complete local days of one project, and hours of the last, without filters.
  */
 export async function readRollup(
   reader: Pick<QueryExecutor, 'rows'>,

@@ -11,8 +11,9 @@ import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import type { Span } from './spans.ts'
 
 /**
- * What of a time is counted: its events, bots apart from others; its sessions, those that half an hour passed after in
- * that time, of events without bots and of all events. A bot's event can join two sessions, so neither tells the other.
+ * Things that are counted in a time. Events, with bots separate from others. Sessions that end in that time
+ * by half an hour without an event, of events without bots and of all events. A bot's event can join two
+ * sessions, so neither count follows from the other.
  */
 export const countedThings = ['events', 'sessions', 'sessions_with_bots'] as const
 export type CountedThing = (typeof countedThings)[number]
@@ -78,8 +79,9 @@ const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3, sessi
 export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 
 /**
- * The fingerprint of the events that a run of a day or an hour counts. Empty if the day has no events, or its hours were
- * not read. Sessions of an hour depend on the hours of its day before it.
+ * The state that a run of a day or an hour has counted, from the fingerprints of days, and of its own hours.
+ * Empty if the day has no events, or nobody has read its hours. Sessions of an hour depend on the earlier
+ * hours of its day.
  */
 export function fingerprintOf(
   of: CountedThing,
@@ -107,8 +109,8 @@ export function fingerprintOf(
 }
 
 /**
- * Whether visitors may have gone since a run. Late events only add to an hour, and hours are counted often; of a day
- * they are too rare to tell them apart.
+ * Whether visitors may be missing since a run. Late events only add to an hour, and hours are counted often.
+ * In a day they are too rare to distinguish.
  */
 export function mayHaveLostVisitors(
   run: Run,
@@ -144,7 +146,7 @@ export async function readRuns(
   })
 }
 
-/** What was noted of days, and of their hours. */
+/** The noted runs of days, and of their hours. */
 const readNoted = <Noted>(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,

@@ -1,6 +1,6 @@
 import type { Bind } from '../../events/query/bind.ts'
 
-/** A time, the end exclusive; in what unit says whoever has it. */
+/** A time span, the end exclusive; its owner defines the unit. */
 export interface Span {
   readonly first: number
   readonly end: number

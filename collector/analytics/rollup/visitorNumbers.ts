@@ -1,6 +1,6 @@
 /**
- * Sets of visitors as bitmaps of their numbers, which merge exactly and fast. Who has no number yet is in no counted
- * day, so that these are simply more.
+ * Sets of visitors as bitmaps of their numbers, which merge exactly and fast. Visitors without a number are
+ * in no counted day, so they add to these.
  */
 
 import type { Window } from '../../events/query/window.ts'
@@ -62,7 +62,9 @@ export async function numberVisitors(
   return readNumbering(clickhouse, projectId)
 }
 
-/** Throws when the visitors that have had a number since then do not have the same one: what was counted with them is not true. */
+/**
+ * Throws if two visitors that got a number since then have the same one: counts with these numbers are wrong.
+ */
 export async function requireNumbering(
   clickhouse: ClickHouse,
   projectId: string,
@@ -87,7 +89,7 @@ async function readNumbering(
 }
 const numberMax = 2 ** 32 - 1
 
-/** Runs twice: whoever notes one in between finds that the numbers have gone. */
+/** Runs twice: a process that records a number in between finds that the numbers were deleted. */
 async function forgetNumbering(clickhouse: ClickHouse, projectId: string): Promise<never> {
   for (const table of ['analytics_runs', 'analytics_visitors', 'analytics_runs'])
     await clickhouse.command({

@@ -52,7 +52,7 @@ export async function readShare(
   return rows[0]
 }
 
-/** What a share link is made of. */
+/** Input for a share link. */
 interface NewShare {
   projectId: string
   pixelId: string | null

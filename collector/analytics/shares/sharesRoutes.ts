@@ -51,7 +51,7 @@ interface NamedShare {
   project_id: string | undefined
 }
 
-/** /api/v1/analytics/shares: links that show figures to whoever has them, until they end. */
+/** /api/v1/analytics/shares: links that show figures to viewers without an account, until they end. */
 export const sharesRoutes =
   (deps: ReadDeps, publicUrl: string): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -5,7 +5,7 @@ import { type Figures, readOverview } from '../overviewRoute.ts'
 import { mayTellOfPerson } from '../sharePolicy.ts'
 import type { Period } from './periods.ts'
 
-/** What a summary tells; nobody's identity, and nothing that may tell of a person. */
+/** Content of a summary: no identity, and nothing that may describe a person. */
 export interface SummaryFigures {
   readonly now: Figures
   readonly before: Figures
@@ -20,7 +20,7 @@ export interface Counted {
 }
 
 const shownMax = 5
-/** Some of these are omitted, because they may tell of a person. */
+/** Some of these are omitted, because they may describe a person. */
 const readMax = 50
 
 /** The figures of a project in a period and in the one before. */

@@ -4,7 +4,7 @@ import { type TimeZone, utc } from '../../platform/timeZone.ts'
 export const frequencies = ['weekly', 'monthly'] as const
 export type Frequency = (typeof frequencies)[number]
 
-/** The period of a summary: a week from Monday or a calendar month in local time, and the same before it. */
+/** Period of a summary: a week from Monday or a calendar month in local time, and the previous one. */
 export interface Period extends Window {
   readonly zone: TimeZone
   /** YYYY-MM-DD. */
@@ -16,7 +16,7 @@ export interface Period extends Window {
 /** After a period has ended, so long for its last events to be stored, and for people to get up in Europe. */
 const afterMs = 6 * 3_600_000
 
-/** The last period that is to be told by now. */
+/** The last period that is due now. */
 export function periodToTell(frequency: Frequency, nowMs: number, zone: TimeZone = utc): Period {
   const thenMs = nowMs - afterMs
   const at = new Date(thenMs + zone.offsetAt(thenMs))

@@ -3,7 +3,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { type TimeZone, timeZoneOrUtc } from '../../platform/timeZone.ts'
 import type { Frequency, Period } from './periods.ts'
 
-/** How often a member is told the figures of a project; null: not at all. */
+/** Frequency with which a member receives the figures of a project; null: never. */
 export async function readFrequency(
   client: Queryable,
   projectId: string,
@@ -31,7 +31,7 @@ export async function setFrequency(
   )
 }
 
-/** Ends a subscription, whoever asks; again, it changes nothing. */
+/** Ends a subscription for any caller; a repeat changes nothing. */
 export async function endSubscription(client: Queryable, subscriptionId: string): Promise<void> {
   await client.query(
     'UPDATE summary_subscriptions SET frequency = NULL WHERE subscription_id = $1',
@@ -90,8 +90,9 @@ export async function listDue(
 }
 
 /**
- * Takes a summary to send it, of several who try one alone, and for good: whoever ends right after has not sent it, and
- * nobody does again. Resolves with the address; with null where it is taken, or not wanted any more.
+ * Claims a summary to send it, for only one of several callers, and finally. If the process ends afterwards,
+ * the summary is not sent and never sent again. Resolves with the address, or with null if it is claimed or
+ * no longer subscribed.
  */
 export async function claim(
   postgres: Postgres,

@@ -102,7 +102,7 @@ export const summariesRoutes =
     await app.register(unsubscribeRoute(postgres))
   }
 
-/** POST /unsubscribe/{token}: for whoever has a mail, signed in or not. */
+/** POST /unsubscribe/{token}: for recipients of a mail, signed in or not. */
 const unsubscribeRoute =
   (postgres: Postgres): FastifyPluginAsyncTypebox =>
   async (app) => {

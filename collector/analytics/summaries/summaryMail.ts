@@ -2,7 +2,7 @@ import type { Mail } from '../../platform/mail.ts'
 import type { Counted, SummaryFigures } from './figures.ts'
 import type { Frequency, Period } from './periods.ts'
 
-/** What a mail is made of. */
+/** Content of a mail. */
 interface Summary {
   readonly projectName: string
   readonly frequency: Frequency
@@ -10,7 +10,7 @@ interface Summary {
   readonly figures: SummaryFigures
   /** Where the same is shown in the dashboard. */
   readonly overviewUrl: string
-  /** Where whoever gets it gets no more; a POST there is enough (RFC 8058). */
+  /** The URL to unsubscribe; a POST to it is enough (RFC 8058). */
   readonly unsubscribeUrl: string
 }
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { serviceSecret } from '../../api/access/serviceSecret.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the links in mails name a subscription by: nobody can make up another's, and none is kept. */
+/** Tokens that identify a subscription in links of mails: they cannot be forged, and none is stored. */
 export interface UnsubscribeTokens {
   of(subscriptionId: string): string
   /** The subscription of a token; null where it is none of ours. */

@@ -2,7 +2,7 @@ import type { Bind } from '../../events/query/bind.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Who is in the audiences that leaves name; `column` is what members of this entity are told apart by. */
+/** Selects the members of the audiences that leaves name; `column` identifies members of this entity. */
 export function audienceMatchesQueries(
   { parsed, usedBuilds }: MembersPlan,
   column: 'hem_number' | 'company_domain',

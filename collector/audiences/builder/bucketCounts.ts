@@ -7,13 +7,16 @@ import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import { stepSettings } from './steps.ts'
 
-/** The least scores of the buckets above low: one full signal out of nowhere, and three. */
+/** The lowest scores of the buckets above low: one full signal without a baseline, and three. */
 const mediumFrom = 50
 const highFrom = 75
 
 export const noBuckets: BucketCounts = { low: 0, medium: 0, high: 0 }
 
-/** How many members of a build have which strength of interest; whoever has none in the window is in no bucket. */
+/**
+ * Counts the members of a build by strength of interest. Members without interest in the window are in no
+ * bucket.
+ */
 export async function countBuckets(
   clickhouse: ClickHouse,
   entity: Entity,

@@ -1,14 +1,15 @@
 /**
- * Decides whether a build may reuse the members of the audience's previous build. insertMembers calls, in this order:
+ * Decides whether a build may reuse the members of the audience's previous build. insertMembers calls these
+ * functions in order:
  *
- *   1. readIdentityState    the state of links, profiles and opt-outs, before everything that depends on it is read
- *   2. buildInputsOf        everything from which the members follow, in two parts:
- *                             `same`   a hash of all of it except today's events
- *                             `today`  the runs under which today's events were counted
- *   3. readReusableBuild    the last completed build with an equal `same`. Its members stay members, except people
- *                           whose counts of today differ between the two `today`: only these are looked at again
+ * 1. readIdentityState reads the state of links, profiles and opt-outs, before all data that depends on it.
+ * 2. buildInputsOf returns everything that determines the members, in two parts. `same` is a hash of all of
+ * it except today's events. `today` has the runs that counted today's events.
+ * 3. readReusableBuild finds the last completed build with an equal `same`. Its members stay members, except
+ * people whose counts of today differ between the two `today`. Only these are checked again.
  *
- * completeBuild stores the inputs with the build, for the next one. A build without inputs is made from everything.
+ * completeBuild stores the inputs with the build, for the next one. A build without inputs is made from
+ * everything.
  */
 import { createHash } from 'node:crypto'
 import { hemNumber } from '../../../schemas/fields.ts'
@@ -22,7 +23,7 @@ import type { Parsed } from '../definition/definition.ts'
 import type { LeafDay } from './leafDays.ts'
 import type { BuildDeps } from './steps.ts'
 
-/** What the members of a build follow from. Stored as JSON with the build. */
+/** Everything that determines the members of a build. Stored as JSON with the build. */
 export interface BuildInputs {
   /** A hash that is equal for two builds if nothing but today's events has changed between them. */
   readonly same: string
@@ -38,9 +39,10 @@ export interface ReusableBuild {
 }
 
 /**
- * Reads a text that changes whenever something other than events may change people's membership: links, profiles and
- * opt-outs (by the parts of their tables), which addresses belong to one person, and erasures. Null while dictionaries
- * may differ from their tables. Read it before the data that it describes: then a later change alters the next text.
+ * Returns a text that changes whenever data other than events may change people's membership. This data is
+ * links, profiles and opt-outs (by the parts of their tables), the addresses of each person, and erasures.
+ * Null while dictionaries may differ from their tables. Read it before the data that it describes: then a
+ * later change alters the next text.
  */
 export async function readIdentityState({
   clickhouse,
@@ -71,9 +73,9 @@ SELECT
 const trackableKinds: ReadonlySet<string> = new Set(['event', 'profile', 'audience'])
 
 /**
- * Returns the inputs of a build of people; null if the next build cannot reuse it: it has a limit, which one more person
- * may shift, it has leaves of other kinds, or dictionaries are being reloaded. `same` contains the day, so the first
- * build of each day is made from everything.
+ * Returns the inputs of a build of people. Null if the next build cannot reuse it. Reasons are a limit, which
+ * one more person may shift, leaves of other kinds, and dictionaries that are being reloaded. `same` contains
+ * the day, so the first build of each day is made from everything.
  */
 export function buildInputsOf(
   { organizationId, definition, intentWindowDays }: Build,

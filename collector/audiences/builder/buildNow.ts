@@ -16,20 +16,24 @@ import { isPredictive } from './usedBuilds.ts'
 const countingShare = 0.7
 
 /**
- * Builds an audience. A build that was interrupted at any point is continued by another call. Nothing calls this in the
- * request that asks for a build: audienceJobs.ts does, for the builds that requestBuild (builds.ts) has stored as pending.
+ * Builds an audience. Another call continues a build that was interrupted at any point. Nothing calls this in
+ * the request for a build. audienceJobs.ts does, for the builds that requestBuild (builds.ts) has stored as
+ * pending.
  *
- *   POST /api/v1/audiences ▶ createAudience ▶ requestBuild ▶ wakeQueue      in the transaction of the request
- *   audiences.builds (job) ▶ readUnfinishedBuilds ▶ audiences.build (job)   in the primary process
- *     └ buildNow, under a lease:
- *       beginBuild       status `unloading`; events count up to this moment, also in a later try
- *       countEvents      step 1: events that match each event leaf, by day and cookie ▶ audience_leaf_days
- *       insertMembers    step 2: members ▶ audience_members
- *       countMembers     checks that keys are 1, 2, 3, …
- *       completeBuild    status `completed`; the audience serves this build
+ * - In the transaction of the request: POST /api/v1/audiences ▶ createAudience ▶ requestBuild ▶ wakeQueue.
+ * - In the primary process: audiences.builds (job) ▶ readUnfinishedBuilds ▶ audiences.build (job) ▶ buildNow,
+ * under a lease.
  *
- * Resolves with the number of members; undefined if there is nothing to build because the build is completed, failed or
- * deleted. Throws LeaseHeldError when another process builds it.
+ * The steps of buildNow:
+ *
+ * 1. beginBuild sets the status `unloading`. Events count up to this moment, also in a later try.
+ * 2. countEvents counts events that match each event leaf, by day and cookie ▶ audience_leaf_days.
+ * 3. insertMembers stores the members ▶ audience_members.
+ * 4. countMembers checks that keys are 1, 2, 3, ….
+ * 5. completeBuild sets the status `completed`; the audience serves this build.
+ *
+ * Resolves with the number of members, or undefined if the build is already completed, failed or deleted.
+ * Throws LeaseHeldError when another process builds it.
  */
 export const buildNow = (
   stores: EventStores,

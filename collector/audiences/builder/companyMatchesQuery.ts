@@ -10,9 +10,9 @@ import { bitOf, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
 
 /**
- * What each source knows of companies: SELECTs of `member`, the domain, and `bits`, the leaves that are met. Events are
- * those of all who work there. A field of the company is looked up among the companies, and where the company is not
- * there in its people's profiles; a field of a person is met where somebody of the company meets it.
+ * The companies of each source: SELECTs of `member`, the domain, and `bits`, the matched leaves. Events are
+ * those of all employees. A field of the company comes from the companies, or from its people's profiles if
+ * they do not contain the company. A field of a person matches if it matches any employee.
  */
 export function companyMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const events = eventSums(plan, bind)

@@ -7,7 +7,7 @@ import { hemCondition, type MembersPlan } from './membersPlan.ts'
 /** A plan without counts, which nobody has made, and where the events are. */
 export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
   readonly projectId: string
-  /** Events of before that count, epoch milliseconds. */
+  /** Events before this time count, epoch milliseconds. */
   readonly asOfMs: number
 }
 

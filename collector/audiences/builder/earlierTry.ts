@@ -2,8 +2,9 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Lease } from '../../platform/postgres/lease.ts'
 
 /**
- * Until when a statement under this lease may begin, in milliseconds of ClickHouse's clock. A process can stall just
- * before it sends a statement. If another process has taken over the build since, the statement must change nothing.
+ * Latest time for a statement under this lease to begin, in milliseconds of ClickHouse's clock. A process can
+ * stall before it sends a statement. If another process has taken over the build since, the statement must
+ * change nothing.
  */
 export async function readDeadline(clickhouse: ClickHouse, lease: Lease): Promise<number> {
   // The clock is read before the lease is renewed, so the deadline is never later than the lease's end.

@@ -8,13 +8,13 @@ import type { EventLeaf } from '../definition/definition.ts'
 export interface CountsScan {
   readonly organizationId: string
   readonly projectId: string
-  /** By their ids; one leaf alone where its filters ask for what is no column of the table. */
+  /** By their ids. Only one leaf if its filters need values that are not columns of the table. */
   readonly leaves: ReadonlyMap<string, Pick<EventLeaf, 'filters' | 'source' | 'pixelId'>>
   /** Days since 1970 (UTC), ascending. */
   readonly days: readonly number[]
-  /** Events of before that count, epoch milliseconds. */
+  /** Events before this time count, epoch milliseconds. */
   readonly asOfMs: number
-  /** SQL that selects the only cookies whose events are looked at. */
+  /** SQL that selects the cookies whose events to read; all without it. */
   readonly cookies?: string | undefined
 }
 

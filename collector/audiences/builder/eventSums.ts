@@ -4,7 +4,7 @@ import { dayMs } from '../../events/query/window.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Sums of events over the cookies of each person, and what they make of the event leaves. */
+/** Sums of events over the cookies of each person, and the event leaves that they match. */
 export interface EventSums {
   /** SQL: `hem_number` and the sums, of all cookies that somebody is known to have. */
   readonly select: string
@@ -14,8 +14,9 @@ export interface EventSums {
 }
 
 /**
- * Brings event counts to people: whose a cookie is is asked now, by the dictionaries that all reads ask, so that the
- * order of links is the same, and an event of before somebody was known counts from then on. Null without event leaves.
+ * Adds event counts up by person. The dictionaries of all reads give the current person of a cookie, so the
+ * order of links is the same. An event from before the identification counts from then on. Null without event
+ * leaves.
  */
 export function eventSums(
   { parsed, leafIds, eventCounts, today, organizationId }: MembersPlan,

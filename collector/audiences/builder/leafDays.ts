@@ -12,7 +12,7 @@ export interface LeafDay {
   readonly fingerprint: string | null
 }
 
-/** What was counted of these leaves from a day on, and may still be used. */
+/** Returns the counts of these leaves from a day on that are still valid. */
 export async function readLeafDays(
   client: Queryable,
   leafIds: readonly string[],

@@ -7,8 +7,8 @@ const stored = new Set(
 )
 
 /**
- * The id by which the counts of an event leaf are found: the same for all leaves of a project that count the same
- * events, however many they ask for and however far they look back.
+ * The id of the counts of an event leaf. It is the same for all leaves of a project that count the same
+ * events, with any minimum and any number of days.
  */
 export const leafIdOf = (projectId: string, { counted }: EventLeaf): string =>
   uuidOf(`${projectId} ${counted}`)
@@ -22,8 +22,8 @@ export const leafIdsOf = (projectId: string, { leaves }: Parsed): ReadonlyMap<nu
   )
 
 /**
- * Whether a day's counts stay the same for as long as its events do: the leaf asks for nothing that other days or
- * other tables decide, such as sessions or who somebody is.
+ * Whether a day's counts stay the same as long as its events do. The leaf must not depend on other days or
+ * tables, such as sessions or identities.
  */
 export const isOfEventsAlone = ({ filters }: EventLeaf): boolean =>
   filters.every(({ field }) => field === undefined || stored.has(field.name))

@@ -4,7 +4,7 @@ import { hemsOfPerson } from '../../identity/store/personSql.ts'
 import type { Parsed } from '../definition/definition.ts'
 import type { UsedLists } from './usedLists.ts'
 
-/** Who is looked for: whoever meets a definition, of an organization's project. */
+/** The members to find: those that match a definition, in an organization's project. */
 export interface MembersPlan {
   readonly organizationId: string
   readonly parsed: Parsed
@@ -24,9 +24,9 @@ export interface MembersPlan {
   readonly hiddenFrom: string
   /** Hems of people who are to be erased from there. */
   readonly erased: readonly string[]
-  /** The only person who is looked at; absent for all. */
+  /** The only person to check; absent for all. */
   readonly hem?: string
-  /** SQL of the only people who are looked at, as `changed`: the hem numbers that stand for them; absent for all. */
+  /** SQL of the only people to check, as `changed`: their main hem numbers; absent for all. */
   readonly among?: ((bind: Bind) => string) | undefined
   /** Only members whose share of a hash is below this many 65,536ths; null for all. */
   readonly below: number | null

@@ -8,10 +8,11 @@ import type { MembersPlan } from './membersPlan.ts'
 import { peopleMatchesQueries } from './peopleMatchesQuery.ts'
 
 /**
- * SQL: `member` (the person's main hem number, or the company's domain) and `met`, the leaves that the member matches;
- * for everybody who matches at least one. A leaf is one bit of `met`. Every source (events, profiles, intent, audiences,
- * lists) selects `member` and `bits` for the members that it knows, and one GROUP BY combines the bits. A person matches
- * a leaf by any of their addresses, and by the events of all their addresses together.
+ * SQL: `member` (the person's main hem number, or the company's domain) and `met`, the leaves that the member
+ * matches. It has a row for each member that matches at least one. A leaf is one bit of `met`. Every source
+ * (events, profiles, intent, audiences, lists) selects `member` and `bits` for its members, and one GROUP BY
+ * combines the bits. A person matches a leaf by any of their addresses, and by the events of all their
+ * addresses together.
  */
 export function leafMatchesSelect(plan: MembersPlan, bind: Bind): string {
   const matches =

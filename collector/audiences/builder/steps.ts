@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What the steps of a build run on. */
+/** Dependencies of the steps of a build. */
 export interface BuildDeps {
   readonly postgres: Postgres
   /** Holds the events of the audience's organization. */

@@ -1,7 +1,7 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 
-/** Drops the members of a build, at once and whole. */
+/** Drops all members of a build at once. */
 export async function dropMembers(clickhouse: ClickHouse, buildId: string): Promise<void> {
   // A partition's name cannot be bound.
   if (!isUuid(buildId)) throw new Error(`${buildId} is no build`)
@@ -21,7 +21,7 @@ export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]
   return rows.map(({ partition }) => partition)
 }
 
-/** The members of a build were not stored whole, or twice: the step is to be done again. */
+/** The members of a build were stored incompletely or twice: repeat the step. */
 class MembersIncomplete extends Error {}
 
 /** How many members a build has. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on. */

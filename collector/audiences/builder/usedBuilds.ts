@@ -2,7 +2,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Parsed } from '../definition/definition.ts'
 import { leavesOf } from '../definition/leaves.ts'
 
-/** What a leaf names is not there: an audience without a build yet, or a list that was deleted. */
+/** A leaf names a missing object: an audience without a build yet, or a deleted list. */
 export class AudienceNotBuilt extends Error {}
 
 /** Whether intent decides who is in a build: by a leaf of its own, or by one of the builds that it uses. */

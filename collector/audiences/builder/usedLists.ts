@@ -11,7 +11,7 @@ export interface UsedLists {
   readonly notCompleted: readonly string[]
 }
 
-/** The lists that leaves name, as they are now. Throws AudienceNotBuilt for one that is gone. */
+/** The current state of the lists that leaves name. Throws AudienceNotBuilt for a deleted one. */
 export async function readUsedLists(client: Queryable, parsed: Parsed): Promise<UsedLists> {
   const used = leavesOf(parsed, 'list').map(({ leaf }) => leaf.listId)
   if (used.length === 0) return { kinds: new Map(), notCompleted: [] }

@@ -5,11 +5,11 @@ import type { Source } from '../../events/query/source.ts'
 export const entities = ['people', 'companies'] as const
 export type Entity = (typeof entities)[number]
 
-/** How deep nodes may stand in each other, include and exclude counted as the first. */
+/** Maximum depth of nested nodes; include and exclude are the first level. */
 export const depthMax = 8
 /** Leaves of a definition: each is one bit of 64. */
 export const leavesMax = 64
-/** How many days an event leaf looks back, besides today. */
+/** Maximum number of days before today that an event leaf covers. */
 export const withinDaysMax = 365
 
 /** A definition as it was sent and is kept: JSON. */
@@ -37,7 +37,7 @@ export type Tree =
 
 export type Leaf = ProfileLeaf | EventLeaf | IntentLeaf | ListLeaf | AudienceLeaf
 
-/** Where a leaf stands in the request's body, as a JSON pointer. */
+/** Place of a leaf in the request's body, as a JSON pointer. */
 interface Placed {
   readonly pointer: string
 }
@@ -58,11 +58,15 @@ export interface EventLeaf extends Placed {
   readonly pixelId: string | null
   readonly atLeast: number
   readonly withinDays: number
-  /** What it counts, whatever the number and the days: leaves for which this is the same text share their counts. */
+  /**
+   * The counted events, regardless of the minimum and the days: leaves with the same text share their counts.
+   */
   readonly counted: string
 }
 
-/** Whoever is interested in any, or in all, of these topics within the audience's window, with at least that score. */
+/**
+ * Matches interest in any, or in all, of these topics within the audience's window, with at least that score.
+ */
 export interface IntentLeaf extends Placed {
   readonly kind: 'intent'
   readonly topics: readonly string[]
@@ -70,13 +74,13 @@ export interface IntentLeaf extends Placed {
   readonly minScore: number
 }
 
-/** Whoever a list names: people themselves, by their browsers, or those who work at its companies. */
+/** Matches members of a list: people, by their browsers or directly, or employees of its companies. */
 export interface ListLeaf extends Placed {
   readonly kind: 'list'
   readonly listId: string
 }
 
-/** Whoever is in another audience's build. */
+/** Matches members of another audience's build. */
 export interface AudienceLeaf extends Placed {
   readonly kind: 'audience'
   readonly audienceId: string

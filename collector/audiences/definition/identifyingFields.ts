@@ -1,8 +1,9 @@
 import type { Field } from '../../../schemas/fields.ts'
 
 /**
- * Fields by whose value one person, browser or event is known. What an audience counts and samples is free, so a
- * definition may only ask whether there is a value: with one, free answers would tell of somebody chosen.
+ * Fields whose value identifies one person, browser or event. Counts and samples of an audience are free, so
+ * a definition may only check for the presence of a value. With a value, free answers would describe a chosen
+ * person.
  */
 const identifyingFields: ReadonlySet<string> = new Set([
   'event_id',

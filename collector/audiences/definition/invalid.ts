@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/http/errors.ts'
 import { step } from '../../api/http/itemErrors.ts'
 
-/** 400 "invalid_parameter" with the JSON pointer, in the body, of what is wrong. */
+/** 400 "invalid_parameter" with the JSON pointer of the faulty value in the body. */
 export const invalidAt = (pointer: string, message: string): ApiError =>
   new ApiError(400, 'invalid_parameter', `${pointer}: ${message}`, {
     body: { parameter: pointer.slice(1).replaceAll('/', '.'), pointer },
@@ -10,7 +10,7 @@ export const invalidAt = (pointer: string, message: string): ApiError =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The members of an object that stands at `pointer`. All that it reads throws 400 with a pointer. */
+/** The members of an object at `pointer`. All readers throw 400 with a pointer. */
 export class Members {
   readonly #given: Record<string, unknown>
   readonly #pointer: string
@@ -37,7 +37,7 @@ export class Members {
     return Object.hasOwn(this.#given, name)
   }
 
-  /** 400 for what is wrong with that member. */
+  /** 400 for a fault of that member. */
   invalid(name: string, message: string): ApiError {
     return invalidAt(this.#placeOf(name), message)
   }

@@ -8,12 +8,12 @@ const limitMax = 1_000_000_000
 /** Most comparisons of all event leaves together, and names of paths in them. */
 const comparisonsMax = 400
 
-/** Where definitions stand in a body. */
+/** Place of the definition in a body. */
 const root = '/definition'
 
 /**
- * Checks a definition. Throws 400 "invalid_parameter" with the JSON pointer, in the body, of what is wrong. What it
- * names (pixels, audiences) is not looked up: that is references.ts.
+ * Checks a definition. Throws 400 "invalid_parameter" with the JSON pointer of the fault. references.ts looks
+ * up the pixels and audiences that it names.
  */
 export function parseDefinition(given: unknown): Parsed {
   const members = new Members(given, root, ['entity', 'include', 'exclude', 'limit'])

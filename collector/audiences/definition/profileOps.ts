@@ -16,8 +16,8 @@ const jsonTypes = {
 } as const
 
 /**
- * The operators that a field takes: only texts match a pattern, truth values have no order, and of what identifies a
- * person only whether it is there.
+ * The operators of a field. Only texts match a pattern, booleans have no order, and identifying fields
+ * support only a check for presence.
  */
 export function opsOf(field: Field): readonly ProfileOp[] {
   const { dataType } = field
@@ -26,5 +26,5 @@ export function opsOf(field: Field): readonly ProfileOp[] {
   return dataType === 'Utf8' ? profileOps : profileOps.filter((op) => op !== 'like')
 }
 
-/** What a value that the field is compared with is in JSON; of `in` and `between` each of the array. */
+/** JSON type of a compared value; for `in` and `between` of each value of the array. */
 export const valueTypeOf = ({ dataType }: Field) => jsonTypes[dataType]

@@ -26,7 +26,7 @@ const atLeastMax = 1_000_000
 const topicsMax = 25
 const topicCharsMax = 100
 
-/** Reads the leaf `name` of the node at `pointer`. Throws 400 with the JSON pointer of what is wrong. */
+/** Reads the leaf `name` of the node at `pointer`. Throws 400 with the JSON pointer of the fault. */
 export function readLeaf(name: string, given: unknown, pointer: string): Leaf {
   const place = `${pointer}/${name}`
   switch (name) {
@@ -59,7 +59,7 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
   const place = `${pointer}/value`
   const type = valueTypeOf(field)
 
-  /** One comparison, with a value that stands at `place`. */
+  /** One comparison, with the value at `place`. */
   const compare = (comparison: Filter['op'], compared: unknown, place: string): Filter => {
     if (typeof compared !== type) throw invalidAt(place, `must be a ${type}`)
     const text =

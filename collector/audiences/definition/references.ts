@@ -2,16 +2,16 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { AudienceLeaf, EventLeaf, ListLeaf, Parsed } from './definition.ts'
 import { invalidAt } from './invalid.ts'
 
-/** Whose definition it is: of no audience yet, or of one that could come to use itself. */
+/** Owner of the definition: no audience yet, or one that might use itself. */
 interface Owner {
   readonly projectId: string
   readonly audienceId: string | null
 }
 
 /**
- * Looks up what a definition names: pixels, lists and audiences of its project, these of the same entity. Throws 400 with the
- * JSON pointer of what does not exist, or would make an audience use itself. What it finds may change until the
- * transaction ends, unless the project's audiences are locked.
+ * Looks up the pixels, lists and audiences that a definition names, in its project; audiences of the same
+ * entity. Throws 400 with the JSON pointer of a missing one, or one that would make an audience use itself.
+ * The found objects may change until the transaction ends, unless the project's audiences are locked.
  */
 export async function checkReferences(
   client: Queryable,

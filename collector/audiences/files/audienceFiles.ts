@@ -27,12 +27,12 @@ export interface AudienceFile {
   is_charged: boolean
 }
 
-/** A failed file is asked for anew after this. */
+/** Time after which a failed file is requested again. */
 const retrySeconds = 60
 
 /**
- * True where an opt-out or an erasure came after a file was verified that may be about somebody it holds: so long it is
- * not given out.
+ * True if an opt-out or an erasure after the verification of a file may concern one of its members. The file
+ * is not served meanwhile.
  */
 const isDoubtful = `(EXISTS (SELECT FROM opt_outs WHERE removed_at IS NULL AND hem IS NOT NULL
     AND (organization_id IS NULL OR organization_id = projects.organization_id)
@@ -67,7 +67,7 @@ export async function readFileById(
   return (await client.query<AudienceFile>(`${select} WHERE file_id = $1`, [fileId])).rows[0]
 }
 
-/** Asks for a build to be written, where it is not and did not just fail. */
+/** Requests the file of a build, unless it exists or recently failed. */
 export async function requestFile(
   client: Queryable,
   buildId: string,

@@ -4,9 +4,9 @@ import type { Cursors } from '../../api/http/cursors.ts'
 
 /** Where the parts of files lie: a directory that one machine has, or a store that many reach. */
 export interface FileStore {
-  /** Takes a part that was written whole at `path`; it is there under its name at once and whole. */
+  /** Stores the complete part at `path` atomically under its name. */
   save(fileId: string, name: string, path: string): Promise<void>
-  /** Where whoever is given it may fetch a part until then, without a key. */
+  /** A URL to fetch a part without a key, valid until that time. */
   urlOf(fileId: string, name: string, untilMs: number): Promise<string>
   /** Deletes whatever is there of a file. */
   remove(fileId: string): Promise<void>

@@ -14,7 +14,7 @@ export interface ShownMembers {
   readonly keys?: Keys
 }
 
-/** Keys above `after` up to `upTo`, or just these. */
+/** Keys above `after` up to `upTo`, or exactly these. */
 export type Keys = { readonly after: number; readonly upTo: number } | readonly number[]
 
 /** SQL of the members of a build, shown or not. */
@@ -64,7 +64,7 @@ FROM audience_members WHERE ${shownWhere(members, bind)}`,
   }
 }
 
-/** What a file's columns are named, and of which fields they are. */
+/** Names of a file's columns, with their fields. */
 export type Columns = Readonly<Record<string, string>>
 
 /**

@@ -11,7 +11,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { S3Settings } from '../../config.ts'
 import type { FileStore } from './fileStore.ts'
 
-/** Parts as objects, each there at once and whole: S3 shows nothing of one that is not complete. */
+/** Stores parts as objects, each atomically: S3 does not show incomplete ones. */
 export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Settings): FileStore {
   const client = new S3Client({
     region,

@@ -3,12 +3,12 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ResultStream } from '../../platform/clickhouse/client.ts'
 
-/** A file has other rows than were asked for: somebody was hidden meanwhile, so it is written anew. */
+/** A file has other rows than requested, because a person was hidden meanwhile: it is written again. */
 export class RowsDiffer extends Error {}
 
 /**
- * Writes what ClickHouse answers to a file of ours, durably: how long it is, and its sha256. Throws RowsDiffer, which
- * calls the file `name`, where it has not `rows` rows; what was written is gone then, as after any failure.
+ * Writes a response of ClickHouse durably to a local file, and returns its length and sha256. Throws
+ * RowsDiffer with `name` unless it has `rows` rows. After any failure the file is deleted.
  */
 export async function saveStream(
   result: ResultStream,

@@ -75,7 +75,7 @@ async function writeParts(
     erased: await erasedHems(postgres, task.organization_id),
   }
   const { shown, rows } = await readShown(clickhouse, members)
-  // Parts of before somebody was hidden are written anew.
+  // Parts from before a person was hidden are written again.
   const parts = task.shown === shown ? task.parts : []
   const partCount = Math.max(1, Math.ceil(task.count / partRows))
   let isWanted = true
@@ -94,7 +94,7 @@ async function writeParts(
     isWanted = rowCount === 1
     if (!isWanted) break
   }
-  // It was deleted with its audience, or counts as failed: nobody will look for what has just been stored.
+  // It was deleted with its audience, or counts as failed: the stored parts are not needed.
   if (!isWanted) return store.remove(fileId)
   const written = parts.reduce((sum, part) => sum + part.rows, 0)
   if (written !== rows) throw new RowsDiffer(`file ${fileId} has ${written} of ${rows} rows`)
@@ -109,8 +109,8 @@ async function writeParts(
 }
 
 /**
- * What `work` makes of the numbers from `start` up to `end`, in their order. Two are under way at once, so that
- * ClickHouse makes the next while one is saved; none is any more when this ends, however it ends.
+ * The results of `work` for the numbers from `start` up to `end`, in order. Two run at once, so that
+ * ClickHouse produces the next while one is saved. None runs after the end, also after an error.
  */
 async function* twoAtATime<T>(
   start: number,
@@ -163,7 +163,9 @@ export async function readShown(
 /** What writing a part may take of ClickHouse. */
 const partSettings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
 
-/** Writes one part under a temporary name, makes sure that it is on disk with the rows that were asked for, and stores it. */
+/**
+ * Writes one part under a temporary name, checks that it is on disk with the requested rows, and stores it.
+ */
 async function writePart(
   deps: WriteDeps,
   lease: Lease,

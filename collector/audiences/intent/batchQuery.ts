@@ -6,7 +6,7 @@ import type { InterestPlan } from '../signals/interestPlan.ts'
 import { peopleInterest } from '../signals/interestQuery.ts'
 import { topicTuples } from './topicQuery.ts'
 
-/** The hems that are asked for, as a table. */
+/** The requested hems, as a table. */
 const askedHems = 'asked_hems'
 
 /** For each of `hems` whose person is interested in something: `hem`, and `topics`, the strongest first, as JSON. */

@@ -9,7 +9,7 @@ export const DryRun = Type.Optional(
   }),
 )
 
-/** What is answered with it (spec: Dry-run result). */
+/** The result of a dry run (spec: Dry-run result). */
 export const DryRunResult = Type.Object(
   {
     dry_run: Type.Literal(true),

@@ -1,6 +1,6 @@
 import type { ReadDeps } from '../../events/query/readDeps.ts'
 
-/** What the intent routes are built from. */
+/** Dependencies of the intent routes. */
 export type IntentDeps = Pick<
   ReadDeps,
   'openQueryExecutor' | 'billing' | 'cursors' | 'postgres' | 'now'

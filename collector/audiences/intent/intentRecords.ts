@@ -5,7 +5,7 @@ import { personFields, readPeople, readPersonFields } from '../../identity/store
 import type { Entity } from '../definition/definition.ts'
 import type { TopicRow, TopicTuple } from './topicQuery.ts'
 
-/** Checks a `select`. Throws 400 for what is no field of a person, or of a company. */
+/** Checks a `select`. Throws 400 for fields that people, or companies, do not have. */
 export const readFields = (entity: Entity, select: string | undefined): readonly Field[] | null =>
   entity === 'people' ? readPersonFields(select) : readCompanyFields(select)
 

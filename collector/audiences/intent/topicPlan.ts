@@ -48,7 +48,7 @@ export interface TopicPlace {
   readonly member: string
 }
 
-/** What the bodies of all topic routes have. */
+/** Members of the bodies of all topic routes. */
 export interface TopicBody {
   topic?: string
   topics?: string[]
@@ -70,10 +70,11 @@ interface TopicDeps {
 }
 
 /**
- * Reads what a topic route is asked. Throws 400 for topics that are none, filters that would tell of somebody chosen, an
- * audience of another entity and a cursor of another request; 403 for an audience of a project whose people the caller
- * may not see; 404 for an audience that is not the organization's, or not of the project of the key or the body; and
- * 409 for one that is not built, or was built anew since the cursor.
+ * Reads the request of a topic route. Throws 400 for unknown topics, filters that would describe a chosen
+ * person, an audience of another entity and a cursor of another request. Throws 403 for an audience of a
+ * project whose identities the caller may not see. Throws 404 for an audience of another organization, or not
+ * of the project of the key or the body. Throws 409 for one that is not built, or was built again since the
+ * cursor.
  */
 export async function readTopicPlan(
   { postgres, clickhouse, cursors, nowMs }: TopicDeps,
@@ -153,7 +154,7 @@ function questionOf(entity: Entity, body: TopicBody): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16)
 }
 
-/** What is counted is free, so what previews mask cannot be asked for either. */
+/** Counts are free, so filters cannot use fields that previews mask. */
 function readFilters(given: NonNullable<TopicBody['filter']>, entity: Entity): readonly Filter[] {
   const filters =
     entity === 'people'

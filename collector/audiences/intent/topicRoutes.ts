@@ -42,7 +42,7 @@ const refusals = {
   409: '`not_ready`: the audience is not built yet. `cursor_stale`: the audience was rebuilt after the cursor was issued.',
 }
 
-/** What a record of an answer calls whom it is of. */
+/** Name of the subject in a record of an answer. */
 const subjectOf = { people: 'person', companies: 'company' } as const
 
 const meter = 'intent' as const
@@ -54,7 +54,7 @@ export const topicRoutes =
     const { postgres, billing, openQueryExecutor, now } = deps
     const cursors = deps.cursors<TopicPlace>('intent_topics')
 
-    /** What a request asks for, and what it is read through. */
+    /** Opens the reader and reads the plan of a request. */
     const open = async (
       principal: Principal,
       entity: Entity,

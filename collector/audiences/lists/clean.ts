@@ -5,10 +5,10 @@ import type { ListJobsDeps } from './jobsDeps.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './listRows.ts'
 
-/** Failed imports are looked at for so long: their rows are gone then. */
+/** Days for which failed imports stay; then their rows are deleted. */
 const failedDays = 2
 
-/** Drops what nobody refers to: rows of deleted lists and of failed imports; counts anew. */
+/** Drops unreferenced rows, of deleted lists and of failed imports, and counts again. */
 export async function clean(deps: ListJobsDeps): Promise<void> {
   await dropGoneLists(deps)
   await deleteFailed(deps)
@@ -43,7 +43,7 @@ async function deleteFailed(deps: ListJobsDeps): Promise<void> {
   }
 }
 
-/** Erasures take members out: counts of before one are made anew. */
+/** Erasures remove members: earlier counts are made again. */
 async function countAfterErasures(deps: ListJobsDeps): Promise<void> {
   const { postgres } = deps
   const { rows } = await postgres.query<{ list_id: string; kind: Kind; organization_id: string }>(

@@ -1,7 +1,7 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import { isEmail, isHem } from '../../platform/hem.ts'
 
-/** What the items of a list are. */
+/** Types of the items of a list. */
 export const kinds = ['emails', 'hems', 'domains', 'cookies'] as const
 export type Kind = (typeof kinds)[number]
 
@@ -13,7 +13,7 @@ export const columnOf = {
   cookies: 'cookie_id',
 } as const satisfies Record<Kind, string>
 
-/** What a file's column is called where nobody says it; the first is what answers name. */
+/** Default names of a file's column; answers use the first. */
 export const usualNames: Readonly<Record<Kind, readonly [string, ...string[]]>> = {
   emails: ['email', 'e-mail', 'email_address', 'emails'],
   hems: ['hem', 'hashed_email', 'hems'],

@@ -23,7 +23,7 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => {
           const queue = importsOf(collectorId ?? deps.uploads.collectorId)
           const sent = send(queue, importId)
           if (queue === ours) await sent
-          // Where that machine has never run jobs there is no queue: what it has waits.
+          // If that machine has never run jobs there is no queue, and its imports wait.
           else await sent.then(() => wakeQueue(deps.postgres, queue)).catch(() => {})
         }
       },

@@ -6,7 +6,7 @@ import type { Reason } from './reasons.ts'
 
 const tables = ['list_members', 'list_rejected_lines'] as const
 
-/** Drops all rows of a list, at once and whole. */
+/** Drops all rows of a list at once. */
 export async function dropRows(clickhouse: ClickHouse, listId: string): Promise<void> {
   // A partition's name cannot be bound.
   if (!isUuid(listId)) throw new Error(`${listId} is no list`)

@@ -167,7 +167,7 @@ const column = Type.Optional(
   }),
 )
 
-/** What is told of a file beside it. */
+/** Parameters of a file in the query. */
 export const UploadQuery = strictObject({
   ...project,
   name: Type.Optional(Name),
@@ -175,7 +175,7 @@ export const UploadQuery = strictObject({
   column,
 })
 export const ItemsQuery = strictObject({ ...project, column })
-/** All that has to be told of a new list, in the query, a form or JSON. */
+/** Parameters of a new list, in the query, a form or JSON. */
 export const NewList = strictObject({ ...project, name: Name, kind: Kind, column })
 export const NewItems = strictObject({ ...project, column })
 

@@ -14,10 +14,10 @@ import type { ListsDeps } from './listsDeps.ts'
 
 export type List = Static<typeof ListSchema>
 
-/** The queue that drops the members of lists that are gone. */
+/** The queue that drops the members of deleted lists. */
 export const goneLists = 'lists.clean'
 
-/** Which lists of a scope are meant. */
+/** Selects lists of a scope. */
 export interface Choice {
   scope: RecordScope
   audience_id?: string | undefined
@@ -27,7 +27,7 @@ export interface Choice {
 const columns = `lists.list_id, lists.project_id, lists.name, lists.kind, lists.count::float8 AS count, lists.version,
   lists.created_at, lists.updated_at`
 
-/** What a choice means in SQL: the parameters $1 to $4. */
+/** SQL of a choice: the parameters $1 to $4. */
 const chosen = `FROM lists JOIN projects USING (project_id)
   WHERE organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = ANY($2))
     AND ($3::uuid IS NULL OR list_id IN (SELECT list_id FROM audience_lists WHERE audience_id = $3))
@@ -46,9 +46,9 @@ const retrySeconds = 2
 const lockNotAvailable = '55P03'
 
 /**
- * The list of that id. Throws 404 "list not found", also for one outside the scope. One that is to be locked is not
- * waited for, but answered 503 "busy": the import that counts its rows may take minutes, and whoever waits holds one of
- * the few connections that all requests share.
+ * The list of that id. Throws 404 "list not found", also for one outside the scope. A locked list is answered
+ * with 503 "busy", without a wait. The import that counts its rows may take minutes, and a waiting request
+ * holds one of the few connections that all requests share.
  */
 export async function readList(
   client: Queryable,
@@ -137,7 +137,7 @@ export async function changeList(
  * in a transaction.
  */
 export async function deleteList(client: Queryable, listId: string): Promise<void> {
-  // Whoever makes one that uses it is waited for, and seen below.
+  // Waits for transactions that create an audience or export with it, which the check below then sees.
   await client.query('SELECT FROM lists WHERE list_id = $1 FOR UPDATE', [listId])
   const { rows } = await client.query<{ audience_id: string; name: string }>(
     `SELECT audience_id, audiences.name FROM audience_lists JOIN audiences USING (audience_id)

@@ -4,7 +4,7 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Uploads } from './upload/uploads.ts'
 
-/** What the lists are built from. */
+/** Dependencies of the lists. */
 export interface ListsDeps {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
@@ -12,6 +12,6 @@ export interface ListsDeps {
   readonly uploads: Uploads
   /** Signs where pages go on. */
   readonly cursors: Cursors
-  /** Whose lists a request is about. Throws 403 and 404. */
+  /** The owners of the lists that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
 }

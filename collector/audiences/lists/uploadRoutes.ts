@@ -43,7 +43,7 @@ const config = {
   },
 } as const
 
-/** Checks what is told of a file, wherever it was told. Throws 400. */
+/** Checks the parameters of a file from any place. Throws 400. */
 function readerOf<S extends TSchema>(schema: S) {
   const check = validatorCompiler({ schema, method: 'POST', url: path, httpPart: 'body' })
   return (told: Told): Static<S> => {

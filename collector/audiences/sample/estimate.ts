@@ -14,8 +14,8 @@ const z = 1.96
 const ruleOfThree = 3
 
 /**
- * From how many members were found among `below` of 65,536 equal shares, chosen by a hash, to how many there are: the
- * normal approximation of a binomial share, with its finite population correction.
+ * Estimates the number of members, from those found among `below` of 65,536 equal shares, chosen by a hash.
+ * It is the normal approximation of a binomial share, with its finite population correction.
  */
 export function estimateOf(found: number, below: number | null, limit: number | null): Estimate {
   const most = limit ?? Number.MAX_SAFE_INTEGER

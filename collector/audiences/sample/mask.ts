@@ -15,8 +15,8 @@ export const isMasked = (name: string): boolean => isIdentifying({ name }) || ma
 const shown = '***'
 
 /**
- * A row with what is masked in it: of texts the first character stays. Of other texts, such as descriptions, each word
- * that holds an address goes.
+ * Masks the values of a row: texts keep their first character. Other texts, such as descriptions, lose each
+ * word that contains an address.
  */
 export const maskRow = (row: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
@@ -37,7 +37,7 @@ const maskAddresses = (value: unknown): unknown =>
         .map((word) => (/@|linkedin\.com/i.test(word) ? shown : word))
         .join('')
 
-/** What a free sample shows: the coarse form of a field, never its value where it could tell people apart. */
+/** Fields of a free sample: the coarse form of a field, never a value that could identify people. */
 const coarseFields: ReadonlySet<string> = new Set([
   'job_seniority',
   'job_department',

@@ -17,9 +17,9 @@ import { dayOf, sampleQuery } from './sampleQuery.ts'
 
 /** Most rows of a sample (spec: Errors and limits). */
 const rowsMax = 25
-/** So many people or companies are looked at, about. */
+/** Approximate number of people or companies to check. */
 const lookedAt = 50_000
-/** What a sample tells. */
+/** Result of a sample. */
 export interface Sample {
   readonly sample: Record<string, unknown>[]
   /** Null for a definition that may be of chosen people (query/freeAnswers.ts). */
@@ -29,10 +29,10 @@ export interface Sample {
 }
 
 /**
- * Some members of what a definition would be, coarsely masked and in no order, and an estimate of how many it would
- * have. Where there are many people it looks at those alone whose hems are in a range. Live, there are no rows of fewer
- * than 1,000 members, and neither rows nor an estimate of people whom the caller may have chosen; what test keys see is
- * made up. Throws what readers throw, and AudienceNotBuilt.
+ * Returns some members of a definition, coarsely masked and in no order, and an estimate of their number.
+ * With many people it reads only those whose hems are in a range. For live keys, fewer than 1,000 members
+ * return no rows. People whom the caller may have chosen return neither rows nor an estimate. Data of test
+ * keys is generated. Throws the errors of readers, and AudienceNotBuilt.
  */
 export async function takeSample(
   {
@@ -88,7 +88,7 @@ export async function takeSample(
   return { sample: rows.map(coarseRow), estimate, meter }
 }
 
-/** How many of 65,536 shares hold about as many as are looked at; null for all of them. */
+/** How many of 65,536 shares contain about as many members as are checked; null for all of them. */
 async function shareOf(queryExecutor: QueryExecutor, entity: Entity): Promise<number | null> {
   const counts =
     entity === 'people'

@@ -12,13 +12,13 @@ export interface SamplePlan extends CurrentPlan {
   readonly rows: number
   /** Only those are shown who meet the same leaves as so many others, themselves among them. */
   readonly alikeMin: number
-  /** Who is counted and not shown, and what the order of those shown depends on. */
+  /** People who count but are not shown, and the salt for the order of the others. */
   readonly unseen: { readonly erased: readonly string[]; readonly salt: string }
 }
 
 /**
- * How many members there are in the sample (`count`), and some of them that may be shown (`members`, hems or domains),
- * ordered by a hash: whoever a definition tells apart from others is counted and not shown.
+ * The number of members in the sample (`count`), and some of them that may be shown (`members`, hems or
+ * domains), sorted by a hash. People whom a definition distinguishes count but are not shown.
  */
 export function sampleQuery(plan: SamplePlan): Query {
   const { bind, params } = bindings()

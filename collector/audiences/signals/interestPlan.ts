@@ -2,7 +2,7 @@
 export const windowDaysMax = 365
 export const windowDaysDefault = 30
 
-/** Interest that is looked for: of whom an organization may see, in some topics, within a window. */
+/** Interest to read: of people whom an organization may see, in some topics, within a window. */
 export interface InterestPlan {
   readonly organizationId: string
   /** Null: in all of the vocabulary. */

@@ -8,9 +8,9 @@ import { baselineDays, scoreOf } from './score.ts'
 import { loadedSignals, ownSignals, type SignalSpan } from './signalsQuery.ts'
 
 /**
- * SQL: `member`, the hem number that stands for a person, with `topic`, `score`, `signals` and `last_seen` of each topic
- * of which they have a signal within the window; `hems` is SQL that selects the only hem numbers that are looked at.
- * Whoever has opted out with one of their addresses, or is to be erased, is left out.
+ * SQL: one row for each person and topic with a signal within the window. `member` is the main hem number of
+ * the person, with `topic`, `score`, `signals` and `last_seen`. `hems` is SQL that selects the only hem
+ * numbers to read. Excludes people who have opted out with any address, or are being erased.
  */
 export const peopleInterest = (plan: InterestPlan, bind: Bind, hems?: string): string =>
   scores(plan, bind, personSignals(plan, bind, hems))

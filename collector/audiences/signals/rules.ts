@@ -4,7 +4,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 /** The queue that counts organizations' own events by their rules. */
 export const ownEvents = 'intent.own-events'
 
-/** What a rule compares; each is a pattern with % and _, as of the operator like, in any case. */
+/** Values that a rule compares. Each is a pattern with % and _, like the operator like, in any case. */
 export const rulePatterns = ['host', 'path', 'title', 'search'] as const
 
 /** Most rules of an organization: each pattern is a bound value, of which ClickHouse takes a thousand. */
@@ -33,7 +33,7 @@ export async function readRules(client: Queryable, organizationId: string): Prom
   return rows[0] ?? none
 }
 
-/** Replaces an organization's rules; all its days are counted anew. Resolves with them. */
+/** Replaces an organization's rules, and returns them. All its days are counted again. */
 export async function replaceRules(
   client: Queryable,
   organizationId: string,

@@ -5,18 +5,20 @@ export const baselineDays = 84
 export const eventStrength = 100
 
 /**
- * SQL: the score of a topic, a whole number from 0 to 100, from the sums of the strengths (0 to 100 each) of the signals
- * in the window (`inWindow`) and in the twelve weeks before it (`before`), and the number of days of the window.
+ * SQL: the score of a topic, an integer from 0 to 100. Its inputs are sums of the strengths (0 to 100 each)
+ * of signals, and the number of days of the window. `inWindow` sums the window, and `before` the twelve weeks
+ * before it.
  *
- *     w = inWindow ÷ 100                      signals in the window, weighed
- *     e = before ÷ 100 × days ÷ 84            as many as the twelve weeks before would have one expect
- *     score = 100 × w ÷ (w + e + 1)           rounded, halves up
+ * - w = inWindow ÷ 100: signals in the window, weighted.
+ * - e = before ÷ 100 × days ÷ 84: expected signals, according to the twelve weeks before.
+ * - score = 100 × w ÷ (w + e + 1), rounded, halves up.
  *
- * So one full signal out of nowhere is 50, three are 75, nine 90; interest that goes on as before stays below 50, and
- * falls off again when signals stop. It is the saturation of term frequency of BM25, tf ÷ (tf + k), whose k is 1 and
- * grows with what is to be expected (S. E. Robertson, S. Walker: Some simple effective approximations to the 2-Poisson
- * model for probabilistic weighted retrieval, SIGIR 1994); the baseline of twelve weeks is that of surge scores in the
- * trade. All of it is whole numbers, so the same signals give the same score anywhere, in whatever order they are added.
+ * So one full signal without a baseline is 50, three are 75, nine 90. Constant interest stays below 50, and
+ * decreases when signals stop. The formula is the saturation of term frequency of BM25, tf ÷ (tf + k), whose
+ * k is 1 and grows with the expectation. See S. E. Robertson, S. Walker: Some simple effective approximations
+ * to the 2-Poisson model for probabilistic weighted retrieval, SIGIR 1994. The baseline of twelve weeks is
+ * common for surge scores. All numbers are integers, so the same signals give the same score anywhere, in any
+ * order.
  */
 export function scoreOf(inWindow: string, before: string, days: string): string {
   const least = `(${baselineDays} * ${inWindow})`

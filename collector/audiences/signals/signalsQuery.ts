@@ -14,9 +14,10 @@ export interface SignalSpan {
 }
 
 /**
- * SQL: what the operator loaded: `hem_number` (0: of a company), `company_domain` (empty: of a person), `topic`, `date`,
- * `strength` (0 to 100 for each signal) and `times`, the number of signals. With `hems`, SQL that selects hem numbers,
- * those of these people alone, by another table.
+ * SQL: the signals that the operator loaded. `hem_number` is 0 for a company, and `company_domain` is empty
+ * for a person. Further columns are `topic`, `date`, `strength` (0 to 100 for each signal) and `times`, the
+ * number of signals. With `hems`, SQL that selects hem numbers, it reads only these people, from another
+ * table.
  */
 export function loadedSignals(span: SignalSpan, bind: Bind, hems?: string): string {
   const columns = `topic, date, toUInt64(score) AS strength, toUInt64(1) AS times`
@@ -29,8 +30,8 @@ WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hems})) AND hem_number IN 
 }
 
 /**
- * SQL: the same of the organization's own events, of whoever their cookies are now known to belong to (0: nobody). With
- * `hems` those of these people alone.
+ * SQL: the same for the organization's own events, by the current person of their cookies (0: anonymous).
+ * With `hems` only those of these people.
  */
 export function ownSignals(span: SignalSpan, bind: Bind, hems?: string): string {
   const organization = bind('UUID', span.organizationId)

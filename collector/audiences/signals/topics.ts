@@ -33,7 +33,7 @@ function vocabularyOf(clickhouse: ClickHouse): Promise<ReadonlySet<string>> {
   return read('')
 }
 
-/** Throws 400 that names the topics of a list which are none, or stand there twice. */
+/** Throws 400 that names the unknown or duplicate topics of a list. */
 export async function requireTopics(
   clickhouse: ClickHouse,
   parameter: string,
@@ -43,7 +43,7 @@ export async function requireTopics(
   if (fault) throw invalidParameter(parameter, fault)
 }
 
-/** What is wrong with a list of topics, in words; null where nothing is. */
+/** Describes the fault of a list of topics; null without one. */
 export async function findFaultyTopics(
   clickhouse: ClickHouse,
   topics: readonly string[],

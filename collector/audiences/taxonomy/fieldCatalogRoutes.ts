@@ -45,7 +45,7 @@ const config = {
   },
 } as const
 
-/** GET /api/v1/field-catalog and …/{name}: every field that any tier returns, and what it means. Never billed. */
+/** GET /api/v1/field-catalog and …/{name}: every field of any tier, with its meaning. Never billed. */
 export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/v1/field-catalog',

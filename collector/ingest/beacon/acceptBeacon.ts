@@ -190,7 +190,7 @@ function beaconParts(
   }
 }
 
-/** What the sender is told about a beacon whose rows are on disk. */
+/** The answer to the sender of a beacon whose rows are on disk. */
 function receiptOf(
   { cookieId }: Visitor,
   { events }: Envelope,

@@ -70,7 +70,7 @@ interface Validated {
 }
 
 function validate(event: Derived, context: BeaconContext, isExact: boolean): Validated | Fault {
-  // Schemas ask for numbers; what is stored are the digits.
+  // Schemas require numbers; the row stores the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
   )

@@ -7,9 +7,9 @@ import { refusedBeacons } from '../../platform/metrics.ts'
 import type { EventLog } from '../log/eventLog.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 
-/** The errors of a whole beacon that its pixel's owner can do something about. */
+/** The errors of a complete beacon that its pixel's owner can fix. */
 const recorded = ['origin not allowed', 'pixel inactive', 'malformed']
-/** In each worker, of each pixel and error: enough to see what is wrong, whoever sends how much. */
+/** Limit in each worker, for each pixel and error: enough to see the cause, at any load. */
 const recordedPerMinute = 6
 const noCookie = '00000000-0000-0000-0000-000000000000'
 
@@ -20,9 +20,9 @@ const noCookie = '00000000-0000-0000-0000-000000000000'
 export type RecordRefusal = (pixel: Pixel, refusal: string, message: string) => Promise<void>
 
 /**
- * Records refusals in `rejected_events`, a few a minute of each kind for each pixel, and nothing of what the beacons
- * held: their visitors were not asked. Ignored events are recorded once a minute: they can arrive all day, and nothing
- * is wrong.
+ * Records refusals in `rejected_events`, a few a minute of each kind for each pixel, without the content of
+ * the beacons: their visitors did not consent. Ignored events are recorded once a minute, because they can
+ * arrive all day and are no fault.
  */
 export function createRecordRefusal(rejectedEvents: EventLog): RecordRefusal {
   const budget = new RateLimiterMemory({ points: recordedPerMinute, duration: 60 })

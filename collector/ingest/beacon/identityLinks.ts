@@ -9,9 +9,9 @@ import type { Pixel } from './pixelRegistry.ts'
 const confidenceOf = { signed: 1, identify: 1, form: 0.9 }
 
 /**
- * Returns a line for the `identity_links` table; its source is "signed" if the site's server signed the identity. Or
- * returns why the identity is rejected: a wrong signature, a missing one that the pixel requires, or too many unsigned
- * ones from one network address.
+ * Returns a line for the `identity_links` table; its source is "signed" if the site's server signed the
+ * identity. Otherwise returns the reason of the rejection. It is a wrong signature, a missing one that the
+ * pixel requires, or too many unsigned ones from one network address.
  */
 export async function linkRow(
   { hem, source, signature }: Person,

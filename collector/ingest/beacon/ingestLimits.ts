@@ -7,8 +7,8 @@ import type { Config } from '../../config.ts'
 export type IngestLimits = (pixelId: string, clientIp: string) => Promise<void> | undefined
 
 /**
- * Guards against floods, per worker process: so many beacons a second from one address (of IPv6: one /64) and for one pixel
- * (FOOTFALL_BEACONS_PER_IP, FOOTFALL_BEACONS_PER_PIXEL; 0 switches a limit off).
+ * Limits floods, per worker process: beacons a second from one address (for IPv6 one /64) and for one pixel.
+ * FOOTFALL_BEACONS_PER_IP and FOOTFALL_BEACONS_PER_PIXEL set the limits; 0 turns a limit off.
  */
 export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): IngestLimits {
   const perIp = limiter(beaconsPerIp)
@@ -31,8 +31,8 @@ export function createIngestLimits({ beaconsPerIp, beaconsPerPixel }: Config): I
 export type IdentifyLimit = (clientIp: string) => Promise<boolean>
 
 /**
- * Guards against who says of many browsers whose they are, per worker process: so many a minute from one address (of
- * IPv6: one /64) that no server signed (FOOTFALL_IDENTIFIES_PER_IP; 0 switches it off).
+ * Limits unsigned identify calls for many browsers, per worker process: calls a minute from one address (for
+ * IPv6 one /64). FOOTFALL_IDENTIFIES_PER_IP sets it; 0 turns it off.
  */
 export function createIdentifyLimit({ identifiesPerIp }: Config): IdentifyLimit {
   if (identifiesPerIp === 0) return async () => true

@@ -46,7 +46,7 @@ export async function openMemoryTable<T>(
     all: () => items.values(),
     size: () => items.size,
   })
-  /** Of each reading of the whole table that is under way: what was there and has not been found again. */
+  /** For each running read of the entire table: entries from before it that it has not found again. */
   const readings = new Set<Set<string>>()
   const put = (item: T) => {
     const key = keyOf(item)

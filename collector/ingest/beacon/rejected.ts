@@ -7,7 +7,7 @@ import { type Fault, isObject } from '../normalize/validateEvent.ts'
 
 const rejectedEventCharsMax = 4096
 
-/** What the receipt says of a rejected event. */
+/** The entry of a rejected event in the receipt. */
 export const rejectedEntry = (
   index: number,
   event: unknown,

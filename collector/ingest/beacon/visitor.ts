@@ -21,8 +21,8 @@ const visitorCookie = 'footfall'
 const thirteenMonthsSeconds = 395 * 86_400
 
 /**
- * Decides a request's cookie_id: the collector's own cookie, else the id the page
- * sent, else a new one. Without consent, an id that is good for one day and set nowhere.
+ * Decides a request's cookie_id: the collector's own cookie, otherwise the id from the page, otherwise a new
+ * one. Without consent, an id that is valid for one day and not stored in the browser.
  */
 export function visitorOf(
   request: BeaconRequest,
@@ -96,9 +96,9 @@ interface KeptSalt {
 }
 
 /**
- * Keeps today's salt, the same in every process through PostgreSQL, where yesterday's is deleted. A process that
- * starts while PostgreSQL is away has that of the copy in `dataDir`; past midnight a salt of this machine's own stands
- * in, so that an id never lives longer than a day.
+ * Keeps today's salt. PostgreSQL gives all processes the same one, and deletes yesterday's. A process that
+ * starts without PostgreSQL uses the copy in `dataDir`. Past midnight it uses a salt of this machine, so that
+ * an id never lives longer than a day.
  */
 export async function openDailySalt(postgres: Postgres, dataDir: string): Promise<DailySalt> {
   const copy = openDiskCache<KeptSalt>(dataDir, 'daily_salt')

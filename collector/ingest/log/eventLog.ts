@@ -81,7 +81,7 @@ export interface ShipLease {
 
 /** Grants a shipper its leases. */
 export interface LeaseSource {
-  /** What the names of all batches begin with that other holders may be inserting. */
+  /** Prefix of the names of all batches that other holders may be inserting. */
   readonly batchPrefix: string
   /** Waits for a lease, and publishes these ids (hashes, two words each) to the other shippers. */
   acquire(ids: Uint32Array): Promise<ShipLease>

@@ -1,2 +1,2 @@
-/** What a page told of an event: of its members nothing is known yet. */
+/** Event data from a page, whose members are not checked yet. */
 export type Data = Record<string, unknown>

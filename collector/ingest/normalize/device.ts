@@ -2,7 +2,7 @@ import { isbotMatch } from 'isbot'
 import { UAParser } from 'ua-parser-js'
 import { checkUserAgent } from '../../../schemas/beacon.ts'
 
-/** What a User-Agent header says about the device; the columns of the field table's group "device". */
+/** The device according to a User-Agent header; the columns of the field table's group "device". */
 export interface Device {
   user_agent: string | null
   browser: string | null

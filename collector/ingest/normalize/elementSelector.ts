@@ -6,9 +6,9 @@ const lengthMax = 100
 const testIds = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa']
 
 /**
- * Names a clicked element shortly, and alike after the next release of the page: by its id, the attribute its tests
- * find it by, or its role and name; else by a path of at most five steps that begins with such an element where
- * there is one. Never by class names, which builds generate. A CSS selector.
+ * Returns a short CSS selector of a clicked element that stays the same after the next release of the page.
+ * It is its id, its test attribute, or its role and name. Otherwise it is a path of at most five steps that
+ * begins with such an element if there is one. It never uses class names, which builds generate.
  */
 export function identifierOf(steps: readonly Description[]): string {
   let path = ''
@@ -42,7 +42,9 @@ const selector = (attribute: string, value: string): string =>
 const isShort = (value: unknown): value is string =>
   isText(value) && value !== '' && value.length <= lengthMax
 
-/** Frameworks make ids anew on each load: such have long numbers, odd characters, or look like a hash. */
+/**
+ * Frameworks generate new ids on each load. These have long numbers, unusual characters, or look like a hash.
+ */
 const isLasting = (id: unknown): id is string =>
   isShort(id) &&
   /^[a-z][\w-]*$/i.test(id) &&

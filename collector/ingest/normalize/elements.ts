@@ -6,17 +6,17 @@ import { identifierOf } from './elementSelector.ts'
 import { clean, cut, isText, textOf } from './text.ts'
 import { isObject } from './validateEvent.ts'
 
-/** What the pixel sends in place of a text that is masked. */
+/** The pixel's replacement for a masked text. */
 const mask = '***'
 const propertyPrefix = 'data-footfall-prop-'
 const classLengthMax = 1000
 const nameLengthMax = 1000
 /** Of a field: name, type and autocomplete. */
 const fieldLengthMax = 1000
-/** Of a path, the steps nearest to what was clicked; those after them are there for their marks. */
+/** The steps of a path nearest to the click; later ones are only for their marks. */
 const nearSteps = 6
 
-/** The data of a click from what was captured of it; undefined where scripts made one without an element. */
+/** The data of a click, from its captured data; undefined if scripts made it without an element. */
 export function normalizeClick(data: Data, { text_length_max }: PixelSettings): Data | undefined {
   const { path, clientX, clientY } = data
   const steps = nearStepsOf(path)
@@ -38,9 +38,9 @@ export function normalizeClick(data: Data, { text_length_max }: PixelSettings): 
   }
 }
 
-/** What an element is called: its text, else its label, else that of what is inside it, as of an image in a link. */
+/** The name of an element: its text, its label, or the label of its content, such as an image in a link. */
 function textIn({ text, label }: Data, element: Description): string | undefined {
-  // What stands in a field is nobody's business; of a field that is needless to say.
+  // The content of a field is private, so its mask has no meaning.
   if (text === mask && isField(element)) return ''
   return clean(text) || labelOf(element) || labelOf(label) || ''
 }
@@ -104,7 +104,7 @@ export function normalizeForm({ form, fields, url, base }: Data): Data | undefin
 
 export interface Field {
   name: string
-  /** What was searched for by it. */
+  /** The search term. */
   query: string | undefined
 }
 
@@ -134,7 +134,7 @@ const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textare
 export const stepsOf = (path: unknown): Description[] =>
   Array.isArray(path) ? path.filter(isDescription) : []
 
-/** Those nearest to what was clicked. */
+/** The steps nearest to the click. */
 export const nearStepsOf = (path: unknown): Description[] =>
   stepsOf(Array.isArray(path) && path.slice(0, nearSteps))
 
@@ -148,7 +148,7 @@ export const isInLink = (path: unknown): boolean => linkIn(path) !== undefined
 const hrefOf = (element: Description | undefined, url: unknown): string | null =>
   absolute(element?.href, url) ?? urlOf(element?.href)
 
-/** An address, cut to what is stored of one. */
+/** A URL, truncated to the stored length. */
 export const urlOf = (value: unknown): string | null => cut(value, urlLengthMax) || null
 
 /** In lower case, without the dot; empty where a name has none. */
@@ -172,7 +172,7 @@ const decoded = (name: string): string => {
   }
 }
 
-/** What a link does that does not lead to another page of the same site; undefined for one that does. */
+/** The effect of a link that does not lead to another page of the same site; undefined for one that does. */
 function linkKind(href: string | null, url: unknown): 'outbound' | 'tel' | 'mailto' | undefined {
   if (!href || !URL.canParse(href)) return
   const { protocol, hostname } = new URL(href)

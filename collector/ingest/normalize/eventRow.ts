@@ -49,7 +49,7 @@ function isoOf(millis: number): string {
   return lastIso
 }
 
-/** What a row needs of an event, whoever captured it. */
+/** The parts of an event that a row needs, from any source. */
 interface RowEvent {
   event_id: string
   event_type: string
@@ -97,7 +97,7 @@ function placeMembers(url: string | null): string {
   const { host, path } = placeOf(url)
   const members = `"page_url":${columnText(url)},"page_host":${columnText(host)},"page_path":${columnText(path)},`
   placesChars += (url?.length ?? 0) + members.length
-  // Full: what is common comes back at once.
+  // The cache is full: common values return at once.
   if (placesChars > placesCharsMax) {
     places.clear()
     placesChars = 0

@@ -1,7 +1,7 @@
 /**
- * Integers beyond 2^53 keep their digits, which JavaScript's numbers do not hold: while an event is looked at, such a
- * number is a text that nobody else can write, and in the row it is the number again. Where it does not fit 64 bits the
- * row has its digits as a text: ClickHouse's parser reads nothing of a document with such a number.
+ * Integers beyond 2^53 keep their digits, which JavaScript's numbers lose. During the checks such a number is
+ * a text that no sender can write, and the row contains the number again. If it exceeds 64 bits, the row has
+ * its digits as a text, because ClickHouse's parser rejects a document with such a number.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -16,7 +16,7 @@ const longInteger = /\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d\d/
 const stringOrInteger = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 const markedNumber = new RegExp(`"${mark}(-?\\d+)"`, 'g')
 
-/** Whether a text stands for an integer: whoever takes texts takes it for none. */
+/** Whether a text represents an integer, which code for texts must skip. */
 export const isMarkedInteger = (text: string): boolean => text.startsWith(mark)
 
 /** JSON whose long integers are marked texts; null where it has none, which is nearly always. */

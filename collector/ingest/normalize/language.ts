@@ -1,7 +1,7 @@
 /** Longest tag that is kept; "ca-ES-valencia" has fourteen characters. */
 const tagCharsMax = 35
 
-/** A language, and where they are told its script and region. */
+/** A language, with its script and region if given. */
 const tagPattern = /^\s*([a-z]{2,3})(?:-([a-z]{4}))?(?:-([a-z]{2}|\d{3}))?(?=[-,;\s]|$)/i
 
 /**

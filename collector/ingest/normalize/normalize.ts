@@ -39,10 +39,10 @@ export interface Meaning {
 }
 
 /**
- * What one member of a beacon's `events` means, or why it says too little. One that came complete stays as it is,
- * without the secrets in its URLs; of what the pixel captured (schemas/captured.ts) come its event and those that follow
- * from it: a search from a page view or a form, a download and a marked element's own event from a click. Whether
- * they are good ones is for the schemas to say.
+ * Returns the events of one member of a beacon's `events`, or the fault of an incomplete one. A complete
+ * event stays as it is, without the secrets in its URLs. A captured one (schemas/captured.ts) becomes its
+ * event and those derived from it. These are a search from a page view or a form, and a download or a marked
+ * element's own event from a click. The schemas validate them later.
  */
 export function normalize(event: unknown, settings: PixelSettings): Meaning | Fault {
   if (!isObject(event)) return { path: '', message: 'must be an object' }
@@ -52,7 +52,7 @@ export function normalize(event: unknown, settings: PixelSettings): Meaning | Fa
     return { path: '/type', message: `must be one of ${Object.keys(eventTypeOf).join(', ')}` }
   if (type === 'identify') return identified(captured)
 
-  // One that is longer than what is stored of it is cut: the event is worth more than its end.
+  // A URL that is too long is truncated: the event is worth more than its end.
   const url = urlOf(captured.url) ?? captured.url
   const at = timestampOf(captured.at)
   const parts = makers[type]({ ...captured, referrer, url }, settings, type)
@@ -103,7 +103,7 @@ const noPlayer: Fault = { path: '/path', message: 'must contain the element that
 
 const noElement: Fault = { path: '/path', message: 'must contain the clicked element' }
 
-/** By the types whose event may be missing: what they must hold. */
+/** Required content, for types whose event may be missing. */
 const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
   play: noPlayer,
   pause: noPlayer,
@@ -120,8 +120,9 @@ const saysTooLittle: Partial<Record<CapturedType, Fault>> = {
 const isCapturedType = (type: string): type is CapturedType => Object.hasOwn(eventTypeOf, type)
 
 /**
- * The uuid (version 8) of an event that the pixel captured: its time, the 52 bits its page threw, and the number of
- * its type, for several may be made of one. The same however often it is sent; undefined without a number.
+ * The UUID (version 8) of a captured event. It has the event's time, 52 random bits of its page, and the
+ * number of its type, because several events may come from one. It is the same for every send; undefined
+ * without a number.
  */
 function idOf(at: unknown, thrown: unknown, event_type: string): string | undefined {
   if (typeof thrown !== 'number' || !(thrown >= 0 && thrown < 1)) return
@@ -249,11 +250,11 @@ export interface Person {
   hem: string
   /** identify: the site said so. form: it was written into a form. */
   source: 'identify' | 'form'
-  /** What the site's server made of the hem, if anything was given as that. */
+  /** The signature of the hem by the site's server, if the input has one. */
   signature?: unknown
 }
 
-/** Who is meant by `hem`, `hem_source` and `hem_signature`; what is wrong with the first two. */
+/** The person in `hem`, `hem_source` and `hem_signature`, or the fault of the first two. */
 export function personOf({
   hem,
   hem_source = 'identify',

@@ -23,12 +23,12 @@ const secretNames = [
   'ssn',
   'phone',
 ]
-/** Of a name, the end is looked at; none of the above is nearly as long. */
+/** Only the end of a name is checked; all names above are much shorter. */
 const nameCharsMax = 200
 
 /**
- * The name of a parameter, in URLs wherever they stand in a text, and its value with the separator after it. All
- * expressions here are linear: none begins inside of what another match of it has scanned in vain.
+ * The name of a parameter, in URLs anywhere in a text, and its value with the separator after it. All
+ * expressions here are linear: none starts inside the text that another match of it has scanned in vain.
  */
 const parameterName = /(?<=[?&#;])([^?&#;="\\\s]*)=/g
 const parameterValue = /[^&#;"\\\s]*[&;]?/y
@@ -39,7 +39,7 @@ const credentials = /(?<=:\/\/)[^/?#\s"\\]*@/g
 /** What closes an array's name: `token[]`, `token%5d`. */
 const closings = /(?:\]|%5d|\[|%5b)+$/i
 
-/** The names that a pixel's settings take out besides, made once for each. */
+/** Further names that a pixel's settings remove, created once for each. */
 const ignoredNames = new WeakMap<PixelSettings, ReadonlySet<string>>()
 
 function namesOf(settings: PixelSettings): ReadonlySet<string> {
@@ -68,8 +68,8 @@ let harmlessChars = 0
 const harmlessCharsMax = 4 * 1024 * 1024
 
 /**
- * Takes tokens, keys, addresses and the like, and what the settings name, out of the queries of URLs, and the numbers
- * of cards and of social security out of all.
+ * Removes tokens, keys, addresses and similar values, and the parameters of the settings, from the queries of
+ * URLs. Removes the numbers of cards and of social security everywhere.
  */
 export function withoutSecrets(text: string, settings: PixelSettings): string {
   if (!/=|\d{3}/.test(text)) return text
@@ -81,7 +81,7 @@ export function withoutSecrets(text: string, settings: PixelSettings): string {
 
 function noteHarmless(text: string, settings: PixelSettings): void {
   harmlessChars += text.length
-  // Full: what is common comes back at once.
+  // The cache is full: common values return at once.
   if (harmlessChars > harmlessCharsMax) {
     harmless = new WeakMap()
     harmlessChars = text.length
@@ -121,8 +121,8 @@ export function stripUrlSecrets(data: Record<string, unknown>, settings: PixelSe
 }
 
 /**
- * The value without secrets wherever they stand in its texts, for what the pixel captured: users and passwords before
- * the hosts of a page's links, too. Whoever sends events of their own may mean them.
+ * Removes secrets from all texts of a captured value, including users and passwords before the hosts of a
+ * page's links. Senders of their own events may intend them.
  */
 export function stripSecrets<T>(value: T, settings: PixelSettings): T {
   if (isText(value)) return withoutSecrets(withoutCredentials(value), settings) as T

@@ -22,8 +22,9 @@ export const clean = (value: unknown): string | undefined =>
   textOf(value)?.replace(/\s+/g, ' ').trim()
 
 /**
- * JSON, as JSON.stringify writes it, whose texts and keys are well-formed: half surrogate pairs, for which ClickHouse
- * refuses a row, and U+0000, which other programs cannot hold, become U+FFFD. Of an object or text that is not deep.
+ * JSON, as JSON.stringify writes it, with well-formed texts and keys. Lone surrogates, for which ClickHouse
+ * refuses a row, and U+0000, which other programs cannot store, become U+FFFD. For an object or text that is
+ * not deep.
  */
 export const wellFormedJson = (json: string): string =>
   // JSON.stringify writes both as escapes, and nearly no text has any.

@@ -16,7 +16,7 @@ export interface ValidEvent {
   sentMillis: number
 }
 
-/** What is wrong with an event: a JSON pointer into it and words. */
+/** A fault of an event: a JSON pointer into it and a message. */
 export interface Fault {
   path: string
   message: string
@@ -61,9 +61,10 @@ const depthMax = 32
 const membersMax = 5_000
 
 /**
- * What is wrong with the shape of an event, whatever it says: what comes after relies on it that an event is neither
- * deep nor wide. A `__proto__` key is harmless to us, but rows are read by programs that may copy keys. A number such as
- * 1e999, which JSON has and JavaScript takes for infinite, would be stored as null. Null when all is well.
+ * Finds a fault in the shape of an event, regardless of its content. Later code requires that an event is
+ * neither deep nor wide. A `__proto__` key is harmless here, but programs that read rows may copy keys. A
+ * number such as 1e999, which JavaScript reads as infinite, would be stored as null. Returns null without a
+ * fault.
  */
 export function findBadShape(value: unknown): Fault | null {
   let members = 0

@@ -18,7 +18,9 @@ export interface Script {
   br: Buffer
 }
 
-/** What pages load besides the pixel: measures and players where the settings ask for them, the fault finder. */
+/**
+ * Further scripts that pages load: measurements and players if the settings enable them, and the debugger.
+ */
 export const chunkNames = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration'] as const
 export type ChunkName = (typeof chunkNames)[number]
 
@@ -59,8 +61,8 @@ export async function createPixelScripts(collectorUrl: string): Promise<PixelScr
 }
 
 /**
- * Reads the built variants from a folder; answers what makes the script of one pixel of them. Events go to `e` beside
- * the folder of the script, which is all it needs of its URL; `fileOf` names chunks as they are loaded from there.
+ * Reads the built variants from a folder, and returns a function that creates the script of one pixel. Events
+ * are sent to `e` next to the folder of the script. `fileOf` names the chunks, which are loaded from there.
  */
 export function readScripts(folder: string, fileOf = (chunk: ChunkName) => `${chunk}.js`) {
   const built = (file: string) => readFileSync(join(folder, file), 'utf8')
@@ -85,8 +87,8 @@ function chunksOf(settings: PixelSettings): ChunkName[] {
 }
 
 /**
- * The end of a script whose settings ask for more: loaded in idle time, and done without where it is blocked. An image of
- * that name would be current, too: what it names is not loaded.
+ * The end of a script with more features: loaded in idle time, and optional if blocked. An image of that name
+ * would also be current; its chunks are not loaded.
  */
 const loadChunks = (files: string[], scriptUrl: string): string =>
   `try{const s=document.currentScript,u=s instanceof HTMLScriptElement&&s.src||${JSON.stringify(scriptUrl)};(window.requestIdleCallback||setTimeout)(()=>${JSON.stringify(files)}.map(c=>import(new URL(c,u)).catch(()=>{})))}catch{}`

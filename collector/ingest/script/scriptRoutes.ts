@@ -9,7 +9,7 @@ import type { PixelRegistry } from '../beacon/pixelRegistry.ts'
 import type { PinnedScripts } from './pinnedScripts.ts'
 import { type ChunkName, chunkNames, createPixelScripts, type Script } from './pixelScript.ts'
 
-/** What the routes of the script need. */
+/** Dependencies of the routes of the script. */
 export interface ScriptDeps {
   pixels: PixelRegistry
   pinned: PinnedScripts
@@ -24,8 +24,9 @@ const isChunk = (name: string): name is ChunkName =>
   (chunkNames as readonly string[]).includes(name)
 
 /**
- * GET /p/{pixel_id}.js and what belongs to it. A version in the name, /p/{pixel_id}.{version}.js, pins the content:
- * such a script never changes. /p/{pixel_id}.json tells the pinned URL, its integrity, and how to put either on a page.
+ * GET /p/{pixel_id}.js and related files. A version in the name, /p/{pixel_id}.{version}.js, pins the
+ * content: such a script never changes. The path /p/{pixel_id}.json returns the pinned URL, its integrity,
+ * and the HTML for both.
  */
 export async function scriptRoutes(
   app: FastifyInstance,
@@ -81,7 +82,7 @@ function answer(
   cacheControl: string,
 ) {
   const encoding = chooseEncoding(request.headers['accept-encoding'], ['br', 'gzip'])
-  // Each encoding is other bytes, so another tag; whoever has one of them has the script.
+  // Each encoding has other bytes, and so another tag; a browser with any of them has the script.
   const etag = encoding === 'identity' ? `"${script.version}"` : `"${script.version}-${encoding}"`
   reply.headers({
     'cache-control': cacheControl,

@@ -9,5 +9,5 @@ export const objectOf = (value: unknown): Data => (isObject(value) ? value : {})
 export const textOf = (value: unknown): string | undefined =>
   isText(value) && value !== '' ? value : undefined
 
-/** What the context of a message tells about its page. */
+/** Page data in the context of a message. */
 export const pageOf = ({ context }: Data): Data => objectOf(objectOf(context).page)

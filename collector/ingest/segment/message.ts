@@ -26,7 +26,7 @@ export interface MappedMessage {
   exactEvent: Data
 }
 
-/** What is read of a message. */
+/** The parts of a message that are read. */
 interface Reading {
   pixelId: string
   message: Data
@@ -37,8 +37,8 @@ interface Reading {
 }
 
 /**
- * Maps a message of Segment's API to an event: `track` and `group` to custom events, `page` to a page view, `screen` to
- * the custom event `screen`, `identify` and `alias` to the link between visitor and hem.
+ * Maps a message of Segment's API to an event. `track` and `group` become custom events, `page` a page view,
+ * and `screen` the custom event `screen`. `identify` and `alias` become the link between visitor and hem.
  */
 export function mapMessage(reading: Reading): MappedMessage | Fault {
   const { pixelId, message, exact } = reading

@@ -16,7 +16,7 @@ export const callMessagesMax = 2_500
 /** The messages of one visitor, as one beacon. */
 export interface VisitorBeacon {
   envelope: Envelope
-  /** The language of the visitor, if the messages tell it. */
+  /** The language of the visitor, if the messages contain it. */
   locale: string | undefined
   /** The place in the call of each event. */
   places: number[]

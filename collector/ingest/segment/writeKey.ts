@@ -1,7 +1,7 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import { unauthorized } from '../../api/http/errors.ts'
 
-/** What a write key contains: the pixel, and for back ends an API key with its secret. */
+/** The parts of a write key: the pixel, and for back ends an API key with its secret. */
 export interface WriteKey {
   pixelId: string
   apiKey?: string | undefined

@@ -1,10 +1,10 @@
 /**
- * Remembers which event ids went by, in bounded memory, so that nearly every new event can be shipped without
- * asking ClickHouse whether it is there already. "No" is certain, "yes" means: ask.
+ * Remembers event ids in bounded memory, so that nearly every new event can be shipped without a query to
+ * ClickHouse. "No" is certain, "yes" requires the query.
  *
  * A Bloom filter in slices: when a slice is full the next begins, and when there are too many the oldest is
- * forgotten. `since` tells from when on nothing was forgotten. An event that happened after `since` and is not in
- * the filter cannot have been stored before; an older one must be asked for.
+ * forgotten. Since `since` nothing was forgotten. An event after `since` that is not in the filter cannot
+ * have been stored before. An older one requires the query.
  */
 export class BloomFilter {
   readonly #sliceIds: number
@@ -23,7 +23,7 @@ export class BloomFilter {
     return this.#slices[0]!.startedAt
   }
 
-  /** Remembers an id, given as its hash (`hashId`). True when it may have gone by before. */
+  /** Remembers an id, given as its hash (`hashId`). Returns true if the filter may already contain it. */
   add(start: number, step: number, now: number): boolean {
     const maySeen = this.#slices.some(({ bits }) => holds(bits, start, step))
     if (maySeen) return true

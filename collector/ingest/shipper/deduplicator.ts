@@ -14,8 +14,8 @@ import { BloomFilter, hashId } from './bloomFilter.ts'
 import { warmRecentIds } from './warmRecentIds.ts'
 
 /**
- * How far a time may be from the truth and still be trusted: clocks up to a minute off are not corrected
- * (collector/ingest/normalize/eventRow.ts), and the same again for what a correction may miss.
+ * Largest error of a trusted time. Clocks up to a minute off are not corrected
+ * (collector/ingest/normalize/eventRow.ts), and a correction may miss the same again.
  */
 const clockToleranceMs = 120_000
 /** How far back the first lease reads ids from ClickHouse, which saves queries for the events of its first minutes. */
@@ -34,25 +34,30 @@ export interface SegmentIds {
 }
 
 /**
- * Keeps every event single. An event_id that its project has already, whoever sends it again, at any time and to any
- * collector, is removed from a segment before the insert. So no read has to look for duplicates.
+ * Keeps every event single. An event_id that its project already has is removed from a segment before the
+ * insert. This holds for any sender, time and collector, so no read has to search for duplicates.
  *
  * The shipper (shipper.ts) calls the methods in this order, for each segment:
  *
- *   1. inspectIds        before the lease, possibly while the previous segment is inserted: adds the ids to the filter
- *   2. acquireLease      waits for the lease, and adds the ids that other collectors shipped meanwhile
- *   3. findSuspects      once no earlier insert runs: the first lease reads recent ids back; then the final suspects
- *   4. removeDuplicates  asks ClickHouse for the suspects, and removes lines that it has
+ * 1. inspectIds adds the ids to the filter. It runs before the lease, possibly while the previous segment is
+ * inserted.
+ * 2. acquireLease waits for the lease, and adds the ids that other collectors shipped meanwhile.
+ * 3. findSuspects runs once no earlier insert runs. The first lease reads recent ids back. It returns the
+ * final suspects.
+ * 4. removeDuplicates queries ClickHouse for the suspects, and removes lines that it has.
  *
- * ClickHouse knows every id (projection by_event_id), but asking for each would cost as much as the insert. So a Bloom
- * filter remembers ids, also those that other collectors ship. An id is a suspect, for which ClickHouse is asked:
- * - if the filter may contain it;
- * - if its event happened before the filter began to remember. A younger event that is not in the filter is new;
- * - if its sender chose it, up to one query for each segment. A pixel's ids contain the time of the event, so they
- *   cannot return with another time. A server may repeat its event hours later, with the time of the new try.
+ * ClickHouse knows every id (projection by_event_id), but a query for each would cost as much as the insert.
+ * So a Bloom filter remembers ids, also those that other collectors ship. ClickHouse is queried for suspects.
+ * An id is a suspect in three cases:
  *
- * Collectors ship one after another, under a lease. Each publishes its ids before it ships them, so the holder knows
- * all ids that were shipped before. A line is only removed because ClickHouse has its row.
+ * - The filter may contain it.
+ * - Its event happened before the filter began to remember. A younger event that is not in the filter is new.
+ * - Its sender chose it, up to one query for each segment. A pixel's ids contain the time of the event, so
+ * they cannot return with another time. A server may repeat its event hours later, with the time of the new
+ * try.
+ *
+ * Collectors ship one after another, under a lease. Each publishes its ids before it ships them, so the
+ * holder knows all ids that were shipped before. A line is only removed because ClickHouse has its row.
  */
 export class Deduplicator {
   readonly #clickhouse: ClickHouse
@@ -60,7 +65,7 @@ export class Deduplicator {
   readonly leases: LeaseSource
   readonly #now: () => number
   #seen: BloomFilter
-  /** The recent ids of before `#seen` began have been read into it, or cannot be read. */
+  /** The recent ids from before `#seen` began were read into it, or cannot be read. */
   #isWarm = false
   readonly #id = new Uint32Array(4)
 

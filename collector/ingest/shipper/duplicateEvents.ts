@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 
-/** What is kept of an event that came again: nothing of what it says, or of whom. */
+/** The stored facts about a duplicate event: nothing of its content or its visitor. */
 type Duplicate = Record<
   'organization_id' | 'project_id' | 'pixel_id' | 'event_id' | 'received_at' | 'spool_id',
   string

@@ -81,7 +81,10 @@ export class ShippedSegments {
     if (this.#serverIsInDoubt) await this.noticeRestart()
   }
 
-  /** Are they still the servers that confirmed the last segments? If not, they are looked for. */
+  /**
+   * Checks whether the servers restarted after they confirmed the last segments. If so, searches for missing
+   * rows.
+   */
   async noticeRestart(): Promise<void> {
     const startedAt = await Promise.all(this.#options.clickhouse.shards.map(startOf))
     const known = this.#startedAt
@@ -104,7 +107,7 @@ export class ShippedSegments {
     this.#look()
   }
 
-  /** Stops what `signal` has ended; what is kept stays. */
+  /** Stops after `signal`; the segments stay. */
   async stop(): Promise<void> {
     await this.#looking
     for (const timer of this.#kept.values()) clearTimeout(timer)
@@ -114,7 +117,7 @@ export class ShippedSegments {
     if (this.#inDoubt.length === 0 || this.#options.signal.aborted) return
     this.#looking ??= this.#lookForAll().finally(() => {
       this.#looking = null
-      // What came while the last one was finishing.
+      // Starts for segments that arrived while the last search ended.
       this.#look()
     })
   }
@@ -128,7 +131,7 @@ export class ShippedSegments {
         await this.settleDoubt()
         const restarts = this.#restarts
         const isStored = await this.#isStored(next.position)
-        // What a server showed before it crashed it may have lost since.
+        // A server may have lost rows that it had before the crash.
         if (restarts !== this.#restarts) continue
         if (isStored) this.keep(next.position)
         else this.#options.lacksRows(next.position)

@@ -24,7 +24,7 @@ export interface ShipperOptions {
   observe: ShipObserver
 }
 
-/** What a shipper reports, for metrics and logs. */
+/** Reports of a shipper, for metrics and logs. */
 export interface ShipObserver {
   shipped(rows: number, ageMs: number): void
   /** These lines are left out because their events are stored already. A retry of the segment reports them again. */
@@ -84,14 +84,14 @@ const arrivingMs = 1_000
  *     └ #finish                             LogPartition.commit; ShippedSegments keeps the batch for keepShippedMs
  *
  * Failures:
- * - No answer, or ClickHouse is away or overloaded: the same bytes with the same token again, without limit.
- *   ClickHouse stores a token once, so a first try that did arrive does no harm.
- * - ClickHouse refuses a row: the segment is halved until the row is found, which becomes a dead letter.
+ * - No answer, or ClickHouse is unavailable or overloaded: it sends the same bytes with the same token again, without
+ *   limit. ClickHouse stores a token once, so a first try that did arrive does no harm.
+ * - ClickHouse refuses a row: it bisects the segment until it finds the row, which becomes a dead letter.
  * - The disk has changed a record: its rows become dead letters, because any of them may be wrong.
  * - This process is killed, or its lease is lost: the next try reads back which rows are stored and sends the others.
  *   Another collector that acquires the lease first waits until no insert of ours runs.
- * - ClickHouse crashes, and may have lost confirmed rows: segments shipped in the last minutes are kept, compared with
- *   ClickHouse during the shipping (shippedSegments.ts), and shipped again if rows are missing.
+ * - ClickHouse crashes, and may have lost confirmed rows: it keeps segments shipped in the last minutes. It compares
+ *   them with ClickHouse during the shipping (shippedSegments.ts), and ships them again if rows are missing.
  */
 export class Shipper {
   readonly #options: ShipperOptions

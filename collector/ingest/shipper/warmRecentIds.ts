@@ -8,8 +8,8 @@ const timeoutMs = 10_000
 const newline = 0x0a
 
 /**
- * Builds a filter of the ids of all stored events that were received since a time, epoch milliseconds, so that a
- * shipper that has just started need not ask for each id. Null when there are too many. Call it only when no earlier
+ * Builds a filter of the ids of all stored events received since a time, epoch milliseconds. So a shipper
+ * that has started does not query for each id. Null if there are too many. Call it only when no earlier
  * insert is on its way to ClickHouse.
  */
 export async function warmRecentIds(

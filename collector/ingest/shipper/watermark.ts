@@ -9,11 +9,11 @@ import type { Shipper } from './shipper.ts'
 const publishMs = 1_000
 
 /**
- * Publishes, every second, up to when everything that this machine has received is in ClickHouse: the smallest of what
- * its workers say (Spool.lowMark) and of what waits to be shipped. A worker tells of a segment that it seals before it
- * answers, on the same channel, so whatever is before its mark and no longer in its spool is with the shipper. While
- * a worker does not answer, or ClickHouse does not, nothing is published. A watermark is never ahead of PostgreSQL's
- * clock, whatever this machine's clock says.
+ * Publishes, every second, until when ClickHouse has everything that this machine received. It is the
+ * smallest of its workers' marks (EventLog.lowMark) and of the batches that wait for the shipper. A worker
+ * reports a segment that it seals before it answers, on the same channel. So everything before its mark that
+ * has left its spool is with the shipper. While a worker or ClickHouse does not answer, nothing is published.
+ * A watermark is never ahead of PostgreSQL's clock, regardless of this machine's clock.
  */
 export function keepWatermark({
   workers,

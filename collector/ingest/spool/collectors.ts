@@ -19,11 +19,11 @@ export function collectorIdOf(dataDir: string): string {
 }
 
 /**
- * Registers a collector before it receives anything. Resolves to its watermark, epoch milliseconds: all that it
- * receives from now on must say this time or a later one, whatever its clock says, because readers may have read all
- * before it. A new or released one begins at PostgreSQL's time, because no reader has read past it. Watermarks that
- * are seconds ahead of PostgreSQL's clock come from a clock that was wrong: they are set back to it, and `setBackMs`
- * says by how much; 0: none was.
+ * Registers a collector before it receives anything. Resolves to its watermark, epoch milliseconds. All later
+ * events must have this time or a later one, regardless of the collector's clock, because readers may have
+ * read everything before it. A new or released one begins at PostgreSQL's time, because no reader has read
+ * past it. Watermarks that are seconds ahead of PostgreSQL's clock come from a wrong clock. They are set back
+ * to it, by `setBackMs`; 0 means none.
  */
 export const registerCollector = (
   postgres: Postgres,
@@ -82,8 +82,8 @@ export async function releaseCollector(postgres: Postgres, collectorId: string):
 }
 
 /**
- * Everything received before it, epoch milliseconds, by whichever collector, is in ClickHouse; null where no machine
- * collects.
+ * ClickHouse has everything that any collector received before this time, epoch milliseconds. Null if no
+ * machine collects.
  */
 export async function readCompleteUntil(postgres: Postgres): Promise<number | null> {
   const { rows } = await postgres.query<{ mark: number | null }>(
@@ -105,8 +105,8 @@ export async function publishErasedUntil(
 }
 
 /**
- * Up to when all collectors have, epoch milliseconds: what was asked to go before cannot come back from any spool.
- * Infinity where no machine collects. One that is gone holds it back until it is retired.
+ * Time until which all collectors have erased data, epoch milliseconds: no spool can return data with an
+ * earlier erasure. Infinity if no machine collects. A lost collector delays it until it is retired.
  */
 export async function readErasedUntil(postgres: Postgres): Promise<number> {
   const { rows } = await postgres.query<{ mark: number | null }>(
@@ -135,7 +135,10 @@ export async function listCollectors(postgres: Postgres): Promise<void> {
   }
 }
 
-/** `footfall collectors retire ID`: what it had not shipped is given up, and complete_until waits for it no more. */
+/**
+ * `footfall collectors retire ID`: gives up its unshipped events, so that complete_until no longer waits for
+ * it.
+ */
 export async function retireCollector(postgres: Postgres, collectorId: string): Promise<void> {
   const { rowCount } = await postgres.query(
     `DELETE FROM collectors WHERE collector_id::text = $1 AND reported_at < now() - interval '1 minute'`,

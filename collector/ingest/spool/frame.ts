@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib'
 
 /**
- * The form of a spool segment: records, each one commit group. A record is a header line of fixed length,
- * "#length crc32 rows", all hexadecimal, and then `length` bytes of JSONEachRow lines, exactly as ClickHouse takes
- * them. Length and checksum (which starts from the row count) make a torn write visible; shipping hands on the bytes between the headers.
+ * The format of a spool segment: records, each one commit group. A record has a header line of fixed length,
+ * "#length crc32 rows", all hexadecimal. Then follow `length` bytes of JSONEachRow lines, exactly as
+ * ClickHouse accepts them. Length and checksum (which starts from the row count) reveal a torn write.
+ * Shipping passes on the bytes between the headers.
  */
 const headerBytes = 28
 
@@ -44,18 +45,18 @@ export class FrameEncoder {
 }
 
 export interface SegmentContent {
-  /** The JSONEachRow lines of each whole record, in order; views into the segment's bytes. */
+  /** The JSONEachRow lines of each complete record, in order; views into the segment's bytes. */
   payloads: Buffer[]
   rows: number
-  /** Bytes up to the end of the last whole record: what follows is a torn write, never acknowledged. */
+  /** Bytes up to the end of the last complete record: the rest is a torn write, never acknowledged. */
   wholeBytes: number
-  /** What is of no whole record: at the end of a segment that was being written a torn write, anywhere else damage. */
+  /** Bytes outside complete records: a torn write at the end of an open segment, damage elsewhere. */
   others: Buffer[]
 }
 
 /**
- * Reads a segment's whole records. Never throws: what is damaged costs its own record, and the next is looked for. No
- * row can look like one: a newline ends it and stands nowhere in it, and before that is a brace.
+ * Reads a segment's complete records. Never throws: damage affects only its own record, and it searches for
+ * the next one. No row can look like a record: a newline ends it and occurs only there, after a brace.
  */
 export function decodeSegment(segment: Buffer): SegmentContent {
   const content: SegmentContent = { payloads: [], rows: 0, wholeBytes: 0, others: [] }
@@ -74,7 +75,7 @@ export function decodeSegment(segment: Buffer): SegmentContent {
   return content
 }
 
-/** The record that begins there; null where none does that is whole. */
+/** The record that begins there; null without a complete one. */
 function readRecord(
   segment: Buffer,
   at: number,

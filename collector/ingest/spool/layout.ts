@@ -23,7 +23,7 @@ const tables: Readonly<Record<string, SpooledTable>> = {
   links: 'identity_links',
 }
 
-/** What a spool directory has at its top: one directory for each worker, those of earlier starts included. */
+/** Top level of a spool directory: one directory for each worker, including those of earlier starts. */
 export const spoolParts = (spoolDirectory: string): string[] =>
   existsSync(spoolDirectory)
     ? readdirSync(spoolDirectory, { withFileTypes: true })
@@ -31,7 +31,7 @@ export const spoolParts = (spoolDirectory: string): string[] =>
         .map(({ name }) => join(spoolDirectory, name))
     : []
 
-/** All directories of segments in a part of a spool, whichever version made it. */
+/** All directories of segments in a part of a spool, from any version. */
 export function tableDirectories(part: string): TableDirectory[] {
   const own = tableOf(part)
   if (own) return [{ table: own, path: part }]
@@ -41,7 +41,7 @@ export function tableDirectories(part: string): TableDirectory[] {
   })
 }
 
-/** Files in a spool that no version up to this one puts there: what is in them is not shipped. */
+/** Files in a spool that no version up to this one creates: they are not shipped. */
 export function unknownFiles(spoolDirectory: string): string[] {
   if (!existsSync(spoolDirectory)) return []
   const known = new Set(

@@ -14,9 +14,9 @@ import { decodeSegment } from './frame.ts'
 import { receivedAtOf } from './rowFields.ts'
 
 /**
- * The life of a segment file: `.spare` where it was made ahead of time, `.open` while its spool writes it, `.seg` when
- * it is sealed and waits to be shipped, `.done` when ClickHouse has it; a `.done` file stays for a while, in case
- * ClickHouse loses it in a crash.
+ * The states of a segment file. `.spare` is preallocated, and `.open` while its spool writes it. `.seg` is
+ * sealed and waits to be shipped. `.done` is stored in ClickHouse, and stays for a while in case ClickHouse
+ * loses it in a crash.
  */
 export type SegmentState = 'spare' | 'open' | 'seg' | 'done'
 
@@ -37,8 +37,9 @@ export function segmentsIn(directory: string, state: SegmentState): string[] {
 }
 
 /**
- * Seals what a process that is gone left open in its directory, each file cut to its whole records. Returns all
- * sealed segments that wait, oldest first. To be called by the directory's only owner, before it writes.
+ * Seals the files that an ended process left open in its directory, each truncated to its complete records.
+ * Returns all sealed segments that wait, oldest first. Only the directory's owner may call it, before it
+ * writes.
  */
 export function recoverSegments(directory: string): string[] {
   // A spare that was taken may have lost its new name in a crash.
@@ -64,7 +65,9 @@ export function sealLeftover(path: string): string | null {
   return sealed
 }
 
-/** More than the columns that all rows of a beacon share, received_at among them, and what is before them. */
+/**
+ * More bytes than the columns that all rows of a beacon share, including received_at, and those before them.
+ */
 const headBytes = 2_048
 
 /** When the first row of a segment was received, epoch milliseconds: no row in it is earlier. 0 when it does not say. */

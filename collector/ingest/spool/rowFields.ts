@@ -1,6 +1,7 @@
 /**
- * Reads the few members of an events line that shipping needs, at the places where collector/ingest/normalize/eventRow.ts and
- * Spool.append put them; parsing the JSON would cost as much as the insert.
+ * Reads the few members of an events line that shipping needs, at the places where
+ * collector/ingest/normalize/eventRow.ts and Spool.append put them. Parsing the JSON would cost as much as
+ * the insert.
  */
 
 const idAt = '{"event_id":"'.length
@@ -44,8 +45,8 @@ export function idWordsAt(payload: Buffer, start: number, words: Uint32Array): v
 }
 
 /**
- * The time in an id that was made of what a pixel captured (collector/ingest/normalize), epoch milliseconds by the
- * page's clock; not a number in one that its sender chose. Given as its words.
+ * The time in the id of a captured event (collector/ingest/normalize), epoch milliseconds by the page's
+ * clock; NaN for an id that its sender chose. The id is given as its words.
  */
 export const idMillis = (words: Uint32Array): number =>
   ((words[1]! >>> 12) & 0xf) === 8 ? words[0]! * 65_536 + (words[1]! >>> 16) : Number.NaN

@@ -33,9 +33,9 @@ export interface SegmentFile {
   /** Null once it is closed. */
   fd: number | null
   /**
-   * Bytes of zeros that were on disk before the first row. Writing over them changes nothing else of the file, so it
-   * does not wait for the file system's journal, and with it for whatever others wrote: half the time, and a tenth of
-   * the worst.
+   * Bytes of zeros that were on disk before the first row. Overwriting them changes nothing else of the file.
+   * So a write does not wait for the file system's journal and the writes of others. It takes half the time,
+   * and a tenth in the worst case.
    */
   room: number
 }
@@ -43,7 +43,7 @@ export interface SegmentFile {
 /** A write to such a file returns when it is durable: one system call where write and fdatasync are two. */
 const durable = constants.O_WRONLY | constants.O_DSYNC
 
-/** Begins a file that grows with what is written. */
+/** Creates a file that grows with its content. */
 export async function createSegment(path: string): Promise<SegmentFile> {
   const fd = await files.open(path, durable | constants.O_CREAT | constants.O_EXCL, 0o600)
   await syncDirectoryOf(path)

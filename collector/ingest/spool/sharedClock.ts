@@ -1,11 +1,12 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** A clock of this machine may be so much ahead of PostgreSQL's: what it says beyond counts as wrong. */
+/** Largest lead of this machine's clock over PostgreSQL's; beyond it the clock counts as wrong. */
 export const aheadMsMax = 5_000
 
 /**
- * PostgreSQL's time, which all collectors share: a lower and an upper bound of what it is now. Between two comparisons
- * they go on with the monotonic clock, so a clock of this machine that is set does not change them.
+ * PostgreSQL's time, which all collectors share: a lower and an upper bound of the current time. Between two
+ * comparisons they advance with the monotonic clock, so a change of this machine's clock does not affect
+ * them.
  */
 export interface SharedClock {
   /** Epoch milliseconds that PostgreSQL's clock has certainly reached; -Infinity before the first comparison. */

@@ -147,9 +147,10 @@ export class Spool implements EventLog {
   }
 
   /**
-   * Returns the `received_at` of rows that arrive now, epoch milliseconds. It does not go back when the clock does, and
-   * it is at most 5 seconds ahead of PostgreSQL's. A time that ran ahead before the first comparison goes back to
-   * PostgreSQL's, but never to before the published watermark: readers have read everything until there.
+   * Returns the `received_at` of rows that arrive now, epoch milliseconds. It does not go back when the clock
+   * does, and it is at most 5 seconds ahead of PostgreSQL's. A time that ran ahead before the first
+   * comparison returns to PostgreSQL's, but never to before the published watermark. Readers have read
+   * everything until there.
    */
   receive(): number {
     const latest = Math.ceil(this.#options.clock?.latest() ?? Infinity)
@@ -167,8 +168,8 @@ export class Spool implements EventLog {
   }
 
   /**
-   * Returns a time, epoch milliseconds. All rows received before it are in segments that onSealed was called for, and
-   * no row from before it will follow; but rows received at `pendingFrom` may yet be appended.
+   * Returns a time, epoch milliseconds. All rows received before it are in segments that onSealed was called
+   * for, and no row from before it will follow. Rows received at `pendingFrom` may still be appended.
    */
   lowMark(pendingFrom = Infinity): number {
     const oldest = [...this.#unsealed, this.#open, this.#group[0], this.#waiting[0]]

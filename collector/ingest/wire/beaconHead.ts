@@ -25,9 +25,9 @@ const illegal = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]|[^\r]\n/
 const length = /^[1-9]\d{0,5}$/
 
 /**
- * What a field does here: "told" is handed to who accepts beacons, "framing" is checked below, and "foreign" makes a
- * request that is Node's to read, for it may mean another body, another connection, or another route. What is not
- * named is read past.
+ * Role of a field. A field with "told" is passed to the code that accepts beacons, and one with "framing" is
+ * checked below. With "foreign" the request belongs to Node, because the field may imply another body,
+ * connection or route. Other fields are skipped.
  */
 const roles = new Map<string, 'told' | 'framing' | 'foreign'>([
   ...beaconHeaders.map((name) => [name, 'told'] as const),
@@ -47,10 +47,11 @@ const roles = new Map<string, 'told' | 'framing' | 'foreign'>([
 ])
 
 /**
- * Reads the head of a request that begins with the first of these bytes. Null unless it is a whole head of one strict
- * shape, which every parser of HTTP understands alike: a beacon with one Host, one Content-Length in digits, nothing else
- * that tells of its body or its connection (RFC 9112, 6.3 and 9.3), no field twice that means something here, none that is
- * folded (5.2), empty, or has a space before its colon (5.1).
+ * Reads the head of a request that begins with the first of these bytes. Null unless it is a complete head of
+ * one strict shape, which every parser of HTTP reads alike. It is a beacon with one Host and one
+ * Content-Length in digits. It has no other field about its body or its connection (RFC 9112, 6.3 and 9.3).
+ * No field with a role may occur twice. None may be folded (5.2), empty, or have a space before its colon
+ * (5.1).
  */
 export function readBeaconHead(bytes: Buffer): BeaconHead | null {
   // Of most other requests it is the first byte that differs.
@@ -86,7 +87,7 @@ export function readBeaconHead(bytes: Buffer): BeaconHead | null {
 
 type Framing = Partial<Record<'host' | 'content-length' | 'content-type' | 'connection', string>>
 
-/** How long the body is; null where something else is said of it, or of the connection, than beacons say. */
+/** The length of the body; null if other fields of the body, or of the connection, occur than in beacons. */
 function bodyBytesOf(framing: Framing): number | null {
   const {
     host,

@@ -4,18 +4,18 @@ import { Connection } from './connection.ts'
 import type { Refusal, TakeBeacon } from './wireBeacon.ts'
 
 export interface BetweenRequests {
-  /** Of a request that was refused, while the server's listeners are told of it. */
+  /** The refusal of a request, while the server's listeners handle it. */
   refusalOf(request: IncomingMessage): Refusal | undefined
   /** Leaves all that arrives from now on to Node. Resolves when what was taken before is answered. */
   close(): Promise<void>
 }
 
 /**
- * Reads the connections of a server between requests. Node's parser has the first request of each; where the next one
- * begins, and lies whole in what was read, it goes to `take` if it is a beacon of the strict shape (beaconHead.ts), and
- * never reaches the parser. All other bytes do, in their order. So Node keeps its clocks, limits and lists of
- * connections, which rest between requests, and no byte is read by two who could disagree about where a request ends
- * (request smuggling; RFC 9112, 11.2).
+ * Reads the connections of a server between requests. Node's parser has the first request of each. The next
+ * one is passed to `take`, and never reaches the parser, if it is a complete beacon of the strict shape
+ * (beaconHead.ts). All other bytes reach it, in order. So Node keeps its clocks, limits and lists of
+ * connections, which pause between requests. No byte is read by two parsers that could disagree about the end
+ * of a request (request smuggling; RFC 9112, 11.2).
  */
 export function readBetweenRequests(server: Server, take: TakeBeacon): BetweenRequests {
   const connections = new WeakMap<Socket, Connection>()

@@ -23,10 +23,10 @@ type Reader =
   | 'Node'
 
 /**
- * A connection, whose requests are read by Node's parser or, if they are whole strict beacons, here.
+ * A connection, whose requests are read by Node's parser or, if they are complete strict beacons, here.
  *
- *   'next' ─ a whole beacon, not the first request ▶ 'beacon' ─ answered ▶ 'next'
- *      │                                                └ refused ▶ 'Node'
+ *   'next' ─ a complete beacon, not the first request ▶ 'beacon' ─ answered ▶ 'next'
+ *      │                                                   └ refused ▶ 'Node'
  *      └ anything else ▶ 'Node' ─ its one request is complete and answered, and no byte is left over ▶ 'next'
  *                           └ otherwise it stays Node's until the connection ends
  */

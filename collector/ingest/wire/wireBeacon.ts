@@ -8,19 +8,19 @@ export interface WireBeacon {
   socket: Socket
 }
 
-/** What is written in answer: a whole HTTP response that keeps its connection. */
+/** The answer: a complete HTTP response that keeps its connection. */
 export interface WireAnswer {
   text: string
   encoding: 'latin1' | 'utf8'
 }
 
 /**
- * Answers a beacon. What it rejects with makes the request Node's, from its first byte, with that error beside it
+ * Answers a beacon. If it rejects, the request belongs to Node from its first byte, together with that error
  * (`refusalOf`).
  */
 export type TakeBeacon = (beacon: WireBeacon) => Promise<WireAnswer>
 
-/** What a TakeBeacon rejected a request with, and its body. */
+/** The error of a rejected request, and its body. */
 export interface Refusal {
   body: Buffer
   error: unknown

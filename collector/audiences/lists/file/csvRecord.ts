@@ -24,10 +24,11 @@ export interface CsvField {
 }
 
 /**
- * Reads the row that begins at `start` (RFC 4180, also with other delimiters, white space around quotes, and lines that
- * end in LF): its field number `index`, and, to `note`, each of them. A quoted field may hold line breaks. `bytes` reach as far as a row may, or to
- * the end of the file. Quotes that nothing closes cost their own line alone, so a broken one never takes others along;
- * looking for the end of one is not done twice, since the lines between would close it.
+ * Reads the row that begins at `start` (RFC 4180, also with other delimiters, white space around quotes, and
+ * lines that end in LF). Returns its field number `index`, and passes each field to `note`. A quoted field
+ * may contain line breaks. `bytes` contain the longest possible row, or reach the end of the file. An
+ * unclosed quote rejects only its own line. Its end is not searched twice, since a quote in the lines between
+ * would close it.
  */
 export function readCsvRecord(
   bytes: Buffer,

@@ -9,14 +9,14 @@ import { type ImportFile, recordBytesMax } from './importFile.ts'
 export interface EncodedRows {
   readonly bytes: Buffer
   readonly rows: number
-  /** How much of what was given they are. */
+  /** Length of the input that they cover. */
   readonly length: number
 }
 
 const newline = 0x0a
 /** More rows of few bytes would be much larger here than in the file. */
 const rowsMax = 250_000
-/** After so many rows whoever else waits for this process has a turn. */
+/** Number of rows after which other work of this process runs. */
 const rowsOfTurn = 2_000
 /** Line, reason and the length of a text, at most. */
 const headBytes = 4 + 1 + 3

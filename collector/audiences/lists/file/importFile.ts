@@ -4,7 +4,7 @@ export interface ImportFile {
   readonly format: 'csv' | 'ndjson'
   /** The name of the column that holds the items; of a CSV file without header the empty text. */
   readonly column: string
-  /** Of CSV: which field of a row that is, from 0, how many fields a row has, and what is between them. */
+  /** For CSV: the index of the field in a row, from 0, the number of fields in a row, and the delimiter. */
   readonly index: number
   readonly fields: number
   readonly delimiter: string

@@ -10,7 +10,7 @@ export interface Place {
   readonly lines: number
 }
 
-/** Whole rows of a file, which are inserted together. */
+/** Complete rows of a file that are inserted together. */
 export interface Chunk {
   /** `lines`: as they are in the file, one row each. `rows`: what encodeRows made of them. */
   readonly as: 'lines' | 'rows'
@@ -48,7 +48,7 @@ export async function readChunk(
     (file.format === 'ndjson' || !bytes.includes(quote))
   if (isPlain) return chunkOf(file, begin, bytes.subarray(0, end), 'lines')
   const encoded = await encodeRows(file, bytes.subarray(0, isLast ? end : bytes.length), isLast)
-  // The line is longer than what was read.
+  // The line is longer than the buffer.
   if (encoded.length === 0) return skipLongLine(handle, file, begin, buffer)
   const place = {
     bytes: begin.bytes + encoded.length,

@@ -53,8 +53,8 @@ interface Plan extends Counted {
 const isOthers = 'import_id != {importId:UUID} AND import_id NOT IN {notCompleted:Array(UUID)}'
 
 /**
- * How many members an import adds to its list, of one of several shares. A member may stand in several rows; a set of
- * those of a share takes less time than FINAL or GROUP BY.
+ * Number of members that an import adds to its list, for one of several shares. A member may be in several
+ * rows. A set of the members of a share takes less time than FINAL or GROUP BY.
  */
 function newMembers(plan: Plan, share: number, shares: number) {
   const { importId, listId, kind, notCompleted } = plan
@@ -72,8 +72,8 @@ SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100`,
 }
 
 /**
- * SQL of what tells members apart. Half of a hem that was made here does, at two thirds of the time: no two addresses are
- * known that share it. Hems that are given are compared whole, for whoever gives them may choose them.
+ * SQL that identifies members. For hems computed here half of the hem is enough, in two thirds of the time:
+ * no two known addresses share it. Given hems are compared completely, because their senders may choose them.
  */
 const keyOf: Readonly<Record<Kind, string>> = { ...columnOf, emails: 'toUInt128(hem_number)' }
 

@@ -12,7 +12,7 @@ import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
 import type { Kind } from '../kinds.ts'
 import { type Reason, reasonNames } from '../reasons.ts'
 
-/** Whose lines they are. */
+/** Owner of the lines. */
 export interface LinesOf {
   readonly importId: string
   readonly listId: string

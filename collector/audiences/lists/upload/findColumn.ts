@@ -11,7 +11,7 @@ export interface Head {
   readonly begin: Place
 }
 
-/** What is between the fields of CSV files: the first that a header has. */
+/** Delimiters of CSV files: the first one in the header is used. */
 const delimiters = [',', ';', '\t', '|']
 const namesShown = 20
 /** What archives of Zstandard begin with. */
@@ -19,9 +19,9 @@ const zstandardMark = 0xfd2fb528
 const columnsMax = 1_000
 
 /**
- * Finds the column of a file whose items are of a kind, from its beginning, which holds the first line whole: `asked` by
- * name, or the one that is called like the kind. A file of one column needs no header. Throws 400 "invalid_parameter"
- * for a column that is not there, and "malformed" for what is no text.
+ * Finds the column of a file with items of a type, from its beginning, which contains the complete first
+ * line. It is the column `asked`, or the one with a default name of the type. A file of one column needs no
+ * header. Throws 400 "invalid_parameter" for a missing column, and "malformed" for binary data.
  */
 export function findColumn(
   head: Buffer,

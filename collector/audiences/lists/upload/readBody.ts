@@ -4,10 +4,10 @@ import type { FastifyRequest } from 'fastify'
 import { invalidParameter, malformed, unsupportedMediaType } from '../../../api/http/errors.ts'
 import type { ImportFile } from '../file/importFile.ts'
 
-/** What uploads may be, besides JSON. */
+/** Types of uploads, in addition to JSON. */
 export const streamTypes = ['text/csv', 'application/x-ndjson', 'multipart/form-data'] as const
 
-/** What a request says of its file besides its bytes: parameters of the query, or fields of a form before the file. */
+/** Parameters of a file in its request: in the query, or as fields of a form before the file. */
 export type Told = Readonly<Record<string, string | undefined>>
 
 /** The file of a request. */

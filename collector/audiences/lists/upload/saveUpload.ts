@@ -17,7 +17,7 @@ const lookEveryBytes = 64 * 1024 ** 2
 /** How soon a disk that is full may have room again. */
 const retrySeconds = 60
 
-/** What comes in: its bytes as they arrive, and how they are read. */
+/** An upload: its bytes as they arrive, and its format. */
 export interface Upload {
   readonly format: Body['format']
   readonly kind: Kind
@@ -34,9 +34,9 @@ export interface Saved {
 }
 
 /**
- * Writes an upload to the disk, unpacked, under the id of its import. It is there whole, or not at all: whatever goes
- * wrong, nothing is left. Throws 400 as findColumn does, before it reads on, 413 "too_large", 503 "busy" where the disk
- * has no room, and what the upload throws when its client dies.
+ * Writes an upload to the disk, unpacked, under the id of its import. It is complete, or any failure leaves
+ * nothing. Throws 400 like findColumn before it reads on, 413 "too_large", and 503 "busy" if the disk has no
+ * room. Also throws the error of an upload whose client disconnects.
  */
 export async function saveUpload(
   uploads: Uploads,

@@ -9,13 +9,13 @@ export interface Uploads {
   pathOf(importId: string): string
   /** Where a file is written before all of it is there. */
   partialPathOf(importId: string): string
-  /** Gives a file that is there whole its name. */
+  /** Gives a complete file its name. */
   keep(importId: string): Promise<void>
-  /** Deletes a file, whole or not; none is no error. */
+  /** Deletes a file, complete or not; a missing one is no error. */
   remove(importId: string): Promise<void>
   /** The imports that files are of, those alone that nobody has written to for so long. */
   list(untouchedMs: number): Promise<string[]>
-  /** Whether the disk has more room than what is kept free for events that come in. */
+  /** Whether the disk has more room than the reserve for incoming events. */
   hasRoom(): Promise<boolean>
 }
 

@@ -19,9 +19,9 @@ const settings = `SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time =
   max_bytes_before_external_group_by = ${256 * 1024 ** 2}`
 
 /**
- * Counts which of an organization's own events are about which topics by its rules, by cookie and day: of the days whose
- * events or whose rules are not those that were counted last. Readers see a day's counts as they were until the new
- * ones are all there. May be done again at any time.
+ * Counts an organization's own events by topic, according to its rules, by cookie and day. It counts days
+ * whose events or rules have changed since the last count. Readers see a day's old counts until all new ones
+ * exist. May be repeated at any time.
  */
 export async function countOwnEvents(
   { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
@@ -71,7 +71,10 @@ interface Counted {
   readonly today: number
 }
 
-/** The days to count, with what they will have been counted as. Read before the events: what comes later is counted anew. */
+/**
+ * The days to count, with their new state. Read it before the events, so that later events cause another
+ * count.
+ */
 async function findStaleRuns(
   clickhouse: ClickHouse,
   { organizationId, projectIds, rules, fromDay, today }: Counted,

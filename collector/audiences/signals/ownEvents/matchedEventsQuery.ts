@@ -33,7 +33,7 @@ WHERE organization_id = ${bind('UUID', organizationId)} AND project_id IN ${bind
 GROUP BY topic, date, cookie_id`
 }
 
-/** What is searched for is told by searches; all else by pages that are viewed. ILIKE takes time in line with the text. */
+/** Searches match search terms; page views match everything else. ILIKE takes time in line with the text. */
 function ruleCondition({ host, path, title, search }: Rule, bind: Bind): string {
   const like = (column: string, pattern: string | undefined) =>
     pattern === undefined
