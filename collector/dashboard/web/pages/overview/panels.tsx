@@ -60,7 +60,7 @@ export function Panels({
   return (
     <AsyncView query={first} skeleton={<PanelsSkeleton />}>
       {(breakdowns) => (
-        <div class="panels">
+        <div class={first.isStale ? 'panels stale' : 'panels'} aria-busy={first.isStale}>
           {panels.map(({ title, dimensions }) => (
             <Panel
               key={title}
