@@ -6,7 +6,10 @@ import type { Principal } from './principal.ts'
 /** Prefix of the secret of every share link. */
 export const shareSecretPrefix = 'ffs_'
 
-/** All that a share link opens: figures without identity. Every other route that is not for anyone refuses it. */
+/**
+ * The routes that a share link opens: figures without identity. All other routes with authentication refuse
+ * it.
+ */
 const sharedRoutes: ReadonlySet<string> = new Set([
   'GET /api/v1/analytics/shares/:share_id',
   'GET /api/v1/analytics/overview',
@@ -15,13 +18,13 @@ const sharedRoutes: ReadonlySet<string> = new Set([
   'GET /api/v1/analytics/live',
 ])
 
-/** Throws 403 "forbidden" for a route that share links do not open. */
+/** Throws 403 "forbidden" for a route that share links cannot open. */
 export function requireSharedRoute({ method, routeOptions }: FastifyRequest): void {
   if (!sharedRoutes.has(`${method} ${routeOptions.url}`))
     throw forbidden('Share links can only read the shared figures.')
 }
 
-/** A cached share link. Every request checks its end. */
+/** A cached share link. Every request checks its expiry. */
 interface ShareLink {
   share_id: string
   organization_id: string
@@ -30,7 +33,7 @@ interface ShareLink {
   expires_at: Date
 }
 
-/** The share link of a secret (its SHA-256); notes when it was last opened, to the minute. */
+/** Reads the share link of a secret (its SHA-256), and records when it was last opened, to the minute. */
 export async function readShareLink(
   postgres: Postgres,
   hash: Buffer,
@@ -50,7 +53,7 @@ export async function readShareLink(
 
 /**
  * Returns the principal of a share link. Throws 401 "invalid_share_link" for an unknown, revoked or expired
- * one.
+ * link.
  */
 export function principalOfShare(link: ShareLink | undefined): Principal {
   if (!link || link.expires_at.getTime() <= Date.now()) throw unauthorized.share()

@@ -1,9 +1,9 @@
-/** Where the parts of a page may come from, by the directives of Content-Security-Policy; the rest is forbidden. */
+/** The allowed sources of a page by directive of Content-Security-Policy; all others are forbidden. */
 export type PageSources = Readonly<Record<`${string}-src`, string>>
 
 /**
- * The headers of our HTML pages: only required sources, no frame of another site, no content sniffing.
- * `publicUrl` is not needed, because `'self'` is the origin of the page.
+ * Returns the headers of our HTML pages: only required sources, no frames on other sites, no content
+ * sniffing. `publicUrl` is not needed, because `'self'` is the origin of the page.
  */
 export const pageHeaders = (sources: PageSources): Record<string, string> => ({
   'content-security-policy': [
@@ -14,8 +14,8 @@ export const pageHeaders = (sources: PageSources): Record<string, string> => ({
     "frame-ancestors 'none'",
   ].join('; '),
   'x-content-type-options': 'nosniff',
-  // For browsers that do not know frame-ancestors.
+  // For browsers without support for frame-ancestors.
   'x-frame-options': 'DENY',
-  // Addresses of pages contain ids and an invitation's token, which other sites must not receive.
+  // URLs of pages contain ids and tokens of invitations, which other sites must not receive.
   'referrer-policy': 'same-origin',
 })

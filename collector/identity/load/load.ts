@@ -164,7 +164,7 @@ async function stageFiles(
 }
 
 /** Reads the next chunk while one is worked on. */
-async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next()
   for (;;) {
     const { value, done } = await next

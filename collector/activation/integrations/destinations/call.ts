@@ -77,13 +77,13 @@ const unnamedWaitSeconds = 10
 /** 401 and 403: nothing helps but other secrets or permissions. */
 export function requireAllowed({ status }: OutboundResponse, url: string, what: string): void {
   if (status !== 401 && status !== 403) return
-  throw new DestinationError('mend', `${hostOf(url)} does not accept ${what} (${status}).`)
+  throw new DestinationError('needs_action', `${hostOf(url)} does not accept ${what} (${status}).`)
 }
 
 export const hostOf = (url: string): string => new URL(url).host
 
-/** What only the customer or the operator can change is of class `mend`. */
+/** What only the customer or the operator can change is of class `needs_action`. */
 export function toDestinationError({ code, message }: OutboundError): DestinationError {
   const stays = code === 'address_refused' || code === 'tls_failed' || code === 'response_too_large'
-  return new DestinationError(stays ? 'mend' : 'retry', message)
+  return new DestinationError(stays ? 'needs_action' : 'retry', message)
 }
