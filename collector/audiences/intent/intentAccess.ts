@@ -1,6 +1,9 @@
 import type { Access } from '../../api/access/routeAccess.ts'
 
-/** Who may ask the intent routes. Intent data belongs to no project, so keys of one get what the organization's do. */
+/**
+ * Access to the intent routes. Intent data belongs to no project, so keys of a project read the same data as
+ * keys of the organization.
+ */
 export const access = {
   to: 'key',
   projectKeys: 'as organization',
@@ -8,5 +11,5 @@ export const access = {
   limit: 'intent',
 } as const satisfies Access
 
-/** The same for previews. */
+/** Access to previews. */
 export const previewAccess = { ...access, limit: 'intent_preview' } as const satisfies Access

@@ -5,26 +5,26 @@ import type { Source } from './source.ts'
 /** Complete records of a file that are inserted together. */
 export interface Chunk {
   readonly bytes: Buffer
-  /** Lines of the file before it. */
+  /** Number of lines of the file before the chunk. */
   readonly lines: number
-  /** True when it ends within a quoted text: the file's end. */
+  /** Whether the file ends within a quoted text of this chunk. */
   readonly isTorn: boolean
-  /** Where it ends: bytes (unpacked) and lines from the file's beginning. */
+  /** The end of the chunk: bytes (unpacked) and lines from the file's beginning. */
   readonly end: { readonly bytes: number; readonly lines: number }
 }
 
-/** Enough for a part of ClickHouse that is worth its while, and little memory. */
+/** Large enough for an efficient part of ClickHouse, with little memory. */
 const chunkBytesDefault = 32 * 1024 * 1024
-/** A Parquet file ends with its table of contents, so it is read as one. */
+/** A Parquet file ends with its metadata, so it is read completely. */
 const parquetBytesMax = 2 ** 31
 
-/** A file's records: those of a CSV file follow its header. */
+/** A file's records, and for CSV its header. */
 export interface Records {
   readonly header: Buffer | null
   chunks: AsyncGenerator<Chunk>
 }
 
-/** Reads a file's records from where an earlier reading of it ended. Throws StartError. */
+/** Reads a file's records from the end of an earlier read. Throws StartError. */
 export async function openChunkReader(
   source: Source,
   from: { bytes: number; lines: number },
