@@ -172,3 +172,27 @@ test('arrows and keys lead to the period before and after; comparisons are chose
     overview.visitors.toLocaleString('en'),
   )
 })
+
+test('days are those of the time zone of the project, which its settings change and the page names', async () => {
+  await it.page.goto(it.pageOf('settings'))
+  await it.page.getByRole('combobox', { name: 'Time zone' }).selectOption('America/Los_Angeles')
+  await it.page.getByRole('button', { name: 'Save time zone' }).click()
+  await it.page.getByText('Time zone saved').waitFor()
+  expect(await violations(it.page)).toEqual([])
+  await it.page.goto(it.overview('?period=days7'))
+  await it.page.getByText('Los Angeles time').waitFor()
+  await it.page.getByText('As a table').click()
+  await it.fresh()
+  const format = new Intl.DateTimeFormat('sv', { timeZone: 'America/Los_Angeles' })
+  const query = {
+    start_time: format.format(Date.now() - 6 * dayMs),
+    end_time: new Date().toISOString(),
+    interval: 'day',
+  }
+  const { timeseries } = await it.analytics<{ timeseries: Point[] }>('timeseries', query)
+  expect(timeseries).toHaveLength(7)
+  expect(new Date(timeseries[1]!.start_ms).getUTCHours()).not.toBe(0)
+  await eventually(async () => (await cells(1)).slice(0, 6)).toEqual(
+    timeseries.slice(0, 6).map(({ visitors }) => visitors.toLocaleString('en')),
+  )
+})

@@ -1,3 +1,5 @@
+import { zone } from './zone.ts'
+
 /** How figures read, in the reader's own language. */
 
 const whole = new Intl.NumberFormat()
@@ -31,46 +33,43 @@ export function duration(millis: number): string {
   return `${tenths.format(seconds / 3_600)} h`
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
-const hour = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-})
-const month = new Intl.DateTimeFormat(undefined, {
-  month: 'long',
-  year: 'numeric',
-  timeZone: 'UTC',
-})
+const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** When an interval begins, as it is called. */
+/** A time in the zone of the project, in one of a few forms. */
+function inZone(millis: number, options: Intl.DateTimeFormatOptions): string {
+  const key = zone.value.name + JSON.stringify(options)
+  let format = formats.get(key)
+  if (!format) {
+    format = new Intl.DateTimeFormat(undefined, { ...options, timeZone: zone.value.name })
+    formats.set(key, format)
+  }
+  return format.format(millis)
+}
+
+const day = { dateStyle: 'medium' } as const
+
+/** The name of an interval by its start. */
 export function startOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
   switch (interval) {
     case 'hour':
-      return `${hour.format(millis)} UTC`
+      return `${inZone(millis, { ...day, timeStyle: 'short' })}${zone.value.name === 'UTC' ? ' UTC' : ''}`
     case 'week':
-      return `Week of ${day.format(millis)}`
+      return `Week of ${inZone(millis, day)}`
     case 'month':
-      return month.format(millis)
+      return inZone(millis, { month: 'long', year: 'numeric' })
     default:
-      return day.format(millis)
+      return inZone(millis, day)
   }
 }
 
-const dayOfYear = new Intl.DateTimeFormat(undefined, {
-  day: 'numeric',
-  month: 'short',
-  timeZone: 'UTC',
-})
-const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' })
-const monthOfYear = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
-const year = new Intl.DateTimeFormat(undefined, { year: 'numeric', timeZone: 'UTC' })
-
 /** The start of an interval as a label of an axis: midnights show their day, Januaries their year. */
 export function tickOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
-  const at = new Date(millis)
-  if (interval === 'month') return (at.getUTCMonth() === 0 ? year : monthOfYear).format(at)
-  return (interval === 'hour' && at.getUTCHours() > 0 ? timeOfDay : dayOfYear).format(at)
+  const local = new Date(millis + zone.value.offsetAt(millis))
+  if (interval === 'month')
+    return inZone(millis, local.getUTCMonth() === 0 ? { year: 'numeric' } : { month: 'short' })
+  return interval === 'hour' && local.getUTCHours() > 0
+    ? inZone(millis, { timeStyle: 'short' })
+    : inZone(millis, { day: 'numeric', month: 'short' })
 }
 
 const regions = new Intl.DisplayNames(undefined, { type: 'region' })

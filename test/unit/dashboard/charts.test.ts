@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
+  type Interval,
   intervalFor,
   intervalsFor,
-  startsOf,
-  ticksOf,
+  nextOf,
+  ticksOf as ticksIn,
 } from '../../../collector/dashboard/web/charts/buckets.ts'
 import {
   comparedWindow,
@@ -12,10 +13,23 @@ import {
   wholeOf,
   windowOf,
 } from '../../../collector/dashboard/web/view/periods.ts'
+import { type TimeZone, timeZone, utc } from '../../../collector/platform/timeZone.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const midnight = Date.UTC(2026, 10, 25)
+/** The starts of the intervals of a window that begins with one. */
+function startsOf(
+  interval: Interval,
+  { start_ms, end_ms }: { start_ms: number; end_ms: number },
+  zone: TimeZone = utc,
+): number[] {
+  const starts: number[] = []
+  for (let at = start_ms; at < end_ms; at = nextOf(interval, at, zone)) starts.push(at)
+  return starts
+}
+const ticksOf = (interval: Interval, starts: number[], most: number, zone: TimeZone = utc) =>
+  ticksIn(interval, starts, most, zone)
 const at = (time: number) => new Date(time).toISOString().slice(0, 16)
 
 describe('the axis of a chart', () => {
@@ -46,10 +60,10 @@ describe('the axis of a chart', () => {
 
   test('by week begins on Mondays, by month on the first; its ticks name quarters from January', () => {
     const year = wholeOf(daysOf('days365', midnight))
-    const weeks = startsOf('week', year)
+    const weeks = startsOf('week', year).slice(1)
+    expect(weeks).toHaveLength(52)
     expect(weeks.every((start) => new Date(start).getUTCDay() === 1)).toBe(true)
-    expect(weeks[0]).toBeLessThanOrEqual(year.start_ms)
-    const months = startsOf('month', year)
+    const months = startsOf('month', year).slice(1)
     expect(months.every((start) => new Date(start).getUTCDate() === 1)).toBe(true)
     expect(ticksOf('month', months, 5).map((place) => at(months[place]!).slice(0, 7))).toEqual([
       '2026-01',
@@ -68,6 +82,42 @@ describe('the axis of a chart', () => {
     expect(of(7)).toEqual([['hour', 'day'], 'day'])
     expect(of(30)).toEqual([['hour', 'day', 'week'], 'day'])
     expect(of(365)).toEqual([['day', 'week', 'month'], 'week'])
+  })
+})
+
+describe('in another time zone', () => {
+  const zoneOf = (name: string) => timeZone(name)!
+
+  test.each([
+    ['America/Los_Angeles', '2026-03-08', 23],
+    ['America/Los_Angeles', '2026-11-01', 25],
+    ['Asia/Kathmandu', '2026-11-01', 24],
+  ])('%s: %s has %i hours, and the next day begins at its midnight', (name, date, hours) => {
+    const zone = zoneOf(name)
+    const whole = wholeOf({ from: date, to: date }, zone)
+    expect(startsOf('hour', whole, zone)).toHaveLength(hours)
+    expect(intervalsFor(whole)).toEqual(['hour'])
+    expect(nextOf('day', whole.start_ms, zone)).toBe(whole.end_ms)
+    expect(at(whole.start_ms + zone.offsetAt(whole.start_ms))).toBe(`${date}T00:00`)
+    const ticks = ticksOf('hour', startsOf('hour', whole, zone), 8, zone)
+    const hourOf = (place: number) => {
+      const start = startsOf('hour', whole, zone)[place]!
+      return new Date(start + zone.offsetAt(start)).getUTCHours()
+    }
+    expect(ticks.every((place) => hourOf(place) % 3 === 0)).toBe(true)
+  })
+
+  test('today is the local day, and as much of yesterday is compared with it, also when clocks change', () => {
+    const zone = zoneOf('America/Los_Angeles')
+    // 18:30 on the day after clocks went back.
+    const now = Date.UTC(2026, 10, 3, 2, 30)
+    expect(daysOf('today', now, zone)).toEqual({ from: '2026-11-02', to: '2026-11-02' })
+    const window = windowOf(daysOf('today', now, zone), now, zone)
+    expect(at(window.start_ms)).toBe('2026-11-02T08:00')
+    const compared = comparedWindow(window, 'previous', undefined, now, zone)!
+    expect(at(compared.start_ms)).toBe('2026-11-01T07:00')
+    expect(at(compared.end_ms)).toBe('2026-11-02T02:31')
+    expect(neighbourOf({ from: '2026-11-02', to: '2026-11-02' }, 1, now, zone)).toBeNull()
   })
 })
 

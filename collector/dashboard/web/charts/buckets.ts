@@ -1,13 +1,12 @@
-/** The points of a chart over time, in UTC as the API has them. */
+import type { TimeZone } from '../../../platform/timeZone.ts'
+
+/** The points of a chart over time, in local time as the API has them. */
 
 /** How long each point is. */
 export type Interval = 'hour' | 'day' | 'week' | 'month'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-const lengthMs = { hour: hourMs, day: dayMs, week: 7 * dayMs }
-/** 1 January 1970 was a Thursday, and weeks begin on Mondays. */
-const mondayMs = 3 * dayMs
 /** As many as the API gives. */
 const pointsMax = 1_000
 
@@ -17,28 +16,19 @@ interface Window {
   end_ms: number
 }
 
-/** When the intervals of a window begin, first to last. */
-export function startsOf(interval: Interval, { start_ms, end_ms }: Window): number[] {
-  const starts: number[] = []
-  for (let at = startOf(interval, start_ms); at < end_ms; at = nextOf(interval, at)) starts.push(at)
-  return starts
-}
-
-function startOf(interval: Interval, millis: number): number {
-  if (interval === 'month') {
-    const at = new Date(millis)
-    return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
-  }
-  const offsetMs = interval === 'week' ? mondayMs : 0
-  const length = lengthMs[interval]
-  return Math.floor((millis + offsetMs) / length) * length - offsetMs
-}
-
-/** When the interval after the one that begins then begins. */
-export function nextOf(interval: Interval, start: number): number {
-  if (interval !== 'month') return start + lengthMs[interval]
-  const at = new Date(start)
-  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+/** The start of the interval after the one that begins at a time, in local time. */
+export function nextOf(
+  interval: Interval,
+  start: number,
+  { offsetAt, instantOf }: TimeZone,
+): number {
+  if (interval === 'hour') return start + hourMs
+  const local = new Date(start + offsetAt(start))
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
+  if (interval === 'month') return instantOf(Date.UTC(year, month + 1))
+  // Monday is the first day of a week.
+  const days = interval === 'day' ? 1 : 7 - ((local.getUTCDay() + 6) % 7)
+  return instantOf(Date.UTC(year, month, day + days))
 }
 
 /** The intervals that a window can be shown by, shortest first: several points, and no more than the API gives. */
@@ -46,7 +36,8 @@ export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   const days = (end_ms - start_ms) / dayMs
   const all: [interval: Interval, isFit: boolean][] = [
     ['hour', days * 24 <= pointsMax],
-    ['day', days > 1],
+    // A day may have 25 hours.
+    ['day', days > 1 + 1 / 24],
     ['week', days > 7],
     ['month', days > 31],
   ]
@@ -56,7 +47,7 @@ export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
 /** The interval that shows a window best: some dozens of points. */
 export function intervalFor({ start_ms, end_ms }: Window): Interval {
   const days = (end_ms - start_ms) / dayMs
-  if (days <= 2) return 'hour'
+  if (days <= 2 + 1 / 24) return 'hour'
   return days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
@@ -72,10 +63,16 @@ const steps: Record<Interval, readonly number[]> = {
  * The points that have a tick, by their place: as many as fit, at most `most`. Hours are counted from midnight and months
  * from January, days and weeks from the first.
  */
-export function ticksOf(interval: Interval, starts: readonly number[], most: number): number[] {
+export function ticksOf(
+  interval: Interval,
+  starts: readonly number[],
+  most: number,
+  zone: TimeZone,
+): number[] {
   const counted = starts.map((start, index) => {
-    if (interval === 'hour') return start / hourMs
-    if (interval === 'month') return new Date(start).getUTCMonth()
+    const local = start + zone.offsetAt(start)
+    if (interval === 'hour') return Math.floor(local / hourMs)
+    if (interval === 'month') return new Date(local).getUTCMonth()
     return index
   })
   const placesAt = (step: number) =>

@@ -1,4 +1,5 @@
 import UPlot from 'uplot'
+import type { TimeZone } from '../../../platform/timeZone.ts'
 import { type Interval, ticksOf } from './buckets.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
@@ -31,6 +32,8 @@ export interface Lines {
   /** The place of the point that is under way, whose value still changes. */
   unfinished: number | undefined
   axis: keyof typeof axes
+  /** The time zone of the points. */
+  zone: TimeZone
   /** How a point's start reads at the axis. */
   tick(start: number): string
   /** How a value reads at the axis. */
@@ -66,7 +69,7 @@ export function drawLines(place: HTMLElement, lines: Lines): DrawnLines {
 
 function draw(
   place: HTMLElement,
-  { interval, starts, values, before, unfinished, axis, tick, format, point }: Lines,
+  { interval, starts, values, before, unfinished, axis, zone, tick, format, point }: Lines,
 ): UPlot {
   const style = getComputedStyle(place)
   const colors = axisStyle(place)
@@ -96,7 +99,8 @@ function draw(
           ...colors,
           size: 32,
           grid: { show: false },
-          splits: ({ width }) => ticksOf(interval, starts, Math.max(1, Math.floor(width / tickPx))),
+          splits: ({ width }) =>
+            ticksOf(interval, starts, Math.max(1, Math.floor(width / tickPx)), zone),
           values: (_, places) => places.map((place) => tick(starts[place]!)),
         },
         { ...colors, size: 64, incrs: steps, values: (_, ticks) => ticks.map(format) },

@@ -7,8 +7,9 @@ import { Page, Section } from '../components/page.tsx'
 import { toast } from '../components/toast.tsx'
 import { projectRole } from '../projectRole.ts'
 import { useQuery } from '../useQuery.ts'
+import { ProjectTimeZone } from './projectTimeZone.tsx'
 
-/** The settings of a project: the traffic whose events are not stored. */
+/** The settings of a project: its time zone and the traffic whose events are not stored. */
 export function ProjectSettings({ projectId }: { projectId: string }) {
   const loaded = useQuery(async () => {
     const [{ project }, role, { network }] = await Promise.all([
@@ -22,6 +23,11 @@ export function ProjectSettings({ projectId }: { projectId: string }) {
     <AsyncView query={loaded}>
       {({ project, network, mayEdit }) => (
         <Page title="Project settings" lead={project.name}>
+          <ProjectTimeZone
+            project={project}
+            mayEdit={mayEdit}
+            saved={(project) => loaded.set({ project, network, mayEdit })}
+          />
           <IgnoredTraffic
             project={project}
             network={network}

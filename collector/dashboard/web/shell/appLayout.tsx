@@ -1,16 +1,43 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { timeZoneOrUtc } from '../../../platform/timeZone.ts'
 import { api, ownProjects, type Session } from '../api.ts'
 import { Logo } from '../components/logo.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
 import { projectOfPath } from '../projectPath.ts'
 import { go, Link } from '../router.tsx'
 import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
 import { session as signedIn } from '../session.ts'
 import { useQueryOf } from '../useQuery.ts'
+import { zone } from '../zone.ts'
 import { NavFold } from './navFold.tsx'
 import { NavLinks } from './navLinks.tsx'
 import { ProjectNav } from './projectNav.tsx'
 import { GoAnywhere, Shortcuts } from './shortcuts.tsx'
+
+/** Reads the time zone of a project before its pages are shown. A hook. */
+function useProjectZone(projectId: string | undefined): boolean {
+  const [known, setKnown] = useState<string>()
+  useEffect(() => {
+    let isOver = false
+    const show = (name: string) => {
+      if (isOver) return
+      zone.value = timeZoneOrUtc(name)
+      setKnown(projectId)
+    }
+    if (!projectId) show('UTC')
+    else
+      api.getProject({ project_id: projectId }).then(
+        ({ project }) => show(project.time_zone),
+        // The page itself reports what is wrong.
+        () => show('UTC'),
+      )
+    return () => {
+      isOver = true
+    }
+  }, [projectId])
+  return known === projectId
+}
 
 /** The organization of the pages; members of several can switch here. */
 function Organization({ session: { organization, organizations } }: { session: Session }) {
@@ -53,6 +80,7 @@ export function AppLayout({
   const { organization, member } = session
   const { organization_id } = organization
   const projectId = projectOfPath(path)
+  const isZoneKnown = useProjectZone(projectId)
   const projects = useQueryOf(projectId ?? '', async () => (projectId ? ownProjects() : []))
   const project = projects.value?.find(({ project_id }) => project_id === projectId)
   const address = (place: Place) => addressOf(organization_id, place)
@@ -122,7 +150,7 @@ export function AppLayout({
         </div>
       </header>
       <main id="content" tabIndex={-1}>
-        {children}
+        {isZoneKnown ? children : <Skeleton />}
       </main>
       <Shortcuts session={session} projectId={projectId} />
     </div>

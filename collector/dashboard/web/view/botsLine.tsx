@@ -13,7 +13,13 @@ export function BotsLine({
   visitors: number | null | undefined
 }) {
   if (filters.some(isAboutBots)) return null
-  if (!hasBots && (visitors === null || visitors === 0)) return null
+  // Its room stays, so that nothing moves when the count arrives.
+  if (!hasBots && (visitors === null || visitors === 0))
+    return (
+      <p class="hint bots room" aria-hidden="true">
+        0 bot visitors hidden Include bots
+      </p>
+    )
   const state = hasBots ? 'included' : 'hidden'
   return (
     <p class="hint bots">

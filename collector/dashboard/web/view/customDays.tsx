@@ -1,6 +1,7 @@
 import { Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
+import { zoneText } from '../zone.ts'
 import type { Days } from './periods.ts'
 
 /** Asks for the first and the last day of a period. */
@@ -28,8 +29,8 @@ export function CustomDays({
         action="Show"
         cancel={close}
       >
-        <TextField name="from" label="First day (UTC)" type="date" required />
-        <TextField name="to" label="Last day (UTC)" type="date" required />
+        <TextField name="from" label={`First day (${zoneText()})`} type="date" required />
+        <TextField name="to" label={`Last day (${zoneText()})`} type="date" required />
       </Form>
     </Dialog>
   )

@@ -1,3 +1,4 @@
+import { zone } from '../zone.ts'
 import { neighbourOf } from './periods.ts'
 import type { View } from './view.ts'
 
@@ -8,8 +9,14 @@ export const viewKeys: Record<string, { does: string; change(view: View): Partia
   t: { does: 'Last 30 days', change: () => ({ period: 'days30' }) },
   m: { does: 'This month', change: () => ({ period: 'month' }) },
   y: { does: 'Last 365 days', change: () => ({ period: 'days365' }) },
-  ',': { does: 'Earlier period', change: ({ days }) => neighbourOf(days, -1) ?? {} },
-  '.': { does: 'Later period', change: ({ days }) => neighbourOf(days, 1) ?? {} },
+  ',': {
+    does: 'Earlier period',
+    change: ({ days }) => neighbourOf(days, -1, Date.now(), zone.value) ?? {},
+  },
+  '.': {
+    does: 'Later period',
+    change: ({ days }) => neighbourOf(days, 1, Date.now(), zone.value) ?? {},
+  },
   c: {
     does: 'Compare with the previous period',
     change: ({ comparison }) => ({ comparison: comparison === 'off' ? 'previous' : 'off' }),

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { lazyPage } from '../lazyPage.tsx'
+import { zone, zoneText } from '../zone.ts'
 import {
   type Comparison,
   comparisons,
@@ -33,6 +34,9 @@ export function PeriodPicker({ view, hasComparison }: { view: View; hasCompariso
           }
         />
         <Step days={days} direction={1} />
+        <span class="zone" title={`Days are in ${zone.value.name}.`}>
+          {zoneText()}
+        </span>
       </div>
       {hasComparison && (
         <Choice
@@ -106,7 +110,7 @@ function Choice({
 
 /** The way to the period before or after. */
 function Step({ days, direction }: { days: Days; direction: -1 | 1 }) {
-  const neighbour = neighbourOf(days, direction)
+  const neighbour = neighbourOf(days, direction, Date.now(), zone.value)
   return (
     <button
       type="button"

@@ -1,4 +1,6 @@
-/** The names of the periods that a reader can choose. Days are in UTC. */
+import { type TimeZone, utc } from '../../../platform/timeZone.ts'
+
+/** The names of the periods that a reader can choose. Days are local to a time zone. */
 export const periods = {
   today: 'Today',
   yesterday: 'Yesterday',
@@ -30,8 +32,9 @@ const dayMs = 86_400_000
 export function daysOf(
   period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
   now = Date.now(),
+  zone: TimeZone = utc,
 ): Days {
-  const [year, month, day] = ymdOf(now)
+  const [year, month, day] = ymdOf(now, zone)
   switch (period) {
     case 'today':
       return days([year, month, day], [year, month, day])
@@ -47,16 +50,16 @@ export function daysOf(
 }
 
 /** The part of these days that has passed, to the minute: a day under way is compared with the same part of another. */
-export function windowOf({ from, to }: Days, now = Date.now()): Window {
+export function windowOf(days: Days, now = Date.now(), zone: TimeZone = utc): Window {
   const endOfMinute = (Math.floor(now / 60_000) + 1) * 60_000
-  const start_ms = Date.parse(from)
-  return { start_ms, end_ms: Math.max(start_ms + 1, Math.min(Date.parse(to) + dayMs, endOfMinute)) }
+  const { start_ms, end_ms } = wholeOf(days, zone)
+  return { start_ms, end_ms: Math.max(start_ms + 1, Math.min(end_ms, endOfMinute)) }
 }
 
 /** These days from their first moment to their last, also those that are still to come. */
-export const wholeOf = ({ from, to }: Days): Window => ({
-  start_ms: Date.parse(from),
-  end_ms: Date.parse(to) + dayMs,
+export const wholeOf = ({ from, to }: Days, zone: TimeZone = utc): Window => ({
+  start_ms: zone.instantOf(Date.parse(from)),
+  end_ms: zone.instantOf(Date.parse(to) + dayMs),
 })
 
 /** The names of the comparisons. */
@@ -74,20 +77,26 @@ export function comparedWindow(
   comparison: Comparison,
   custom: Days | undefined,
   now = Date.now(),
+  zone: TimeZone = utc,
 ): Window | null {
+  const [start, end] = [start_ms, end_ms].map((ms) => ms + zone.offsetAt(ms)) as [number, number]
+  const localWindow = (start: number, end: number): Window => ({
+    start_ms: zone.instantOf(start),
+    end_ms: zone.instantOf(end),
+  })
   switch (comparison) {
     case 'previous': {
       // Full days, so that each time of day is compared with the same one.
-      const backMs = Math.ceil((end_ms - start_ms) / dayMs) * dayMs
-      return { start_ms: start_ms - backMs, end_ms: end_ms - backMs }
+      const backMs = Math.ceil((end - start) / dayMs) * dayMs
+      return localWindow(start - backMs, end - backMs)
     }
     case 'year': {
-      const [year, month, day] = ymdOf(start_ms)
-      const start = Date.UTC(year - 1, month, day)
-      return { start_ms: start, end_ms: start + end_ms - start_ms }
+      const [year, month, day] = ymdOf(start)
+      const earlier = Date.UTC(year - 1, month, day)
+      return localWindow(earlier, earlier + end - start)
     }
     case 'custom':
-      return custom ? windowOf(custom, now) : null
+      return custom ? windowOf(custom, now, zone) : null
     default:
       return null
   }
@@ -98,31 +107,32 @@ export function neighbourOf(
   { from, to }: Days,
   direction: -1 | 1,
   now = Date.now(),
+  zone: TimeZone = utc,
 ): { period: Period; days: Days } | null {
-  const next = isMonth({ from, to }, now)
-    ? monthFrom(from, direction, now)
+  const next = isMonth({ from, to }, now, zone)
+    ? monthFrom(from, direction, now, zone)
     : movedBy({ from, to }, direction * ((Date.parse(to) - Date.parse(from)) / dayMs + 1))
-  if (Date.parse(next.from) > now) return null
+  if (next.from > iso(ymdOf(now, zone))) return null
   const named = Object.keys(periods).find((period): period is Exclude<Period, 'custom'> => {
     if (period === 'custom') return false
-    const found = daysOf(period as Exclude<Period, 'custom'>, now)
+    const found = daysOf(period as Exclude<Period, 'custom'>, now, zone)
     return found.from === next.from && found.to === next.to
   })
   return { period: named ?? 'custom', days: next }
 }
 
 /** Whether these days are a calendar month, or as much of it as has been. */
-function isMonth({ from, to }: Days, now: number): boolean {
+function isMonth({ from, to }: Days, now: number, zone: TimeZone): boolean {
   const [year, month] = ymdOf(Date.parse(from))
   const isWhole = to === iso([year, month + 1, 0])
-  const isSoFar = to === iso(ymdOf(now)) && to.slice(0, 7) === from.slice(0, 7)
+  const isSoFar = to === iso(ymdOf(now, zone)) && to.slice(0, 7) === from.slice(0, 7)
   return from.endsWith('-01') && (isWhole || (isSoFar && to !== from))
 }
 
-function monthFrom(from: string, direction: -1 | 1, now: number): Days {
+function monthFrom(from: string, direction: -1 | 1, now: number, zone: TimeZone): Days {
   const [year, month] = ymdOf(Date.parse(from))
   const whole = days([year, month + direction, 1], [year, month + direction + 1, 0])
-  const thisMonth = daysOf('month', now)
+  const thisMonth = daysOf('month', now, zone)
   return whole.from === thisMonth.from ? thisMonth : whole
 }
 
@@ -134,8 +144,8 @@ function movedBy({ from, to }: Days, count: number): Days {
 
 type Ymd = [year: number, month: number, day: number]
 
-function ymdOf(millis: number): Ymd {
-  const at = new Date(millis)
+function ymdOf(millis: number, zone: TimeZone = utc): Ymd {
+  const at = new Date(millis + zone.offsetAt(millis))
   return [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
 }
 

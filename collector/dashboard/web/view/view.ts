@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { currentSearch } from '../router.tsx'
 import { isShared } from '../shared.ts'
 import { changeParams } from '../urlState.ts'
+import { zone } from '../zone.ts'
 import {
   type Comparison,
   comparedWindow,
@@ -17,10 +18,10 @@ import {
 /** The days, filters and comparison of a page. They are in its address, so that a link shows the same page. */
 export interface View {
   period: Period
-  /** The days of the period, both inclusive (UTC). */
+  /** The days of the period, both inclusive (local to the project). */
   days: Days
   comparison: Comparison
-  /** The days of a custom comparison, both inclusive (UTC). */
+  /** The days of a custom comparison, both inclusive (local to the project). */
   comparedDays: Days | undefined
   /** Each field:op:value, as the API takes them; all of them must hold. */
   filters: readonly string[]
@@ -58,7 +59,7 @@ function readView(search: string): View {
   )
   return {
     period,
-    days: period === 'custom' ? days! : daysOf(period),
+    days: period === 'custom' ? days! : daysOf(period, Date.now(), zone.value),
     comparison,
     comparedDays,
     filters: params.getAll('filter'),
@@ -134,10 +135,11 @@ export function useView(projectId: string): {
     const view = readView(search)
     const { filters, pixelId, hasBots } = view
     const areBotsAsked = !isShared() && (hasBots || filters.some(isAboutBots))
-    const window = windowOf(view.days)
+    const now = Date.now()
+    const window = windowOf(view.days, now, zone.value)
     return {
       view,
-      compared: comparedWindow(window, view.comparison, view.comparedDays),
+      compared: comparedWindow(window, view.comparison, view.comparedDays, now, zone.value),
       query: {
         project_id: projectId,
         ...(pixelId && { pixel_id: pixelId }),
@@ -146,7 +148,7 @@ export function useView(projectId: string): {
         ...(areBotsAsked && { include_bots: true }),
       },
     }
-  }, [search, projectId])
+  }, [search, projectId, zone.value])
 }
 
 /** Whether a filter asks for bots by itself, so that excluding them would leave nothing of it. */

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DrawnLines } from '../../charts/lines.ts'
 import { startOf, tickOf } from '../../format.ts'
+import { zone } from '../../zone.ts'
 import type { FigureSeries } from './figureSeries.ts'
 import { metricOf } from './metrics.ts'
 import { Change } from './tiles.tsx'
@@ -32,6 +33,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
         before: before?.values,
         unfinished,
         axis,
+        zone: zone.value,
         tick: (start) => tickOf(interval, start),
         format,
         point: setPointed,

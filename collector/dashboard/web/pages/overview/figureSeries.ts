@@ -1,10 +1,11 @@
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
-import { type Interval, intervalFor, intervalsFor, nextOf, startsOf } from '../../charts/buckets.ts'
+import { type Interval, intervalFor, intervalsFor, nextOf } from '../../charts/buckets.ts'
 import { urlValue } from '../../urlState.ts'
 import { type QueryState, useQueryOf } from '../../useQuery.ts'
 import { type Days, type Window, wholeOf } from '../../view/periods.ts'
 import type { ViewQuery } from '../../view/view.ts'
+import { zone } from '../../zone.ts'
 import { type Metric, metricOf } from './metrics.ts'
 
 type Point = Answer<'getAnalyticsTimeseries'>['timeseries'][number]
@@ -36,7 +37,7 @@ export interface FigureSeries {
 
 /** The intervals that these days can be shown by, and the one that the address asks for, or fits best. */
 export function chosenInterval(days: Days): { interval: Interval; intervals: Interval[] } {
-  const whole = wholeOf(days)
+  const whole = wholeOf(days, zone.value)
   const intervals = intervalsFor(whole)
   const asked = urlValue('interval')
   return { intervals, interval: intervals.find((one) => one === asked) ?? intervalFor(whole) }
@@ -60,10 +61,18 @@ export function useSeries(
       include,
       points,
       before,
-      starts: startsOf(interval, wholeOf(days)),
+      starts: completed(interval, points, wholeOf(days, zone.value)),
       endMs: query.end_ms,
     }
   })
+}
+
+/** The starts of known points, and of those to come until the end of the period. */
+function completed(interval: Interval, points: readonly Point[], { end_ms }: Window): number[] {
+  const starts = points.map(({ start_ms }) => start_ms)
+  const next = () => nextOf(interval, starts.at(-1)!, zone.value)
+  while (starts.length > 0 && next() < end_ms) starts.push(next())
+  return starts
 }
 
 /** Selects a metric of the points; null if the points do not have it. */
@@ -76,7 +85,7 @@ export function seriesOf(
   const valuesOf = (points: readonly Point[]) =>
     starts.map((_, index) => points[index]?.[of] ?? null)
   const last = points.length - 1
-  const isUnderWay = last >= 0 && nextOf(interval, starts[last]!) > endMs
+  const isUnderWay = last >= 0 && nextOf(interval, starts[last]!, zone.value) > endMs
   return {
     metric,
     interval,

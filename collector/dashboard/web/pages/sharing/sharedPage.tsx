@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { timeZoneOrUtc } from '../../../../platform/timeZone.ts'
 import { ApiError, api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Logo } from '../../components/logo.tsx'
@@ -6,6 +7,7 @@ import { Page } from '../../components/page.tsx'
 import { exactTime } from '../../components/time.ts'
 import { shareSecret } from '../../shared.ts'
 import { useQuery } from '../../useQuery.ts'
+import { zone } from '../../zone.ts'
 import { Overview } from '../overview/overview.tsx'
 
 /** The page of a share link: the overview without a sign-in. */
@@ -21,7 +23,15 @@ export function SharedPage({ shareId }: { shareId: string }) {
   )
   const link = useQuery(async () => {
     try {
-      return (await api.getShareLink({ share_id: shareId })).share_link
+      const { share_link } = await api.getShareLink({ share_id: shareId })
+      const now = Date.now()
+      const { meta } = await api.getAnalyticsOverview({
+        project_id: share_link.project_id,
+        start_ms: now,
+        end_ms: now + 1,
+      })
+      zone.value = timeZoneOrUtc(meta.time_zone)
+      return share_link
     } catch (error) {
       if (error instanceof ApiError && [400, 401, 404].includes(error.status)) return null
       throw error
