@@ -8,6 +8,7 @@ import { integrationsRoutes } from './activation/integrations/integrationsRoutes
 import { webhooksRoutes } from './activation/webhooks/webhooksRoutes.ts'
 import { analyticsRoutes } from './analytics/analyticsRoutes.ts'
 import { sharesRoutes } from './analytics/shares/sharesRoutes.ts'
+import { unlockRoute } from './analytics/shares/unlockRoute.ts'
 import { summariesRoutes } from './analytics/summaries/summariesRoutes.ts'
 import { guardRoutes } from './api/access/guard.ts'
 import { healthRoutes } from './api/health/healthRoutes.ts'
@@ -115,6 +116,7 @@ async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(statisticsRoutes(services))
   await app.register(rejectedRoutes(services))
   await app.register(analyticsRoutes(services))
+  await app.register(unlockRoute(services))
   await app.register(sharesRoutes(services, services.publicUrl))
   await app.register(audiencesRoutes(services))
   await app.register(intentRoutes(services))

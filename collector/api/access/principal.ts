@@ -32,6 +32,9 @@ export interface Principal {
         readonly shareId: string
         /** The only pixel that it reads; null: all of its project's. */
         readonly pixelId: string | null
+        /** Filters that all its figures meet, as the parameter `filter` has them; null: none. */
+        readonly filter: string | null
+        readonly hasGoals: boolean
       }
 }
 

@@ -4,6 +4,7 @@
  */
 export const errorCodes = {
   'access denied': ['access_denied'],
+  'annotation not found': ['annotation_not_found'],
   'audience not found': ['audience_not_found'],
   'build not found': ['build_not_found'],
   'campaign not found': ['campaign_not_found'],
@@ -12,6 +13,7 @@ export const errorCodes = {
   'erasure not found': ['erasure_not_found'],
   'export not found': ['export_not_found'],
   'field not found': ['field_not_found'],
+  'funnel not found': ['funnel_not_found'],
   'import not found': ['import_not_found'],
   'integration not found': ['integration_not_found'],
   'invitation not found': ['invitation_not_found'],
@@ -28,6 +30,7 @@ export const errorCodes = {
   'project not found': ['project_not_found'],
   'project_id does not match API key scope': ['project_scope_mismatch'],
   'run not found': ['run_not_found'],
+  'segment not found': ['segment_not_found'],
   'session not found': ['session_not_found'],
   'share link not found': ['share_link_not_found'],
   'single sign-on not found': ['single_sign_on_not_found'],
@@ -68,6 +71,7 @@ export const errorCodes = {
   rate_limited: ['rate_limited'],
   request_timeout: ['request_timeout'],
   second_factor_required: ['second_factor_required'],
+  share_password_required: ['share_password_required'],
   single_sign_on_required: ['single_sign_on_required'],
   too_large: ['too_large'],
   unauthenticated: ['unauthenticated'],

@@ -7,9 +7,23 @@ export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
 /** Of the sample's message, which is as old as the last start. */
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
+const savedItems = [
+  [sampleIdentity.segmentId, 'segment', { name: 'Phones', filter: 'device_type:eq:mobile' }],
+  [
+    sampleIdentity.funnelId,
+    'funnel',
+    {
+      name: 'From a page to a form',
+      steps: ['event_type:eq:page_view', 'event_type:eq:form_submission'],
+      within_ms: 86_400_000,
+    },
+  ],
+  [sampleIdentity.annotationId, 'annotation', { at: madeAt, text: 'New prices' }],
+] as const
+
 /**
- * Makes sure that the sample has a webhook with a delivery, a share link, an opt-out and an erasure. The webhook wants
- * runs of exports, which the sample never has, and nobody knows the secret of the link.
+ * Makes sure that the sample has a webhook with a delivery, a share link, saved items, an opt-out and an erasure. The
+ * webhook wants runs of exports, which the sample never has, and nobody knows the secret of the link.
  */
 export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
   const { organizationId, projectId, webhookId, deliveryId, shareId, optOutId, erasureId } =
@@ -35,6 +49,13 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
      VALUES ($1, $2, 'Sample link', sha256(gen_random_uuid()::text::bytea), $3, '2100-01-01') ON CONFLICT DO NOTHING`,
     [shareId, projectId, madeAt],
   )
+  for (const [itemId, kind, content] of savedItems) {
+    await postgres.query(
+      `INSERT INTO saved_items (item_id, project_id, kind, content, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING`,
+      [itemId, projectId, kind, JSON.stringify(content), madeAt],
+    )
+  }
   await postgres.query(
     `INSERT INTO opt_outs (opt_out_id, organization_id, cookie_id, created_at, is_known_to_clickhouse)
      VALUES ($1, $2, $3, $4, true) ON CONFLICT DO NOTHING`,
