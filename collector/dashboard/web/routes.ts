@@ -177,12 +177,27 @@ export const projectPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/events/events.tsx').then(({ Events }) => Events)),
   },
   {
+    path: 'vitals',
+    name: 'Web Vitals',
+    group: 'Analyze',
+    key: 'w',
+    hasView: true,
+    page: lazyPage(() => import('./pages/vitals/webVitals.tsx').then(({ WebVitals }) => WebVitals)),
+  },
+  {
     path: 'people',
-    name: 'People',
+    name: 'Visitors',
     group: 'Analyze',
     key: 'v',
     hasView: true,
     page: lazyPage(() => import('./pages/people/people.tsx').then(({ People }) => People)),
+  },
+  {
+    path: 'intent',
+    name: 'Intent',
+    group: 'Activate',
+    key: 'b',
+    page: lazyPage(() => import('./pages/intent/intent.tsx').then(({ Intent }) => Intent)),
   },
   {
     path: 'audiences',

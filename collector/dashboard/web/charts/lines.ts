@@ -1,4 +1,5 @@
 import UPlot from 'uplot'
+import { annotationMarks, type Mark } from './annotationMarks.ts'
 import { aroundOnePoint, fromZero } from './ranges.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
@@ -14,6 +15,8 @@ interface Lines {
   values: number[]
   /** Point for point; absent where nothing is compared. */
   before?: number[] | undefined
+  /** Notes at times. */
+  marks?: readonly Mark[]
   /** How a point's beginning reads. */
   nameOfStart(start: number): string
   /** How a value reads. */
@@ -27,7 +30,7 @@ export function drawLines(place: HTMLElement, lines: Lines): () => void {
 
 function draw(
   place: HTMLElement,
-  { starts, stepMs, name, values, before, nameOfStart, format }: Lines,
+  { starts, stepMs, name, values, before, marks = [], nameOfStart, format }: Lines,
 ): UPlot {
   const style = getComputedStyle(place)
   const axis = axisStyle(place)
@@ -40,6 +43,7 @@ function draw(
       height: heightPx,
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
       scales: { x: { range: aroundOnePoint(stepMs / 2_000) }, y: { range: fromZero } },
+      plugins: [annotationMarks(marks)],
       cursor: { drag: { x: false, y: false } },
       axes: [
         { ...axis, grid: { show: false } },

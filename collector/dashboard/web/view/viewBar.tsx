@@ -7,6 +7,7 @@ import { BotsLine } from './botsLine.tsx'
 import { FilterChips } from './filterChips.tsx'
 import { viewKeys } from './keys.ts'
 import { type Period, periods } from './periods.ts'
+import { SegmentPicker } from './segmentPicker.tsx'
 import { changeView, type View } from './view.ts'
 
 const FilterDialog = lazyPage(() =>
@@ -71,6 +72,7 @@ export function ViewBar({
           Filter
         </button>
       )}
+      {!isShared() && <SegmentPicker view={view} />}
       {children}
       <FilterChips view={view} />
       {!isShared() && <BotsLine view={view} visitors={bots} />}

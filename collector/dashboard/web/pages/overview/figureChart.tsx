@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
+import type { AnalyticsAnnotation } from '../../api.ts'
 import { CsvButton } from '../../components/csvButton.tsx'
 import { startOf, wholeNumber } from '../../format.ts'
 import { type Metric, metrics } from './tiles.tsx'
@@ -15,7 +16,15 @@ const stepMs: Record<Series['interval'], number> = {
 }
 
 /** A figure over time, the period before dashed; the same as a table, for those who cannot see it, and as CSV. */
-export function FigureChart({ series, metric }: { series: Series; metric: Metric }) {
+export function FigureChart({
+  series,
+  metric,
+  annotations,
+}: {
+  series: Series
+  metric: Metric
+  annotations: readonly AnalyticsAnnotation[] | undefined
+}) {
   const { interval, timeseries, previous } = series
   const place = useRef<HTMLDivElement>(null)
   const name = metrics[metric]
@@ -31,6 +40,7 @@ export function FigureChart({ series, metric }: { series: Series; metric: Metric
         name,
         values: timeseries.map((point) => point[metric]),
         before: previous?.map((point) => point[metric]),
+        marks: annotations?.map(({ at, text }) => ({ at: Date.parse(at), text })) ?? [],
         nameOfStart: (start) => startOf(interval, start),
         format: wholeNumber,
       })
@@ -39,7 +49,7 @@ export function FigureChart({ series, metric }: { series: Series; metric: Metric
       isGone = true
       remove?.()
     }
-  }, [series, metric])
+  }, [series, metric, annotations])
   const rows = timeseries.map((point, index) => [
     startOf(interval, point.start_ms),
     point[metric],

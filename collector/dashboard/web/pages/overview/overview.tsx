@@ -3,10 +3,11 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
 import { urlChoice } from '../../urlState.ts'
-import { useQueryOf } from '../../useQuery.ts'
+import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
+import { Annotations, readAnnotations } from './annotations.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
 import { FigureChart } from './figureChart.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
@@ -19,10 +20,13 @@ export function Overview({
   projectId,
   title = 'Overview',
   lead,
+  hasGoals = true,
 }: {
   projectId: string
   title?: string
   lead?: string
+  /** Whether the reader may see the goals. */
+  hasGoals?: boolean
 }) {
   const { view, query } = useView(projectId)
   const [metric, setMetric] = urlChoice('metric', Object.keys(metrics) as Metric[])
@@ -35,10 +39,11 @@ export function Overview({
     ])
     return { overview, bots, previous, series }
   })
-  // Goals that counts of days do not tell take longer than all else. They are not shared.
+  // Goals that counts of days do not tell take longer than all else.
   const conversions = useQueryOf(JSON.stringify([query, compare]), async () =>
-    isShared() ? null : api.getAnalyticsConversions({ ...query, compare }),
+    !hasGoals ? null : api.getAnalyticsConversions({ ...query, compare }),
   )
+  const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
@@ -76,15 +81,14 @@ export function Overview({
                     metric={metric}
                     choose={setMetric}
                   />
-                  <FigureChart series={series} metric={metric} />
+                  <FigureChart series={series} metric={metric} annotations={annotations.value} />
+                  {!isShared() && (
+                    <Annotations projectId={projectId} query={annotations} window={query} />
+                  )}
                 </section>
                 <Panels query={query}>
-                  {!isShared() && (
-                    <>
-                      <GoalsPanel projectId={projectId} query={conversions} />
-                      <CompaniesPanel projectId={projectId} />
-                    </>
-                  )}
+                  {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
+                  {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>
               </div>
             )
