@@ -92,6 +92,9 @@ function namesRecord(name: string): boolean {
     ours.campaigns,
     ours.webhooks,
     ours.shares,
+    ours.segments,
+    ours.funnels,
+    ours.annotations,
     ours.integrations,
     ours.exports,
   ]

@@ -28,6 +28,9 @@ export interface Tenant {
   /** Of all of a project; and what opens the first. */
   shares: [string, string]
   shareSecret: string
+  segments: [string, string]
+  funnels: [string, string]
+  annotations: [string, string]
   integrations: [string, string]
   exports: [string, string]
   /** An export of the first project that was run, with a record that failed. */
@@ -80,6 +83,9 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     delivery: randomUUID(),
     shares: [randomUUID(), randomUUID()],
     shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
+    segments: [randomUUID(), randomUUID()],
+    funnels: [randomUUID(), randomUUID()],
+    annotations: [randomUUID(), randomUUID()],
     integrations: [randomUUID(), randomUUID()],
     exports: [randomUUID(), randomUUID()],
     sentExport: randomUUID(),
@@ -135,6 +141,24 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
         sha256(n === 0 ? tenant.shareSecret : tenant.shares[1]),
       ],
     )
+    for (const [id, kind, content] of [
+      [tenant.segments[n], 'segment', { name: `${name} ${n}`, filter: 'country:eq:DE' }],
+      [
+        tenant.funnels[n],
+        'funnel',
+        {
+          name: `${name} ${n}`,
+          steps: ['page_path:eq:/', 'event_type:eq:click'],
+          within_ms: 1_000,
+        },
+      ],
+      [tenant.annotations[n], 'annotation', { at: '2026-03-01T09:00:00Z', text: `${name} ${n}` }],
+    ] as const) {
+      await postgres.query(
+        'INSERT INTO saved_items (item_id, project_id, kind, content) VALUES ($1, $2, $3, $4)',
+        [id, projects[n], kind, JSON.stringify(content)],
+      )
+    }
     await createList(postgres, {
       listId: lists[n],
       projectId: projects[n],
