@@ -6,6 +6,7 @@ import { deliveryRoutes } from './activation/campaigns/deliveryRoutes.ts'
 import { exportsRoutes } from './activation/exports/exportsRoutes.ts'
 import { integrationsRoutes } from './activation/integrations/integrationsRoutes.ts'
 import { webhooksRoutes } from './activation/webhooks/webhooksRoutes.ts'
+import { alertsRoutes } from './analytics/alerts/alertsRoutes.ts'
 import { analyticsRoutes } from './analytics/analyticsRoutes.ts'
 import { sharesRoutes } from './analytics/shares/sharesRoutes.ts'
 import { unlockRoute } from './analytics/shares/unlockRoute.ts'
@@ -117,6 +118,7 @@ async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(rejectedRoutes(services))
   await app.register(analyticsRoutes(services))
   await app.register(unlockRoute(services))
+  await app.register(alertsRoutes(services))
   await app.register(sharesRoutes(services, services.publicUrl))
   await app.register(audiencesRoutes(services))
   await app.register(intentRoutes(services))

@@ -206,6 +206,43 @@ function addIngest(program: Command): void {
     })
 }
 
+/** The tracking plan of a project, in a file of the customer's repository. */
+function addPlan(program: Command): void {
+  const plan = program
+    .command('plan')
+    .description('keep the tracking plan of a project in a file, with FOOTFALL_API_KEY')
+  const project = ['--project <id>', 'default: the project of the key'] as const
+  const file = ['[file]', 'default: footfall.plan.json', 'footfall.plan.json'] as const
+  const login = () => readApiLogin(process.env)
+  const commands = () => import('./accounts/trackingPlan/planCommands.ts')
+  plan
+    .command('pull')
+    .argument(...file)
+    .description('write the plan of the service to a file')
+    .option(...project)
+    .action(async (name, options) => (await commands()).pullPlan(login(), name, options))
+  plan
+    .command('push')
+    .argument(...file)
+    .description('replace the plan of the service by that of a file')
+    .option(...project)
+    .action(async (name, options) => (await commands()).pushPlan(login(), name, options))
+  plan
+    .command('check')
+    .argument(...file)
+    .description('check a file, and whether the service has its plan')
+    .option(...project)
+    .action(async (name, options) => {
+      if (!(await (await commands()).checkPlan(login(), name, options))) process.exitCode = 1
+    })
+  plan
+    .command('types')
+    .argument(...file)
+    .description("write TypeScript declarations for footfall('track', …)")
+    .option('--out <file>', 'default: standard output')
+    .action(async (name, { out }) => (await commands()).writePlanTypes(name, out))
+}
+
 /** What runs in the background. */
 function addBackground(program: Command): void {
   program
@@ -301,6 +338,7 @@ async function buildProgram(): Promise<Command> {
   addAccounts(program)
   addMaintenance(program)
   addIngest(program)
+  addPlan(program)
   addBackground(program)
   const { billingCommands } = await import('./billing/billingCommands.ts')
   addTable(

@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   const shipping = await openShipping(config.dataDir, stores, { collectorId, log })
   started.add(() => stopShipping(shipping, { config, migration, postgres, collectorId, log }))
 
-  // A collector takes beacons while ClickHouse is away: they wait in the spool. Reads have nothing to say then.
+  // A collector accepts beacons without ClickHouse: they wait in the spool. Reads then have no data.
   if (answersReads) await migration.clickhouse()
   const cursorKey = answersReads ? await serviceSecret(postgres, 'cursor_key') : Buffer.alloc(0)
   const services = answersReads ? await servicesOfJobs(config, stores, { log, cursorKey }) : null
@@ -89,7 +89,7 @@ async function main(): Promise<void> {
     collectorId,
     takesBeacons,
     uploads: services?.uploads ?? null,
-    // A worker that starts from now on keeps to it, and so does a start while PostgreSQL is away.
+    // A worker that starts from now on respects it, also without PostgreSQL.
     onWatermark(mark) {
       receivedFrom = Math.max(receivedFrom, mark)
       migration.keep({ connections: prepared.connections, receivedFrom: mark })

@@ -38,9 +38,8 @@ export interface Options extends Partial<Settings> {
   endpoint: string
 }
 
-export interface Footfall {
-  /** Sends a custom event; the properties are JSON. */
-  (command: 'track', name: string, properties?: object): void
+/** All commands but `track`, whose events a tracking plan may type. */
+export interface Commands {
   /** Counts a page view the browser did not see, such as a step of a wizard; data overrides its fields. */
   (command: 'page', data?: object): void
   /**
@@ -59,6 +58,11 @@ export interface Footfall {
   (command: 'set', properties: object): void
   /** Sends what waits, now. */
   (command: 'flush'): void
+}
+
+export interface Footfall extends Commands {
+  /** Sends a custom event; the properties are JSON. */
+  (command: 'track', name: string, properties?: object): void
 }
 
 /** Starts the pixel, once per page; a second call answers the same function. */

@@ -25,6 +25,7 @@ import { passwordResetRoutes } from './sessions/passwordResetRoutes.ts'
 import { sessionRoutes } from './sessions/sessions.ts'
 import { providerSignInRoutes } from './singleSignOn/signInRoutes.ts'
 import { singleSignOnRoutes } from './singleSignOn/singleSignOnRoutes.ts'
+import { trackingPlanRoutes } from './trackingPlan/trackingPlanRoutes.ts'
 
 /** The Administration routes of the interface. */
 export const administrationRoutes =
@@ -35,6 +36,7 @@ export const administrationRoutes =
     await app.register(singleSignOnRoutes(deps))
     await app.register(memberRoutes(deps))
     await app.register(projectRoutes(deps))
+    await app.register(trackingPlanRoutes(deps))
     await app.register(projectActivityRoutes(deps))
     await app.register(projectMemberRoutes(deps))
     await app.register(pixelRoutes(deps))

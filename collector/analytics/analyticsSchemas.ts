@@ -3,6 +3,10 @@ import { type Static, Type } from 'typebox'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 
 export const tags = ['Analytics']
+/** Goals, alerts and shared pages, which people set up. */
+export const settingsTags = ['Analytics settings']
+/** What visitors do one after the other. */
+export const behaviorTags = ['Conversions and journeys']
 
 export const FiguresMeta = Type.Object(
   {

@@ -40,6 +40,27 @@ WHERE ${where}`,
   }
 }
 
+/** Visitors who reach any of the goals, by interval as `startOf` makes SQL of it, as if `laterMs` later. */
+export function conversionSeriesQuery(
+  plan: AnalyticsPlan,
+  goals: readonly (readonly Filter[])[],
+  startOf: (millis: string) => string,
+  laterMs = 0,
+): Query {
+  const { bind, params } = bindings()
+  const organization = bind('UUID', plan.scope.organizationId)
+  const any = goals.map((filters) => `(${filterPredicate(filters, organization, bind)})`)
+  const where = [...selectionConditions(plan, bind), `(${any.join(' OR ') || 'false'})`]
+  const { declared, from } = eventsSource(plan, namesOf(goals), bind)
+  return {
+    sql: `${declared}SELECT ${startOf(`(ts_millis + ${bind('Int64', laterMs)})`)} AS start_ms, uniqExact(cookie_id) AS converted
+FROM ${from}
+WHERE ${where.join('\n  AND ')}
+GROUP BY start_ms`,
+    params,
+  }
+}
+
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 

@@ -5,7 +5,7 @@ import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
@@ -49,7 +49,7 @@ const Converted = Type.Object(
 )
 
 const describe = {
-  tags,
+  tags: behaviorTags,
   operationId: 'getAnalyticsConversions',
   summary: 'Get the conversions of the goals of a project, not billed',
   description:

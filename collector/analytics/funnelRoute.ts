@@ -3,14 +3,14 @@ import { Type } from 'typebox'
 import { strictObject } from '../api/http/commonSchemas.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { type FunnelRow, funnelQuery } from './funnelQuery.ts'
 import { readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 
 const describe = {
-  tags,
+  tags: behaviorTags,
   operationId: 'getAnalyticsFunnel',
   summary: 'Get a funnel: visitors that took its steps in order, not billed',
   description:

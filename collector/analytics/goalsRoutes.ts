@@ -17,7 +17,7 @@ import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
 import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
-import { tags } from './analyticsSchemas.ts'
+import { settingsTags } from './analyticsSchemas.ts'
 import { readFreeFilters } from './figuresRequest.ts'
 import { type Goals, goalsMax, readGoals, replaceGoals } from './goals.ts'
 import { mayRead } from './openFigures.ts'
@@ -61,7 +61,7 @@ export const goalsRoutes =
       {
         config: { access: mayRead },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'getAnalyticsGoals',
           summary: 'Get the goals of a project',
           description: 'Returns the goals, which define the events that count as conversions.',
@@ -80,7 +80,7 @@ export const goalsRoutes =
       {
         config: { access: { ...mayRead, keyRole: 'write' } },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'setAnalyticsGoals',
           summary: 'Set all goals of a project',
           description: 'Replaces all goals. They also apply to events before the change.',

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { type JourneyRow, journeysQuery } from './journeysQuery.ts'
 import { mayRead, openFigures } from './openFigures.ts'
@@ -27,7 +27,7 @@ const Link = Type.Object(
 type Link = Static<typeof Link>
 
 const describe = {
-  tags,
+  tags: behaviorTags,
   operationId: 'getAnalyticsJourneys',
   summary: 'Get user journeys: the paths of sessions from page to page, not billed',
   description:

@@ -5,7 +5,7 @@ import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { type AnalyticsPlan, type AskedFigures, readFreeFilters } from './figuresRequest.ts'
+import { type AnalyticsPlan, type AskedFigures, readFiguresFilters } from './figuresRequest.ts'
 import { requireShared } from './sharePolicy.ts'
 
 /** Who may read figures: keys, and members signed in to the dashboard. */
@@ -36,7 +36,12 @@ export async function openFigures(
 ): Promise<OpenedFigures> {
   requireShared(principal, plan)
   const ofShare = principal.caller.kind === 'share' ? principal.caller.filter : null
-  const filters = [...plan.filters, ...readFreeFilters('filter', ofShare ?? undefined)]
+  const segment = readFiguresFilters(ofShare ?? undefined)
+  const limited = {
+    ...plan,
+    filters: [...plan.filters, ...segment.filters],
+    sessionFilters: [...(plan.sessionFilters ?? []), ...(segment.sessionFilters ?? [])],
+  }
   const scope = await deps.scopeOf(principal, asked)
   const signal = untilClosed(reply)
   const queryExecutor = deps.openQueryExecutor(principal, {
@@ -44,5 +49,5 @@ export async function openFigures(
     signal,
     window: plan.window,
   })
-  return { queryExecutor, plan: await nameProjects(queryExecutor, { ...plan, filters, scope }) }
+  return { queryExecutor, plan: await nameProjects(queryExecutor, { ...limited, scope }) }
 }

@@ -4,7 +4,7 @@ import { Choice, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
 import { intervals, startSql, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
@@ -13,7 +13,7 @@ import { type RetentionRow, retentionQuery } from './retentionQuery.ts'
 const cohortsMax = 60
 
 const describe = {
-  tags,
+  tags: behaviorTags,
   operationId: 'getAnalyticsRetention',
   summary: 'Get the retention of visitors by cohort, not billed',
   description:

@@ -29,7 +29,8 @@ export interface SessionTotals {
   page_ms: number
 }
 
-const totalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
+/** SQL of the sums of SessionTotals. */
+export const sessionTotalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
   sum(bounced_sessions) AS bounced_sessions, sum(page_ms) AS page_ms`
 
 /** One row of SessionTotals. */
@@ -46,7 +47,7 @@ ${sessions.sql}
 FROM analytics_session_days
 WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {
-    sql: `SELECT ${totalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
+    sql: `SELECT ${sessionTotalColumns}\nFROM (\n${counted}\nUNION ALL\n${scanned}\n)\n${rolledSettings}`,
     params,
   }
 }
@@ -58,8 +59,12 @@ export function untilNext({ meets }: Sessions): string {
     _views, arrayEnumerate(_views), ${times}, arraySlice(arrayPushBack(arrayPopFront(${times}), ${millisOf('_session[-1]')}), 1, length(_views)))`
 }
 
-/** Of counted rows those of a window that begins with the first day. */
-const rolledSessions = (rolled: RolledDays, dimensions: readonly string[], bind: Bind): string =>
+/** SQL: of counted rows those of a window that begins with the first day. */
+export const rolledSessions = (
+  rolled: RolledDays,
+  dimensions: readonly string[],
+  bind: Bind,
+): string =>
   `${rolledRows(rolled, dimensions, bind)} AND since >= toDate(toUInt16(${bind('Int64', rolled.firstDay)}))`
 
 /** Which page view of a session a breakdown is by. */

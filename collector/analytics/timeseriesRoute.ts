@@ -1,18 +1,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { projectFor } from '../api/access/policy.ts'
+import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
+import { readNames } from '../events/query/fieldList.ts'
+import type { Filter } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { conversionSeriesQuery } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
   before,
   Compare,
   readFiguresRequest,
+  readFreeFilters,
   selectionQuery,
   stepBackMs,
 } from './figuresRequest.ts'
+import { readGoals } from './goals.ts'
 import {
   type Interval,
   intervalFor,
@@ -24,6 +31,7 @@ import {
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
+import { type SessionSeriesRow, sessionSeriesQuery } from './sessionSeries.ts'
 
 const Point = Type.Object(
   {
@@ -31,10 +39,29 @@ const Point = Type.Object(
     events: Type.Integer(),
     visitors: Type.Integer({ description: 'Distinct cookies of the interval.' }),
     page_views: Type.Integer(),
+    sessions: Nullable(Type.Integer(), {
+      description: 'Sessions whose last event is in the interval. Null without `include=sessions`.',
+    }),
+    bounce_rate: Nullable(Type.Number(), {
+      description:
+        'Of these sessions with page views, those with one alone, from 0 to 1. Null of none and without `include=sessions`.',
+    }),
+    time_on_page_ms: Nullable(Type.Number(), {
+      description:
+        'As in the overview, of the page views in the interval. Null of none and without `include=sessions`.',
+    }),
+    converted: Nullable(Type.Integer(), {
+      description:
+        'Distinct cookies that reach any goal in the interval. Null without `include=conversions`.',
+    }),
   },
   { title: 'AnalyticsPoint', additionalProperties: false },
 )
 type Point = Static<typeof Point>
+
+/** What points have when asked for. */
+const includes = ['sessions', 'conversions'] as const
+type Include = (typeof includes)[number]
 
 const describe = {
   tags,
@@ -50,6 +77,12 @@ const describe = {
       }),
     ),
     compare: Type.Optional(Compare),
+    include: Type.Optional(
+      Type.String({
+        description: `Comma-separated: ${includes.join(', ')}. Sessions add bounce rate and time on page; conversions require project_id.`,
+        examples: ['sessions'],
+      }),
+    ),
   }),
   response: {
     200: Type.Object(
@@ -77,34 +110,96 @@ export const timeseriesRoute =
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
         const { interval = intervalFor(asked.plan.window), compare } = request.query
+        const include = readIncludes(request.query.include)
         const starts = startsOf(interval, asked.plan.window)
         if (!starts)
           throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const goals = include.includes('conversions')
+          ? await readGoalFilters(deps, request.principal, request.query.project_id)
+          : null
+        const wanted: Wanted = {
+          interval,
+          starts,
+          hasSessions: include.includes('sessions'),
+          goals,
+        }
         const [timeseries, previous] = await Promise.all([
-          readSeries(queryExecutor, plan, interval, starts, 0),
-          compare
-            ? readSeries(queryExecutor, before(plan), interval, starts, stepBackMs(plan.window))
-            : null,
+          readSeries(queryExecutor, plan, wanted, 0),
+          compare ? readSeries(queryExecutor, before(plan), wanted, stepBackMs(plan.window)) : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
       },
     )
   }
 
+function readIncludes(list: string | undefined): readonly Include[] {
+  if (list === undefined) return []
+  return readNames('include', list).map((name) => {
+    const found = includes.find((include) => include === name)
+    if (!found) throw invalidParameter('include', `"${name}" is none of ${includes.join(', ')}`)
+    return found
+  })
+}
+
+async function readGoalFilters(
+  { postgres }: ReadDeps,
+  principal: Principal,
+  project: string | undefined,
+): Promise<(readonly Filter[])[]> {
+  if (project === undefined) throw invalidParameter('include', 'conversions require project_id')
+  const { projectId } = await projectFor(postgres, principal, 'events', project, 'read')
+  const { goals } = await readGoals(postgres, projectId)
+  return goals.map(({ filter }) => readFreeFilters('filter', filter))
+}
+
+/** The points of a series, and the figures that they have in addition to events. */
+interface Wanted {
+  readonly interval: Interval
+  readonly starts: readonly number[]
+  readonly hasSessions: boolean
+  readonly goals: readonly (readonly Filter[])[] | null
+}
+
 async function readSeries(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
-  interval: Interval,
-  starts: readonly number[],
+  { interval, starts, hasSessions, goals }: Wanted,
   laterMs: number,
 ): Promise<Point[]> {
-  const rolled = interval === 'hour' ? null : (await readRollup(queryExecutor, plan)).events
-  const rows = await queryExecutor.rows<SeriesRow>(
-    seriesQuery(plan, startSql[interval], laterMs, rolled),
-  )
-  const found = new Map(rows.map((row) => [row.start_ms, row]))
-  return starts.map(
-    (start_ms) => found.get(start_ms) ?? { start_ms, events: 0, visitors: 0, page_views: 0 },
-  )
+  const startOf = startSql[interval]
+  const rolled = interval === 'hour' ? null : await readRollup(queryExecutor, plan)
+  const [events, sessions, conversions] = await Promise.all([
+    queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOf, laterMs, rolled?.events)),
+    hasSessions
+      ? queryExecutor.rows<SessionSeriesRow>(
+          sessionSeriesQuery(plan, startOf, laterMs, rolled?.sessions),
+        )
+      : null,
+    goals
+      ? queryExecutor.rows<{ start_ms: number; converted: number }>(
+          conversionSeriesQuery(plan, goals, startOf, laterMs),
+        )
+      : null,
+  ])
+  const [eventsAt, sessionsAt, conversionsAt] = [
+    byStart(events),
+    byStart(sessions),
+    byStart(conversions),
+  ]
+  return starts.map((start_ms) => {
+    const counted = { start_ms, events: 0, visitors: 0, page_views: 0, ...eventsAt.get(start_ms) }
+    const ended = sessionsAt.get(start_ms)
+    return {
+      ...counted,
+      sessions: sessions && (ended?.sessions ?? 0),
+      bounce_rate: ended?.viewing_sessions ? ended.bounced_sessions / ended.viewing_sessions : null,
+      time_on_page_ms:
+        sessions && counted.page_views > 0 ? (ended?.page_ms ?? 0) / counted.page_views : null,
+      converted: conversions && (conversionsAt.get(start_ms)?.converted ?? 0),
+    }
+  })
 }
+
+const byStart = <Row extends { start_ms: number }>(rows: readonly Row[] | null) =>
+  new Map(rows?.map((row) => [row.start_ms, row]))

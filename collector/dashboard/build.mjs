@@ -2,11 +2,15 @@
  * Builds the pages of the dashboard and the assets of the documentation. These are scripts, stylesheets and an icon with hashed names, and the HTML shell. docs.json lists the addresses for the documentation.
  */
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
 import { build } from 'esbuild'
+
+const flagsPackage = createRequire(import.meta.url).resolve('country-flag-icons/package.json')
+const { version: flagsVersion } = JSON.parse(await readFile(flagsPackage, 'utf8'))
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 /** Imports of examples/ are shown as text, not run. */
@@ -33,6 +37,7 @@ export async function buildDashboard({ outDir }) {
       'web/docsSite/docs.ts',
       'web/docsSite/docs.css',
     ].map(at),
+    define: { FLAGS_VERSION: JSON.stringify(flagsVersion) },
     outdir: join(outDir, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -58,6 +63,10 @@ export async function buildDashboard({ outDir }) {
       written.add(`${basename(path)}${extension}`)
     }
   }
+  for (const [name, contents] of await readIcons()) {
+    await writeFile(join(assets, name), contents)
+    written.add(name)
+  }
   // Last, so that a service that runs meanwhile misses nothing that is still in use.
   for (const name of await readdir(assets)) if (!written.has(name)) await rm(join(assets, name))
   const nameOf = (entry, extension) =>
@@ -82,6 +91,23 @@ export async function buildDashboard({ outDir }) {
     join(outDir, 'docs.json'),
     JSON.stringify(docs, (key, value) => (key === '' ? value : `/dashboard/assets/${value}`)),
   )
+}
+
+/** Flags of countries and icons of browsers, by the names of their files. */
+async function readIcons() {
+  const of = async (folder, prefix) =>
+    Promise.all(
+      (await readdir(folder))
+        .filter((name) => name.endsWith('.svg'))
+        .map(async (name) => [
+          `${prefix}-${basename(name, '.svg')}-${flagsVersion}.svg`,
+          await readFile(join(folder, name)),
+        ]),
+    )
+  return [
+    ...(await of(join(flagsPackage, '../3x2'), 'flag')),
+    ...(await of(at('web/icons'), 'browser')),
+  ]
 }
 
 /** The chunks without which a script does not start, asked for with it rather than after it. */

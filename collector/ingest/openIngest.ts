@@ -7,6 +7,7 @@ import { openIgnoredTraffic } from './beacon/ignoredTraffic.ts'
 import { createIdentifyLimit, createIngestLimits } from './beacon/ingestLimits.ts'
 import { openOptOuts } from './beacon/optOutRegistry.ts'
 import { openPixelRegistry } from './beacon/pixelRegistry.ts'
+import { openTrackingPlans } from './beacon/trackingPlans.ts'
 import { openDailySalt } from './beacon/visitor.ts'
 import type { IngestDeps } from './ingestRoutes.ts'
 import { openLocate } from './normalize/location.ts'
@@ -29,7 +30,7 @@ export interface IngestSettings {
   readonly keepsCopies: boolean
 }
 
-/** Reads pixels, opt-outs, ignored traffic and the day's salt into memory, and follows their changes. */
+/** Reads pixels, opt-outs, ignored traffic, tracking plans and the day's salt into memory, and follows their changes. */
 export async function openIngest({
   config,
   postgres: { pool, url },
@@ -42,11 +43,13 @@ export async function openIngest({
   const pixels = await openPixelRegistry(pool, url, copy)
   const optOuts = await openOptOuts(pool, url, copy)
   const ignoredTraffic = await openIgnoredTraffic(pool, url, copy)
+  const trackingPlans = await openTrackingPlans(pool, url, copy)
   const salt = await openDailySalt(pool, config.dataDir)
   return {
     pixels,
     optOuts,
     ignoredTraffic,
+    trackingPlans,
     salt,
     logs,
     locate,
@@ -60,6 +63,7 @@ export async function openIngest({
       await pixels.close()
       await optOuts.close()
       await ignoredTraffic.close()
+      await trackingPlans.close()
     },
   }
 }

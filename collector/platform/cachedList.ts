@@ -19,9 +19,9 @@ export interface ListSource<T> {
   size(): number
 }
 
-/** A copy on this machine's disk of a long list, for a start while PostgreSQL is away. */
+/** A copy on this machine's disk of a long list, for a start without PostgreSQL. */
 export interface CachedList<T> {
-  /** The list written last; undefined when there is none. */
+  /** The list written last; undefined without one. */
   read(): T[] | undefined
   /** Writes the list: to be called when it is complete for the first time. Until then nothing is written. */
   begin(): void

@@ -10,9 +10,9 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A small copy on this machine's disk of a value in PostgreSQL, for a start while PostgreSQL is away. */
+/** A small copy on this machine's disk of a value in PostgreSQL, for a start without PostgreSQL. */
 export interface DiskCache<T> {
-  /** The value written last; undefined when there is none, or it cannot be read. */
+  /** The value written last; undefined without one, or if it cannot be read. */
   read(): T | undefined
   /** Replaces the value atomically. Ignores a disk that refuses it: the next write may succeed. */
   write(value: T): void

@@ -98,10 +98,14 @@ describe('the overview', () => {
     await keepScreenshots(page, 'overview-with-bots')
 
     // Records are those that the number counts: with bots here, without them below.
-    const view = panel('Events').getByRole('row', { name: /Page view/ })
-    const views = async () => (await view.getByRole('cell').last().textContent())!.trim()
-    const withBots = await views()
-    await view.getByRole('link').last().click()
+    await button(page, 'Details of Events').click()
+    const dialog = page.getByRole('dialog')
+    const link = dialog
+      .getByRole('row', { name: /Page view/ })
+      .getByRole('link')
+      .nth(1)
+    const withBots = (await link.textContent())!
+    await link.click()
     await heading(page, `${withBots} events match`).waitFor()
     await eventually(() => line.textContent()).toBe('Bots included Hide bots')
     await button(page, 'Hide bots').click()
@@ -218,28 +222,6 @@ describe('the overview', () => {
     await eventually(() => numberOf('Visitors')).toBe(before)
   })
 
-  test('a panel is turned to another dimension, and handed out as CSV', async () => {
-    await fresh()
-    await panel('Pages').getByRole('button', { name: 'Entry', exact: true }).click()
-    await panel('Pages').getByRole('columnheader', { name: 'Sessions' }).waitFor()
-    const download = page.waitForEvent('download')
-    await panel('Pages').getByRole('button', { name: 'CSV of entry_page' }).click()
-    const file = await download
-    expect(file.suggestedFilename()).toBe('entry_page.csv')
-    let text = ''
-    for await (const chunk of await file.createReadStream()) text += chunk
-    expect(text).toMatch(/^"entry_page","visitors","sessions"\r\n"\/",\d+,\d+\r\n/)
-    expect(new URL(page.url()).searchParams.get('pages')).toBe('entry_page')
-    await panel('Events').getByRole('button', { name: 'Show more' }).click()
-    const byEvents = panel('Events').getByRole('columnheader', { name: 'Events' })
-    await byEvents.getByRole('button').click()
-    await page.reload()
-    await eventually(() => byEvents.getAttribute('aria-sort')).toBe('ascending')
-    expect(await panel('Events').locator('tbody tr').count()).toBeGreaterThan(8)
-    await panel('Pages').getByRole('columnheader', { name: 'Sessions' }).waitFor()
-    await fresh()
-  })
-
   test('keys change the period and the comparison, and the address keeps them', async () => {
     await page.keyboard.press('w')
     await eventually(() => new URL(page.url()).searchParams.get('period')).toBe('days7')
@@ -307,21 +289,6 @@ test('a funnel is put together step by step, and stands in the address', async (
     await eventually(() => rows.count()).toBe(Math.min(count, 50))
     await page.goBack()
   }
-})
-
-test('a panel’s numbers lead to the visitors and events that they count', async () => {
-  await page.goto(overview())
-  const row = panel('Pages').getByRole('row', { name: /\/about/ })
-  await row.waitFor()
-  const [visitors, views] = (await row.getByRole('cell').allTextContents()).map((text) =>
-    Number(text.replace(/\D/g, '')),
-  )
-  await row.getByRole('link').first().click()
-  await heading(page, `${visitors} visitors`).waitFor()
-  expect(await violations(page)).toEqual([])
-  await page.goBack()
-  await row.getByRole('link').last().click()
-  await page.getByRole('heading', { name: `${views} events match` }).waitFor()
 })
 
 test('a goal is picked, counted, changed, removed and restored; its error appears at its field', async () => {

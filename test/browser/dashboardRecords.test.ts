@@ -116,12 +116,16 @@ test('an integration is checked, an export sends to it, and its run says what be
     .getByText(/\$[\d.]+ for every 1,000 records on the meter/)
     .waitFor()
   await check('run')
-  receiver.on('/export', (response) => response.writeHead(410).end())
+  receiver.on('/export', (response, _, body) =>
+    // The run goes on once its destination answers the check.
+    response.writeHead(body.includes('export.check') ? 204 : 410).end(),
+  )
   await button(page, 'Start the run').click()
   await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 60_000 })
   await page.locator('progress.bad').waitFor()
   const result = page.getByRole('region', { name: 'Result of the run' })
   await result.getByText(/^0 sent · [1-9]\d* failed/).waitFor()
+  expect(await rows('Runs').first().innerText()).toMatch(/answered 410[\s\S]*35\s+0\s+35\s+0$/)
   await page.getByText('Fix the cause in the reason, then retry.').first().waitFor()
   await check('failed-run')
   receiver.on('/export', (response) => response.end('thanks'))
@@ -205,8 +209,18 @@ test('requests are listed with their charges, filtered in the address, and lead 
     .toBe(1)
   await page.getByLabel('Status').selectOption('any')
   await page.getByLabel('Charge').selectOption('charged only')
-  await rows('Requests').first().waitFor()
   expect(new URL(page.url()).searchParams.get('charged')).toBe('true')
+  // The charge is listed at once, the request with it when the log is written.
+  await expect
+    .poll(
+      async () => {
+        await page.reload()
+        await loaded()
+        return rows('Requests').first().innerText()
+      },
+      { timeout: 30_000, interval: 1_000 },
+    )
+    .toContain('200')
   await check('requests')
   await rows('Requests').first().getByRole('button').click()
   const dialog = page.getByRole('dialog', { name: 'Request' })

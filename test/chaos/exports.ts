@@ -25,9 +25,7 @@ export interface ExportsResult {
   uncounted: number
   /** Charged for records of the build on the day, beyond what it has. */
   overcharged: number
-  /**
-   * Difference between received and charged records of a run that was cancelled while its service was killed.
-   */
+  /** Records that arrived and were not charged, of a run that was cancelled while its service was killed. */
   unpaid: number
   /** Messages that the destination took more than once: never more than kills and lost answers together. */
   sentAgain: number
@@ -98,8 +96,8 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
 }
 
 /**
- * A run whose first chunk has arrived without an answer when the service is killed, and is cancelled before
- * the restart. Returns the difference between received and charged records.
+ * A run whose first message has arrived without an answer when the service is killed, and is cancelled before
+ * the restart. What was charged stays charged. Returns how many arrived and were not charged.
  */
 async function cancelAfterKill(
   { api, kill }: Mortal,
@@ -108,17 +106,16 @@ async function cancelAfterKill(
 ): Promise<number> {
   receiver.misbehave = () => ({ hangs: true })
   const runId = await startRun(api(), exportId)
-  await waitFor('the first chunk', () => isSent(receiver), 120_000)
+  await waitFor('the first chunk', () => arrivedAt(receiver) > 0, 120_000)
   await kill(() => cancelRun(api().postgres, runId))
   await endOf(api(), exportId, runId)
   const { records_exported, records_charged } = await readRun(api(), exportId, runId)
   if (records_exported > 0) throw new Error('what was not answered counts as exported')
-  const arrived = [...receiver.messages.values()].flatMap(({ data }) => data.records ?? [])
-  return Math.abs(arrived.length - records_charged)
+  return Math.max(0, arrivedAt(receiver) - records_charged)
 }
 
-const isSent = ({ messages }: Receiver): boolean =>
-  [...messages.values()].some(({ data }) => data.records !== undefined)
+const arrivedAt = ({ messages }: Receiver): number =>
+  [...messages.values()].flatMap(({ data }) => data.records ?? []).length
 
 function drawMishap(random: Random): Mishap | null {
   if (random.next() >= mishapChance) return null

@@ -176,7 +176,7 @@ it('who looks for a fault sees every event, how it went, and why it was rejected
   await pixel.hide()
   await overlay.getByText(/track last .*sent when the page closed/).waitFor()
   // The overlay itself is not tracked.
-  await overlay.getByText('close').click()
+  await overlay.getByRole('button', { name: 'close' }).click()
   await pixel.settled()
   expect(pixel.receiver.events('click')).toEqual([])
 })

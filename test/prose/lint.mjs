@@ -95,7 +95,7 @@ async function lintMarkdown(path) {
 
 /** The part of the change log that is not released yet. Released parts stay as they were. */
 function unreleasedOf(source) {
-  const start = source.indexOf('## [Unreleased]')
+  const start = source.search(/^## \[?Unreleased/m)
   const end = source.indexOf('\n## ', start + 1)
   return source.slice(0, end === -1 ? undefined : end)
 }

@@ -95,6 +95,7 @@ function namesRecord(name: string): boolean {
     ours.segments,
     ours.funnels,
     ours.annotations,
+    ours.alerts,
     ours.integrations,
     ours.exports,
   ]

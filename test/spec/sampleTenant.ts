@@ -19,6 +19,7 @@ const sampleTenant = {
   segments: twice(sampleIdentity.segmentId),
   funnels: twice(sampleIdentity.funnelId),
   annotations: twice(sampleIdentity.annotationId),
+  alerts: twice(sampleIdentity.alertId),
   integrations: twice(sampleIntegrationId('s3')),
   exports: twice(sampleExportId('s3')),
   sentExport: sampleExportId('s3'),
@@ -74,6 +75,9 @@ const bodies: Record<string, () => Record<string, unknown>> = {
 export const sampleRefusals: Record<string, number> = {
   'DELETE /api/v1/integrations/:integration_id': 409,
   'DELETE /api/v1/audiences/:audience_id': 409,
+  // The sample organization has no provider, and nobody in it signs in.
+  'PUT /api/v1/organization/single-sign-on': 400,
+  'DELETE /api/v1/organization/single-sign-on': 404,
 }
 
 /** How a route is asked about the sample; null for one that the table of samples lacks. */

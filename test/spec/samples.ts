@@ -27,6 +27,12 @@ const byRun: Sample = {
   params: ({ sentExport, sentRun }) => ({ export_id: sentExport, run_id: sentRun }),
 }
 const byWebhook: Sample = { params: ({ webhooks }) => ({ webhook_id: webhooks[0] }) }
+const byAlert: Sample = { params: ({ alerts }) => ({ alert_id: alerts[0] }) }
+const alertOf = (project_id: string) => ({
+  project_id,
+  name: 'Quiet',
+  condition: { kind: 'silence', window: 'hour' },
+})
 const byShare: Sample = { params: ({ shares }) => ({ share_id: shares[0] }) }
 const bySegment: Sample = { params: ({ segments }) => ({ segment_id: segments[0] }) }
 const byFunnel: Sample = { params: ({ funnels }) => ({ funnel_id: funnels[0] }) }
@@ -317,6 +323,23 @@ export const samples: Record<string, Sample> = {
   'POST /api/v1/organization/user/create': {
     body: () => ({ email: `${randomUUID()}@new.example`, role: 'member' }),
   },
+  'GET /api/v1/analytics/alerts': byProject,
+  'GET /api/v1/analytics/alerts/:alert_id': byAlert,
+  'POST /api/v1/analytics/alerts': { body: ({ projects }) => alertOf(projects[0]) },
+  'PUT /api/v1/analytics/alerts/:alert_id': {
+    ...byAlert,
+    body: ({ projects }) => alertOf(projects[0]),
+  },
+  'GET /api/v1/tracking-plan': byProject,
+  'GET /api/v1/tracking-plan/unplanned': byProject,
+  'PUT /api/v1/tracking-plan': {
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      on_violation: 'mark',
+      on_unplanned: 'accept',
+      events: { Ordered: { schema: { type: 'object' } } },
+    }),
+  },
   'GET /api/v1/organization/single-sign-on': {},
   'PUT /api/v1/organization/single-sign-on': {
     body: ({ member }) => ({
@@ -417,6 +440,7 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/analytics/segments/:segment_id': bySegment,
   'DELETE /api/v1/analytics/funnels/:funnel_id': byFunnel,
   'DELETE /api/v1/analytics/annotations/:annotation_id': byAnnotation,
+  'DELETE /api/v1/analytics/alerts/:alert_id': byAlert,
   'DELETE /api/v1/analytics/shares/:share_id': byShare,
   'DELETE /api/v1/lists/:list_id/items': {
     ...byList,

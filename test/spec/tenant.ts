@@ -27,6 +27,7 @@ export interface Tenant {
   delivery: string
   /** Of all of a project; and what opens the first. */
   shares: [string, string]
+  alerts: [string, string]
   shareSecret: string
   segments: [string, string]
   funnels: [string, string]
@@ -82,6 +83,7 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     webhooks: [randomUUID(), randomUUID()],
     delivery: randomUUID(),
     shares: [randomUUID(), randomUUID()],
+    alerts: [randomUUID(), randomUUID()],
     shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
     segments: [randomUUID(), randomUUID()],
     funnels: [randomUUID(), randomUUID()],
@@ -159,6 +161,21 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
         [id, projects[n], kind, JSON.stringify(content)],
       )
     }
+    await postgres.query(
+      `INSERT INTO alerts (alert_id, project_id, name, condition) VALUES ($1, $2, $3, $4)`,
+      [
+        tenant.alerts[n],
+        projects[n],
+        `${name} alert ${n}`,
+        JSON.stringify({
+          kind: 'silence',
+          metric: 'events',
+          window: 'hour',
+          direction: 'above',
+          value: 1,
+        }),
+      ],
+    )
     await createList(postgres, {
       listId: lists[n],
       projectId: projects[n],

@@ -34,7 +34,7 @@ test.runIf(process.getuid?.() === 0)(
     await new Promise((resolve) => child.once('close', resolve))
     expect(output).toMatch(
       new RegExp(
-        `^\\S+\\.sock, the lock of ${directory}, belongs to another user: end the Footfall [^\\n]+\\n$`,
+        `^\\S+\\.sock, the lock of ${directory}, belongs to another user: stop the Footfall [^\\n]+\\n$`,
       ),
     )
     await lock.release()

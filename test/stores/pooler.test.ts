@@ -78,7 +78,7 @@ ignore_startup_parameters = extra_float_digits
 test('in transaction mode a start ends, and says what to set', async () => {
   const DATABASE_URL = await startPooler('transaction')
   await expect(startService({ env: { ...env, DATABASE_URL } })).rejects.toThrow(
-    /footfall: DATABASE_URL leads to a pooler in transaction mode.+ set pool_mode = session\./,
+    /footfall: DATABASE_URL points to a pooler in transaction mode.+ set pool_mode = session\./,
   )
 })
 

@@ -112,6 +112,8 @@ test('PostgreSQL: tables, sequences, views, rows and triggers equal those that t
   expect((await postgresSchema(fresh)).triggers).toEqual(expect.arrayContaining(triggers!))
 })
 
+const parsed = (row: string): object => JSON.parse(row)
+
 test.each([
   ['has none of the later migrations', []],
   ['has all later migrations of its commit', laterInPostgres.filter((name) => name < '153')],
@@ -131,8 +133,9 @@ test.each([
       [...postgresBase.replaced, ...migrationsOfPostgres()].sort(),
     )
     const after = await postgresRows(old)
+    // Later migrations may have added columns.
     for (const name of ['users', 'members', 'audit_log', 'ship_turns'])
-      expect(after[name]).toEqual(before[name])
+      expect(after[name]!.map(parsed)).toMatchObject(before[name]!.map(parsed))
     await migratePostgres(old)
   },
 )

@@ -2,8 +2,7 @@ import { type TProperties, Type } from 'typebox'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { Name, Timestamp } from '../../api/http/commonSchemas.ts'
 import { type ApiError, notFound } from '../../api/http/errors.ts'
-import { FreeFilterText } from '../../events/query/filter.ts'
-import { readFreeFilters } from '../figuresRequest.ts'
+import { FiguresFilterText, readFiguresFilters } from '../figuresRequest.ts'
 import { readSteps, Steps, withinMsMax } from '../funnelSteps.ts'
 
 /** The fields of a segment, a funnel or an annotation. */
@@ -28,7 +27,7 @@ export interface SavedKind {
 const filterLengthMax = 2_000
 
 const FilterText = Type.Unsafe<string>({
-  ...FreeFilterText,
+  ...FiguresFilterText,
   minLength: 1,
   maxLength: filterLengthMax,
 })
@@ -44,7 +43,7 @@ export const segmentKind: SavedKind = {
   sampleId: sampleIdentity.segmentId,
   notFound: notFound.segment,
   check({ filter }) {
-    readFreeFilters('filter', filter as string | undefined)
+    readFiguresFilters(filter as string | undefined)
   },
 }
 

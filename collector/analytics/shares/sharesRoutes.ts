@@ -11,7 +11,7 @@ import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { tags } from '../analyticsSchemas.ts'
+import { settingsTags } from '../analyticsSchemas.ts'
 import { mayRead } from '../openFigures.ts'
 import { listSavedItems } from '../saved/savedItems.ts'
 import { segmentKind } from '../saved/savedKinds.ts'
@@ -73,7 +73,7 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'listShareLinks',
           summary: 'List the share links of a project',
           description:
@@ -103,7 +103,7 @@ export const sharesRoutes =
           refusals: { 409: '`conflict`: the project has too many share links.' },
         },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'createShareLink',
           summary: 'Create a share link',
           description:
@@ -164,7 +164,7 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'getShareLink',
           summary: 'Get a share link',
           params: ById,
@@ -189,7 +189,7 @@ export const sharesRoutes =
       {
         config: { access },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'revokeShareLink',
           summary: 'Revoke a share link',
           params: ById,

@@ -9,7 +9,7 @@ import { strictObject } from '../../api/http/commonSchemas.ts'
 import { unauthorized } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
-import { tags } from '../analyticsSchemas.ts'
+import { settingsTags } from '../analyticsSchemas.ts'
 import { passwordLengthMax } from './shareSchemas.ts'
 import { readPasswordHash } from './shares.ts'
 
@@ -27,7 +27,7 @@ export const unlockRoute =
       {
         config: { access: { to: 'anyone' } },
         schema: {
-          tags,
+          tags: settingsTags,
           operationId: 'unlockShareLink',
           summary: 'Unlock a share link with its password',
           description:

@@ -22,6 +22,7 @@ export interface AuditObject {
     | 'segment'
     | 'funnel'
     | 'annotation'
+    | 'alert'
     | 'erasure'
     | 'opt_out'
     | 'subject'

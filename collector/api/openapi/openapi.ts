@@ -62,6 +62,15 @@ const tags = [
     description: 'Aggregated figures: visitors, sessions, pages and sources. Not billed.',
   },
   {
+    name: 'Conversions and journeys',
+    description:
+      'What visitors do one after the other: goals, funnels, paths, returns. Not billed.',
+  },
+  {
+    name: 'Analytics settings',
+    description: 'Goals, alerts and shared pages of a project. Not billed.',
+  },
+  {
     name: 'Identity',
     description: 'Look up the person behind an address, a cookie or a hash.',
   },

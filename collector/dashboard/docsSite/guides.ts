@@ -10,12 +10,12 @@ export const readers = [
   {
     title: 'Site owners',
     about: 'Install the pixel and read the figures of your site.',
-    guides: ['tracking', 'dashboard', 'migrating'],
+    guides: ['tracking', 'dashboard', 'alerts', 'migrating'],
   },
   {
     title: 'Developers',
     about: 'Query events with keys, and identify visitors.',
-    guides: ['api', 'identity-and-privacy'],
+    guides: ['api', 'tracking-plan', 'identity-and-privacy'],
   },
   {
     title: 'Data people',

@@ -12,6 +12,7 @@ import { shareSecret } from './shared.ts'
 
 export type {
   Account,
+  Alert,
   AuditEntry,
   Key as ApiKey,
   Member,
@@ -24,6 +25,7 @@ export type {
   ProjectMember,
   Session,
   SingleSignOn,
+  TrackingPlan,
   UsageLimits as Limits,
 } from '../../api/client/index.ts'
 export { ApiError }

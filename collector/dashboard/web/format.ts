@@ -22,11 +22,12 @@ export const percent = (value: number): string => share.format(value)
 export const changeOf = (now: number | null, before: number | null): string | null =>
   now === null || !before ? null : change.format(now / before - 1)
 
-/** "45 s", "2 min 5 s", "1.5 h". */
+/** "45 s", "2 min", "2 min 5 s", "1.5 h". */
 export function duration(millis: number): string {
   const seconds = Math.round(millis / 1000)
   if (seconds < 60) return `${seconds} s`
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60]
+  if (seconds < 3_600) return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`
   return `${tenths.format(seconds / 3_600)} h`
 }
 
@@ -54,6 +55,22 @@ export function startOf(interval: 'hour' | 'day' | 'week' | 'month', millis: num
     default:
       return day.format(millis)
   }
+}
+
+const dayOfYear = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+})
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', timeZone: 'UTC' })
+const monthOfYear = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
+const year = new Intl.DateTimeFormat(undefined, { year: 'numeric', timeZone: 'UTC' })
+
+/** The start of an interval as a label of an axis: midnights show their day, Januaries their year. */
+export function tickOf(interval: 'hour' | 'day' | 'week' | 'month', millis: number): string {
+  const at = new Date(millis)
+  if (interval === 'month') return (at.getUTCMonth() === 0 ? year : monthOfYear).format(at)
+  return (interval === 'hour' && at.getUTCHours() > 0 ? timeOfDay : dayOfYear).format(at)
 }
 
 const regions = new Intl.DisplayNames(undefined, { type: 'region' })

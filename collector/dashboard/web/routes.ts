@@ -193,6 +193,12 @@ export const projectPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/people/people.tsx').then(({ People }) => People)),
   },
   {
+    path: 'alerts',
+    name: 'Alerts',
+    group: 'Analyze',
+    page: lazyPage(() => import('./pages/alerts/alerts.tsx').then(({ Alerts }) => Alerts)),
+  },
+  {
     path: 'intent',
     name: 'Intent',
     group: 'Activate',
@@ -271,6 +277,16 @@ export const projectPlaces: readonly Place[] = [
     key: 'h',
     page: lazyPage(() =>
       import('./pages/developers/webhooks.tsx').then(({ Webhooks }) => Webhooks),
+    ),
+  },
+  {
+    path: 'tracking-plan',
+    name: 'Tracking plan',
+    group: 'Project settings',
+    page: lazyPage(() =>
+      import('./pages/trackingPlan/trackingPlan.tsx').then(
+        ({ TrackingPlanPage }) => TrackingPlanPage,
+      ),
     ),
   },
   {

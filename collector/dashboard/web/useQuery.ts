@@ -24,13 +24,13 @@ export function useQuery<T>(ask: () => Promise<T>): QueryState<T> {
 }
 
 export interface ListQuery<T> extends QueryState<T[]> {
-  /** Adds the next page; absent when all is there. */
+  /** Adds the next page; absent when all items are loaded. */
   more?: () => Promise<void>
 }
 
 /**
- * Asks for a list's first page when the component appears, and for further ones when told; `itemsOf` says where an
- * answer has its items. A hook.
+ * Loads a list's first page when the component appears, and further ones on request; `itemsOf` returns the
+ * items of an answer. A hook.
  */
 export function useListQuery<Page extends { next_cursor?: string }, T>(
   ask: (cursor?: string) => Promise<Page>,

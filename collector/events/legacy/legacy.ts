@@ -130,7 +130,7 @@ export function readNarrowestScope(request: LegacyRequest): RequestedScope {
   return { organizationId, campaignId }
 }
 
-/** The same where a scope, or a campaign, must be given. Throws 400 when there is none. */
+/** The same for routes that require a scope, or a campaign. Throws 400 without one. */
 export function readOneScope(request: LegacyRequest): RequestedScope {
   const asked = readNarrowestScope(request)
   if (Object.values(asked).every((id) => id === undefined)) {

@@ -10,7 +10,7 @@ const parameterCharsMax = 100
 /** An item of a batch: whom it asks for, or why it cannot be asked. */
 export interface Item {
   readonly index: number
-  /** The caller's own name for it, which may be empty or repeated; null where there is none. */
+  /** The caller's own name for it, which may be empty or repeated; null without one. */
   readonly id: string | null
   readonly asked: string | ApiError
 }
@@ -37,11 +37,11 @@ function readItem(item: unknown, requiresId: boolean): Pick<Item, 'id' | 'asked'
   return { id: isIdGood ? id : null, asked }
 }
 
-/** How many items ask for somebody: the most that can match. */
+/** Number of items that name a person: the maximum number of matches. */
 export const countAskable = (items: readonly Item[]): number =>
   items.filter(({ asked }) => !(asked instanceof ApiError)).length
 
-/** The hems of all items that name somebody, each once. */
+/** The hems of all items that name a person, each once. */
 export const hemsOf = (items: readonly Item[]): string[] => [
   ...new Set(items.flatMap(({ asked }) => (asked instanceof ApiError ? [] : asked))),
 ]

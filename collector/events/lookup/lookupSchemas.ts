@@ -97,7 +97,7 @@ export const describeBatch = {
   },
 }
 
-/** Which of them is there is checked where they are read. */
+/** The route checks which of them is given. */
 export const CompanyQuery = strictObject({
   ip: Type.Optional(Type.String({ description: 'IPv4 or IPv6 address that the company uses.' })),
   domain: Type.Optional(
@@ -108,7 +108,7 @@ export const CompanyQuery = strictObject({
   ),
 })
 
-/** A company has every field, null where nobody knows it. */
+/** A company has every field, null if unknown. */
 const Company = wholeRow('Company', companyFields)
 
 /** GET /api/v1/lookup/company: an addition. */

@@ -8,12 +8,12 @@ import type { EventsPlan } from './selection.ts'
 import type { Window } from './window.ts'
 
 /**
- * Up to when everything that was received is in ClickHouse, epoch milliseconds; null while nobody knows. To be asked
- * before the events are. The sample of test keys is there beforehand.
+ * Time until which ClickHouse has all received events, epoch milliseconds; null if unknown. Read it before
+ * the events. The sample of test keys is complete in advance.
  */
 export function createCompleteUntil(postgres: Postgres, now: () => number) {
   const live = ttlCache(() => readCompleteUntil(postgres))
-  return async (principal: Principal): Promise<number | null> =>
+  return async (principal: Pick<Principal, 'mode'>): Promise<number | null> =>
     principal.mode === 'test' ? now() : live('')
 }
 

@@ -14,7 +14,7 @@ export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(gr
 export interface DayFingerprints {
   readonly days: ReadonlyMap<number, string>
   readonly hours: ReadonlyMap<number, string>
-  /** Hours of days before this one are not told, whether they have events or not. */
+  /** Hours of days before this one are not returned, even if they have events. */
   readonly hoursFromDay: number
 }
 

@@ -45,7 +45,7 @@ const pathMax = 10
 /** `%` in a pattern of `like`. ClickHouse tries every way to divide a text between them. */
 const wildcardsMax = 10
 
-/** Names of all paths together: each is a parameter, of which ClickHouse takes a thousand. */
+/** Maximum names of all paths together: each is a parameter, and ClickHouse accepts a thousand. */
 const pathNamesMax = 300
 
 const grammar =

@@ -42,7 +42,7 @@ export const alikeMin = 25
 /** Leaves by which a caller chooses people one by one: an audience may be of a list or of events. */
 const choosing = ['event', 'list', 'audience'] as const
 
-/** Fields that name single people or companies. Those that identify somebody are refused in definitions altogether. */
+/** Fields that name single people or companies. Definitions refuse identifying fields entirely. */
 const naming: Readonly<Record<Entity, readonly string[]>> = {
   people: ['first_name', 'middle_name', 'last_name', 'linkedin_headline'],
   companies: [

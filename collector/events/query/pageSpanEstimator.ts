@@ -12,7 +12,7 @@ const rememberedMax = 10_000
 
 /** The time span in which to search the rows of a page. */
 interface PageSpan {
-  /** Milliseconds from where the page begins; undefined when nothing is known, or nothing is spared. */
+  /** Milliseconds from the start of the page; undefined without a measurement, or if it saves no time. */
   readonly spanMs: number | undefined
   /** Reports the row that follows the page. */
   learn(next: RowKey): void

@@ -110,7 +110,7 @@ export function readSelection(
   return { source, filters, distinct }
 }
 
-/** A feed goes on for ever, unless its end is given. */
+/** A feed never ends, unless the request has an end. */
 function readOrderedWindow(query: WindowParameters, nowMs: number, order: Order): Window {
   const window = readWindow(query, nowMs)
   const isEndGiven = query.end_ms !== undefined || query.end_time !== undefined

@@ -14,7 +14,7 @@ export interface ReadDeps {
   billing: Billing
   /** Where budgets, limits and usage stand. */
   postgres: Postgres
-  /** Signs where pages go on. */
+  /** Signs the cursors of pages. */
   cursors: Cursors
   /** Milliseconds since 1970. */
   now(): number

@@ -74,9 +74,9 @@ const triesMax = 6
 const retrySeconds = 1
 
 /**
- * Reads a page as a table, of which no row and no column can be cut off. The first query finds the key of the next
- * page, the second reads everything before it. If too many events arrive in between, the next try takes half the rows:
- * the page is shorter then, and loses none.
+ * Reads a page as a table, from which no row and no column can be removed. The first query finds the key of
+ * the next page, the second reads everything before it. If too many events arrive in between, the next try
+ * takes half the rows: the page is shorter then, and loses none.
  */
 async function readTablePage(
   queryExecutor: QueryExecutor,
@@ -104,7 +104,7 @@ async function readTablePage(
   throw busy('More events arrive in this window than fit in a page.', retrySeconds)
 }
 
-/** The key of the row that follows the first `rows` rows of a plan; null when there is none. */
+/** The key of the row that follows the first `rows` rows of a plan; null without one. */
 async function readKeyAfter(
   queryExecutor: QueryExecutor,
   plan: EventsPlan,

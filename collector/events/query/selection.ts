@@ -44,7 +44,7 @@ export interface EventsPlan extends Selection {
   readonly until?: RowKey
   /** Rows that are further than so many milliseconds from where the page begins are left out: see estimateSpan. */
   readonly spanMs?: number | undefined
-  /** Up to when the answer will say that all that was received is in it, epoch milliseconds; null when nobody knows. */
+  /** Time until which the answer reports to be complete, epoch milliseconds; null if unknown. */
   readonly completeUntil?: number | null
   /** Nothing is asked beforehand that would spare reading. */
   readonly isForEstimate?: true

@@ -116,7 +116,7 @@ const list = (texts: readonly string[]) => `[${texts.map(literal).join(', ')}]`
 const lookUp = (sql: string, pairs: readonly (readonly [string, string])[], fallback: string) =>
   `transform(${sql}, ${list(pairs.map(([from]) => from))}, ${list(pairs.map(([, to]) => to))}, ${fallback})`
 
-/** SQL: the name of a host, or of a value of utm_source; the text itself where there is none. */
+/** SQL: the name of a host, or of a value of utm_source; the text itself without a name. */
 function named(text: string): string {
   const brand = lookUp('firstSignificantSubdomain(lower(text))', sourceNames.brands, "''")
   const domain = lookUp('cutToFirstSignificantSubdomain(lower(text))', sourceNames.domains, brand)

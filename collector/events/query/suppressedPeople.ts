@@ -6,8 +6,8 @@ import type { Bind } from './bind.ts'
 import { chunked } from './chunked.ts'
 
 /**
- * Stands for an organization in free figures, which leave out only people who opted out everywhere. A caller that could
- * opt somebody out, and compare, would learn whether that person counts.
+ * Represents any organization in free figures, which exclude only people who opted out everywhere. A caller
+ * that could opt a person out, and compare, would learn whether that person counts.
  */
 export const everywhere = '00000000-0000-0000-0000-000000000000'
 

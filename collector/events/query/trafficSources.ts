@@ -11,7 +11,7 @@ interface Site {
   readonly kind: SiteKind
   /** Complete hosts, which rank above domains. */
   readonly hosts?: readonly string[]
-  /** Registrable domains, of which all hosts belong to the site. */
+  /** Registrable domains whose hosts all belong to the site. */
   readonly domains?: readonly string[]
   /** The part before the public suffix, for sites with domains in many countries. */
   readonly brands?: readonly string[]
@@ -145,7 +145,7 @@ export const sourceNames = {
 export const namesOfKind = (kind: SiteKind): string[] =>
   sites.filter((each) => each.kind === kind).map(({ name }) => name)
 
-/** The advertisers whose click ids say that somebody came from them, and whether they paid for the click. */
+/** The advertisers of click ids, and whether their clicks are paid. */
 export const clickIdSources: readonly { type: string; name: string; medium: string }[] = [
   ...['gclid', 'gbraid', 'wbraid'].map((type) => ({ type, name: 'Google', medium: 'cpc' })),
   { type: 'dclid', name: 'Google', medium: 'display' },

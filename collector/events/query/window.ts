@@ -102,7 +102,7 @@ export function isoToMs(text: string): number | undefined {
   const parts = isoPattern.exec(text)?.groups
   if (!parts) return undefined
   const { date, time = '00:00:00', fraction = '', zone = 'Z' } = parts
-  // An offset's "+" that nobody percent-encoded arrives as a space.
+  // The "+" of an offset arrives as a space without percent-encoding.
   const offset = zone.toUpperCase().replace(' ', '+')
   // Date.parse would take 30 February for 2 March, and 24:00 for the next day's midnight.
   const asWritten = `${date}T${time}`

@@ -66,7 +66,7 @@ export async function findDamagedRanges(
   return joined(gaps.sort((a, b) => a.startMs - b.startMs))
 }
 
-/** The full hour next to the middle; null where there is none inside. */
+/** The full hour nearest to the middle; null without one inside. */
 function middleOf({ startMs, endMs }: Window): number | null {
   const middle = Math.round((startMs + endMs) / 2 / sliceMs) * sliceMs
   return middle > startMs && middle < endMs ? middle : null

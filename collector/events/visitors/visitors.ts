@@ -57,7 +57,7 @@ export async function readVisitors(
   }
 }
 
-/** Without their names where a shard does not answer, whose projects nobody can tell. */
+/** Without names if a shard does not answer, because its projects are unknown. */
 async function withProjects(
   queryExecutor: QueryExecutor,
   plan: VisitorsPlan,

@@ -95,7 +95,7 @@ export function readVisitorsRequest(
   if (kind === 'accounts' && tier !== 'resolution_full_profile') {
     throw invalidParameter('kind', 'accounts requires the tier resolution_full_profile')
   }
-  // Campaigns belong to a project: with a pixel alone there are none (spec: include_dsp).
+  // Campaigns belong to a project: a pixel alone has none (spec: include_dsp).
   const includesDsp = query.include_dsp === true && asked.projectId !== undefined
   return {
     asked,

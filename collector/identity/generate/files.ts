@@ -26,7 +26,7 @@ export async function writeGraph(
 ): Promise<Record<string, string>> {
   mkdirSync(directory, { recursive: true })
   const graph: Graph = { seed, companies }
-  // Somebody is made up once: that takes a while.
+  // Each person is generated once, because that takes a while.
   const hems = Buffer.alloc(profiles * hemBytes)
   const keptProfileAt = (index: number) => {
     const profile = profileAt(graph, index)
@@ -78,7 +78,7 @@ function linkAt(graph: Graph, index: number, hem: string): object {
   }
 }
 
-/** The network of the company number `index`: 16 addresses of 10.0.0.0/8, which nobody else has. */
+/** The network of the company number `index`: its own 16 addresses of 10.0.0.0/8. */
 const networkAt = (graph: Graph, index: number): object => ({
   network: `10.${(index >> 12) & 255}.${(index >> 4) & 255}.${(index & 15) << 4}/28`,
   company_domain: companyAt(graph, index).company_domain,

@@ -27,7 +27,7 @@ export function profileAt(graph: Graph, index: number): Profile {
   if (!isSecond) return personAt(graph, index)
   const person = personAt(graph, index - 1)
   const { personal_email } = person
-  // Somebody with one address only leaves the place to somebody else.
+  // A person with only one address is replaced by another person.
   if (personal_email === null || personal_email === person.email) return personAt(graph, index)
   return { ...person, hem: hemOf(personal_email as string) }
 }

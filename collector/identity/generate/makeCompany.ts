@@ -20,7 +20,7 @@ import {
 const employeeSteps = [10, 50, 200, 500, 1_000, 5_000, 10_000]
 const revenueSteps = [1e6, 1e7, 5e7, 1e8, 5e8, 1e9]
 
-/** The company number `index`: a value for each company field, null where nobody would know it. */
+/** The company number `index`: a value for each company field, some of them null. */
 export function makeCompany(random: Random, index: number): Values {
   const known = <T>(probability: number, value: T) => (random.chance(probability) ? value : null)
   const industry = random.pick(Object.keys(industries) as (keyof typeof industries)[])

@@ -37,8 +37,8 @@ const verifiedFromMs = Date.UTC(thisYear - 1, 0, 1)
 const dayMs = 86_400_000
 
 /**
- * The person number `index`, who works for `company`: a value for each contact and demographic field, null where
- * nobody would know it. Addresses hold the number, so no two people share one.
+ * The person number `index`, who works for `company`: a value for each contact and demographic field, some of
+ * them null. Addresses contain the number, so no two people share one.
  */
 export function makePerson(random: Random, index: number, company: Values): Values {
   const known = <T>(probability: number, value: T) => (random.chance(probability) ? value : null)

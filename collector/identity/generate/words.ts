@@ -206,5 +206,5 @@ export const occupations =
     '|',
   )
 
-/** Hosts of personal mail; names under .example belong to nobody (RFC 2606). */
+/** Hosts of personal mail; names under .example are reserved (RFC 2606). */
 export const mailHosts = ['mail.example', 'inbox.example', 'postbox.example', 'webmail.example']

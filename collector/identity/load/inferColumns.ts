@@ -16,8 +16,8 @@ export interface ShapeOptions {
 }
 
 /**
- * Which columns a file is read with, from its header or the beginning of its bytes. Throws StartError for columns
- * that nothing is known of, and for a file that lacks what every row needs.
+ * Columns of a file, from its header or the beginning of its bytes. Throws StartError for unknown columns,
+ * and for a file without the columns that every row needs.
  */
 export async function inferColumns(
   clickhouse: ClickHouse,

@@ -64,7 +64,7 @@ export async function insertChunk(
   return { rows, rejected: all.sort((one, other) => one.line - other.line) }
 }
 
-/** ClickHouse would take what is no UTF-8, and a last quote that nobody closes. */
+/** ClickHouse would accept invalid UTF-8, and an unclosed last quote. */
 const isText = ({ format }: Source, { bytes, isTorn }: Chunk): boolean =>
   format === 'parquet' || (!isTorn && isUtf8(bytes))
 

@@ -83,7 +83,7 @@ async function finish(clickhouse: ClickHouse, state: LoadState): Promise<void> {
   await dropStage(clickhouse, state.load_id)
 }
 
-/** Nobody can go on where standard input broke off, or need go on where nothing was read. */
+/** A load from standard input cannot be continued, and one that read nothing need not be. */
 async function forgetUseless(
   clickhouse: ClickHouse,
   { sources }: LoadRequest,
@@ -170,7 +170,7 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
     const { value, done } = await next
     if (done) return
     next = items.next()
-    // The reader that awaits it receives the error; until then nobody handles it.
+    // The reader that awaits it receives the error; until then it has no handler.
     next.catch(() => {})
     yield value
   }

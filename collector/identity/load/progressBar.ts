@@ -17,10 +17,7 @@ export interface Screen {
   write(text: string): unknown
 }
 
-/**
- * Shows how far a load has come since `show` was called first. `totalBytes` is null where nobody knows how much there
- * is.
- */
+/** Shows the progress of a load since the first call of `show`. `totalBytes` is null if unknown. */
 export function openProgressBar(
   screen: Screen,
   totalBytes: number | null,

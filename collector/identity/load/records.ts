@@ -15,7 +15,7 @@ export interface Extent {
   readonly end: number
   /** Lines before it. */
   readonly lines: number
-  /** False for a record whose quote nobody closes. */
+  /** False for a record with an unclosed quote. */
   readonly isWhole: boolean
 }
 

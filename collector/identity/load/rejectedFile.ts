@@ -23,7 +23,7 @@ export interface RejectedRow {
 }
 
 export interface RejectedFile {
-  /** Writes rows down for good and answers the file's length. */
+  /** Appends rows durably and returns the file's length. */
   append(rows: readonly RejectedRow[]): number
 }
 

@@ -14,7 +14,7 @@ export type Format = (typeof formats)[number]
 export interface Source {
   /** As it was given. */
   readonly name: string
-  /** Its size; null where nobody knows before its end. */
+  /** Its size; null if unknown before its end. */
   readonly bytes: number | null
   /** The same for the same file; null for standard input, which cannot be read again. */
   readonly identity: string | null

@@ -1,4 +1,4 @@
-/** The tables in which a load waits until all of it is there. */
+/** The tables in which a load waits until it is complete. */
 
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { unreplicated } from '../../platform/clickhouse/replicated.ts'
@@ -61,8 +61,8 @@ export async function dropStage(clickhouse: ClickHouse, loadId: string): Promise
 }
 
 /**
- * Has readers see the load: each table changes at once, by links to the files that are there. It can be done again
- * when it was broken off: rows that are there twice are one.
+ * Makes the load visible to readers. Each table changes at once, by links to the existing files. It can be
+ * repeated after an interruption: duplicate rows are one.
  */
 export async function publish(
   clickhouse: ClickHouse,

@@ -17,7 +17,7 @@ export interface LoadState {
   readonly rejected_bytes: number
 }
 
-/** Loads that may go on: those that nobody has taken up again for a week are forgotten. */
+/** Loads that may continue: those not resumed for a week are forgotten. */
 const unfinished =
   "SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE phase != 'done' AND updated_at > now() - INTERVAL 7 DAY"
 
@@ -43,7 +43,7 @@ export async function saveState(clickhouse: ClickHouse, state: LoadState): Promi
   })
 }
 
-/** The ids of loads that have tables still, but do not go on. */
+/** The ids of loads that still have tables but do not continue. */
 export async function readForgotten(clickhouse: ClickHouse): Promise<string[]> {
   const forgotten = await clickhouse.rows<{ id: string }>({
     sql: `SELECT DISTINCT extract(name, '^load_([0-9a-f]+)') AS id FROM system.tables

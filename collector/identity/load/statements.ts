@@ -75,6 +75,6 @@ function paramsOf({ format, columns, params }: Shape): Query['params'] {
   }
 }
 
-/** A name of somebody else's as SQL. */
+/** A foreign name as SQL. */
 const identifier = (name: string): string =>
   `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``

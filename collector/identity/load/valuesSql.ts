@@ -1,4 +1,4 @@
-/** SQL that turns the texts of a file into the values of a table, and says what is wrong with those that are none. */
+/** SQL that turns the texts of a file into the values of a table, and describes invalid ones. */
 import type { Field } from '../../../schemas/fields.ts'
 
 /** A column of the table that is loaded. */
@@ -47,17 +47,17 @@ export function fieldValue(field: Field, raw: string): Value {
   }
 }
 
-/** Programs that know no whole numbers with gaps write 7.0. */
+/** Programs without nullable integers write 7.0. */
 const wholeNumber = (raw: string): string =>
   `ifNull(toInt64OrNull(${raw}), accurateCastOrNull(toFloat64OrNull(${raw}), 'Int64'))`
 
 const truth = (raw: string): string =>
   `transform(lower(${raw}), ['true', 'yes', 't', 'y', '1', 'false', 'no', 'f', 'n', '0'], [true, true, true, true, true, false, false, false, false, false]::Array(Nullable(Bool)), NULL)`
 
-/** A text as a time, null where it is none; UTC where it does not say. */
+/** A text as a time, null for an invalid one; UTC by default. */
 export const time = (raw: string): string => `parseDateTime64BestEffortOrNull(${raw}, 3, 'UTC')`
 
-/** A text of ours as SQL. */
+/** A constant text as SQL. */
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** A text without white space at its ends, as browsers trim it. */

@@ -47,7 +47,7 @@ export async function requestErasure(
   return rows[0]!
 }
 
-/** One erasure, where it is of that organization or none is named; undefined when there is none of that id. */
+/** One erasure, of that organization if one is given; undefined for an unknown id. */
 export async function readErasure(
   client: Queryable,
   erasureId: string,

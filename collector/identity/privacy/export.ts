@@ -41,7 +41,7 @@ interface Membership {
   readonly added_at: Date
 }
 
-/** By which imports somebody is in which lists; by one that is not completed nobody is. */
+/** Imports by which a person is in lists, completed ones only. */
 async function readListMemberships(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
   organizationId: string,

@@ -21,15 +21,15 @@ const columns = 'opt_out_id, hem, cookie_id, created_at'
 /** The queue that carries out opt-outs and erasures. */
 export const privacyRequests = 'privacy.requests'
 
-/** The queue of who keeps what was shown of people: somebody is hidden from now on. */
+/** The queue of jobs that keep data of people: it runs when a person was hidden. */
 export const hiddenPeopleChanged = 'privacy.hidden-people'
 
 /** SQL: a moment for the next change of a row, later than that of the one before. */
 const nextChange = "greatest(clock_timestamp(), opt_outs.changed_at + interval '1 microsecond')"
 
 /**
- * Puts a subject on the list, of one organization or with null of all. From then on nothing of theirs is accepted;
- * within two seconds reads no longer say who they are. Somebody who is on it stays.
+ * Opts a subject out, of one organization or with null of all. From then on their events are discarded;
+ * within two seconds reads no longer identify them. An existing opt-out stays.
  */
 export async function addOptOut(
   client: Queryable,
@@ -49,7 +49,7 @@ export async function addOptOut(
   return rows[0]!
 }
 
-/** Takes somebody off the list. The opt_out_id they had; undefined when they were not on it. */
+/** Deletes an opt-out and returns its opt_out_id; undefined without one. */
 export async function removeOptOut(
   client: Queryable,
   organizationId: string | null,

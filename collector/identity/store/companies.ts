@@ -19,7 +19,9 @@ export function readCompanyFields(select: string | undefined): readonly Field[] 
   })
 }
 
-/** Reads companies by their domains, in the order of these; of one that nobody knows all but the domain is null. */
+/**
+ * Reads companies by their domains, in this order; for an unknown one all fields except the domain are null.
+ */
 export async function readCompanies(
   queryExecutor: QueryExecutor,
   domains: readonly string[],

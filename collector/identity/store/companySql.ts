@@ -2,8 +2,8 @@ import { companyFields } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
 /**
- * SQL: the domain of the company that an address belongs to, the empty text for nobody's. `address` is SQL of an
- * IPv4 or IPv6 address as text.
+ * SQL: the domain of the company that an address belongs to, or the empty text. `address` is SQL of an IPv4
+ * or IPv6 address as text.
  */
 export const companyOfAddress = (address: string): string =>
   `dictGetOrDefault('company_by_network', 'company_domain', tuple(toIPv6OrDefault(${address})), '')`
@@ -11,7 +11,7 @@ export const companyOfAddress = (address: string): string =>
 /** Key to look up a company: its domain, lower-cased and without www, or one of its addresses. */
 export type CompanyKey = { readonly domain: string } | { readonly address: string }
 
-/** The company fields of that company; no row where nothing is known of one. */
+/** The company fields of that company; no row for an unknown one. */
 export function companyQuery(key: CompanyKey): Query {
   // In brackets of its own it is known before the table is read, so the primary key finds it.
   const domain =

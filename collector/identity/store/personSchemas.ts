@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { selectableRow } from '../../api/http/rowSchemas.ts'
 import { personFields } from './people.ts'
 
-/** A person as answers have one: every field, null where nobody knows it, or those that were selected. */
+/** A person in answers: every field, null if unknown, or the selected ones. */
 export const Person = selectableRow({
   title: 'Profile',
   fields: personFields,

@@ -1,6 +1,7 @@
 /**
- * The SQL of profiles: nothing else that reads knows their tables. `hem_number` is the hem as 256 bits, 0 for nobody:
- * over rows of `events` it is the expression hemNumber (schemas/fields/identity.ts), elsewhere a column.
+ * The SQL of profiles: no other reader uses their tables. `hem_number` is the hem as 256 bits, 0 for
+ * anonymous visitors. Over rows of `events` it is the expression hemNumber (schemas/fields/identity.ts),
+ * elsewhere a column.
  */
 import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schemas/fields.ts'
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
@@ -10,7 +11,7 @@ import { hemsOfPerson } from './personSql.ts'
 export const profileMeets = (conditions: readonly string[]): string =>
   `${hemNumber} IN (${hemsWhere(conditions.join(' AND '))})`
 
-/** A condition over rows of `events`: nobody knows a profile of the visitor that meets any of `conditions`. */
+/** A condition over rows of `events`: no profile of the visitor matches any of `conditions`. */
 export const profileMeetsNone = (conditions: readonly string[]): string =>
   `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
 
@@ -23,7 +24,7 @@ const profiles = 'profiles FINAL'
 /** The same people as pieces of JSON (004_identity.sql), of each at least one row; the newest counts. */
 const profileRows = 'profile_rows'
 
-/** Where something is kept of people: the tables, and SQL of the hem of a row of theirs. */
+/** Tables with data of people, with SQL of the hem of a row. */
 export const profileTables = [
   { table: 'profiles', hem: 'hem' },
   { table: profileRows, hem: numberAsHem('hem_number') },
@@ -32,7 +33,10 @@ export const profileTables = [
 /** How many rows of people there are. */
 export const profileCount = 'SELECT count() FROM profiles'
 
-/** SQL of the profiles that meet all of `conditions`, which are over the columns of a profile: `columns` of theirs. */
+/**
+ * SQL of the profiles that match all of `conditions`, which are over the columns of a profile. It returns
+ * `columns`.
+ */
 export const profilesWhere = (
   columns: readonly string[],
   conditions: readonly string[],
@@ -141,13 +145,15 @@ export const isFew = (fields: readonly Field[]): boolean => fields.length <= tup
 
 const tupleFieldsMax = 12
 
-/** SQL of the JSON object that has these fields of _person; an empty one of whom nobody knows. */
+/** SQL of the JSON object that has these fields of _person; an empty one for anonymous visitors. */
 const profileJson = (fields: readonly Field[]): string => jsonOf(readyMembers(fields))
 
 /** SQL of the JSON object that has these members, each with a comma in front. */
 export const jsonOf = (members: string): string => `concat('{', substring(${members}, 2), '}')`
 
-/** SQL of _person's ready members that have these fields, each with a comma in front; none of whom nobody knows. */
+/**
+ * SQL of _person's encoded members that have these fields, each after a comma; empty for anonymous visitors.
+ */
 export function readyMembers(fields: readonly Field[]): string {
   const parts = [
     ...(fields.some(isPteField) ? ['_person.2'] : []),

@@ -29,6 +29,7 @@ import type { IdentifyLimit, IngestLimits } from './ingestLimits.ts'
 import type { OptOuts } from './optOutRegistry.ts'
 import type { Pixel, PixelRegistry } from './pixelRegistry.ts'
 import { rejectedEntry, rejectedRow } from './rejected.ts'
+import type { TrackingPlanRegistry } from './trackingPlans.ts'
 import { type DailySalt, type Visitor, visitorOf } from './visitor.ts'
 
 /** What accepting beacons needs; openIngest.ts builds it. */
@@ -36,6 +37,7 @@ export interface BeaconDeps {
   pixels: PixelRegistry
   optOuts: OptOuts
   ignoredTraffic: IgnoredTrafficRegistry
+  trackingPlans: TrackingPlanRegistry
   salt: DailySalt
   locate: Locate
   /** One log per table that ingest writes. */
@@ -154,7 +156,7 @@ export async function acceptBeacon(
 
 /** The parts of a beacon that all its rows share. */
 function beaconParts(
-  { locate }: BeaconDeps,
+  { locate, trackingPlans }: BeaconDeps,
   request: BeaconRequest,
   {
     pixel,
@@ -186,6 +188,7 @@ function beaconParts(
     context,
     sharedColumns: sharedMembers(context),
     settings: pixel.settings,
+    plan: trackingPlans.planOf(pixel.projectId),
     reportUnexpected: (error) => request.log.error(error, 'an event that could not be read'),
   }
 }

@@ -9,6 +9,7 @@ import {
   type ValidEvent,
   validateEvent,
 } from '../normalize/validateEvent.ts'
+import type { CompiledPlan, Violation } from '../plan/compilePlan.ts'
 
 /** The rows and the identity that one member of a beacon's `events` results in. */
 export interface AcceptedEvent {
@@ -29,7 +30,7 @@ const dayMs = 86_400_000
  */
 export function acceptEvent(
   sent: unknown,
-  { context, sharedColumns, settings, reportUnexpected }: BeaconParts,
+  { context, sharedColumns, settings, plan, reportUnexpected }: BeaconParts,
   isExact = false,
 ): AcceptedEvent | Fault {
   try {
@@ -39,7 +40,7 @@ export function acceptEvent(
     if ('path' in normalized) return normalized
     const accepted: AcceptedEvent = { rows: [], person: normalized.person, refused: [] }
     if (normalized.own) {
-      const own = validate(normalized.own, context, isExact)
+      const own = validate(normalized.own, context, isExact, plan)
       if ('path' in own) return own
       accepted.rows.push(rowOf(normalized.own, own, sharedColumns))
     }
@@ -61,6 +62,8 @@ export interface BeaconParts {
   /** The columns that all its rows share (sharedMembers). */
   sharedColumns: string
   settings: PixelSettings & CollectorSettings
+  /** The tracking plan of the project; undefined if it has none. */
+  plan: CompiledPlan | undefined
   reportUnexpected: (error: unknown) => void
 }
 
@@ -69,18 +72,38 @@ interface Validated {
   tsMillis: number
 }
 
-function validate(event: Derived, context: BeaconContext, isExact: boolean): Validated | Fault {
+function validate(
+  event: Derived,
+  context: BeaconContext,
+  isExact: boolean,
+  plan?: CompiledPlan,
+): Validated | Fault {
   // Schemas require numbers; the row stores the digits.
   const valid = validateEvent(
     isExact ? JSON.parse(unmarkLongIntegers(JSON.stringify(event))) : event,
   )
   if ('path' in valid) return valid
+  const violation =
+    plan && valid.event_type === 'custom' ? plan.violationOf(valid.event_data) : undefined
+  if (violation?.isRejected) return violation.fault
   if (isExact) valid.event_data = event.event_data as ValidEvent['event_data']
+  if (plan && valid.event_type === 'custom')
+    valid.event_data = markedData(valid.event_data, violation)
   const tsMillis = eventMillis(valid, context)
   if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
     return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }
   }
   return { event: valid, tsMillis }
+}
+
+/** Adds the violation to the data of an event. A sender cannot set it. */
+function markedData(
+  { plan_violation: _, ...data }: ValidEvent['event_data'],
+  violation: Violation | undefined,
+): ValidEvent['event_data'] {
+  if (!violation) return data as ValidEvent['event_data']
+  const { path, message } = violation.fault
+  return { ...data, plan_violation: `${path}: ${message}` } as ValidEvent['event_data']
 }
 
 const rowOf = (

@@ -22,7 +22,9 @@ export interface Envelope {
   exactEvents?: unknown[] | undefined
   /** Events that the reader of the body already found faulty, by their places. */
   faults?: ReadonlyMap<number, Fault> | undefined
-  /** Of the visitor, as a back end says; not checked yet, as without a key nobody reads them (clientInfo.ts). */
+  /**
+   * The visitor's data from a back end. Not checked yet, because it is ignored without a key (clientInfo.ts).
+   */
   client_ip?: unknown
   user_agent?: unknown
   /** sent_at in epoch milliseconds. */

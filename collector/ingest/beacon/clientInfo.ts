@@ -22,8 +22,9 @@ export type VerifiesBackend = (request: FastifyRequest, pixel: Pixel) => Promise
 const ofKeys = { to: 'key', projectKeys: 'own project', keyRole: 'write', limit: 'data' } as const
 
 /**
- * Accepts a live key that may write in the pixel's project, and ignores any other key, because a beacon needs none.
- * Rejects while PostgreSQL is away: the back end sends again, and no event is stored under the back end's own address.
+ * Accepts a live key that may write in the pixel's project, and ignores any other key, because a beacon needs
+ * none. Rejects without PostgreSQL: the back end sends again, and no event is stored under the back end's own
+ * address.
  */
 export const createVerifiesBackend =
   (guard: Pick<GuardDeps, 'authenticate' | 'wrongKeys' | 'noteKeyUse'>): VerifiesBackend =>

@@ -16,8 +16,8 @@ export interface Ignored {
 }
 
 /**
- * Finds the parts of a beacon that its project ignores; undefined if there are none. The `hem` of the beacon belongs to
- * the page that sent it: to its address, its events, or the headers that name the page.
+ * Finds the parts of a beacon that its project ignores, or undefined. The `hem` of the beacon belongs to the
+ * page that sent it: to its address, its events, or the headers that name the page.
  */
 export function findIgnored(
   rules: IgnoreRules,

@@ -5,7 +5,7 @@ import type { Fault } from '../normalize/validateEvent.ts'
 import type { IdentifyLimit } from './ingestLimits.ts'
 import type { Pixel } from './pixelRegistry.ts'
 
-/** How sure a link is, by its source: addresses in forms have errors, and may be somebody else's. */
+/** Confidence of a link, by its source: addresses in forms have errors, and may belong to another person. */
 const confidenceOf = { signed: 1, identify: 1, form: 0.9 }
 
 /**

@@ -15,7 +15,7 @@ export interface TableSource<T> {
   /** The channel that PostgreSQL announces changes on, and the name of the copy on disk. */
   name: string
   keyOf(item: T): string
-  /** Starts empty where PostgreSQL is away and no copy is on disk; otherwise such a start is refused. */
+  /** Starts empty without PostgreSQL and without a copy on disk; by default such a start is refused. */
   isEmptyWithoutCopy?: true
   /** The rows after `after`, in the order of their ids; `next` is null after the last ones. */
   readPage(after: string): Promise<{ items: T[]; next: string | null }>
@@ -31,8 +31,8 @@ const loadEveryMs = 60_000
 const firstId = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Reads the table page by page and follows its changes. If PostgreSQL is away at the start, the table is that of the
- * copy in `dataDir`, which this process writes if it `keeps` it.
+ * Reads the table page by page and follows its changes. If PostgreSQL is unavailable at the start, it uses
+ * the copy in `dataDir`, which this process writes if it `keeps` it.
  */
 export async function openMemoryTable<T>(
   source: TableSource<T>,

@@ -31,7 +31,7 @@ export interface PixelRegistry {
   close(): Promise<void>
 }
 
-/** All but the sample's, of which everybody knows the id. */
+/** All except the sample's, whose id is public. */
 const selectPixels = `
   SELECT pixel_id, project_id, organization_id, active, allowed_origins, settings,
     identify_secret_newest, identify_secret_oldest

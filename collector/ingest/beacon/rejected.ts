@@ -37,7 +37,7 @@ export function rejectedRow(event: unknown, fault: Fault, context: BeaconContext
   })
 }
 
-/** Of an event that is too deep for that, only its beginning matters, and nobody can read it. */
+/** For an event that is too deep, only its beginning matters, and it cannot be read. */
 function jsonOf(event: unknown): string {
   try {
     return unmarkLongIntegers(JSON.stringify(event))

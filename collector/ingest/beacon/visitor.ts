@@ -55,7 +55,7 @@ function hasConsent(request: BeaconRequest, pixel: Pixel, sent: boolean | undefi
   return sent ?? consent === 'granted'
 }
 
-/** The same browser has the same id until the salt changes at midnight, UTC; then nobody can tell any more. */
+/** The same browser has the same id until the salt changes at midnight, UTC; then no one can link them. */
 function cookielessId({ ip, userAgent }: ClientInfo, pixel: Pixel, dailySalt: string): string {
   const digest = createHash('sha256')
     .update(`${dailySalt}\n${pixel.pixelId}\n${ip}\n${userAgent}`)

@@ -115,7 +115,7 @@ const fieldTypes =
 const fieldPattern = RegExp(`^(.+?) (${secretTypes}|${buttonTypes}|${fieldTypes}) ?(.*)$`, 's')
 const keptPattern = RegExp(`^(${fieldTypes})$`)
 
-/** The fields of a captured form, without the secret ones and those that are none. */
+/** The fields of a captured form, without secret and invalid ones. */
 export const fieldsIn = (fields: unknown): Field[] =>
   (Array.isArray(fields) ? fields : []).flatMap((field: unknown) => {
     const [kind, query] = Array.isArray(field) ? field : []
@@ -130,7 +130,7 @@ const isDescription = (value: unknown): value is Description => isObject(value) 
 
 const isField = ({ tag }: Description) => ['input', 'select', 'option', 'textarea'].includes(tag)
 
-/** The elements of a path; a shadow root on its way is none. */
+/** The elements of a path, without shadow roots. */
 export const stepsOf = (path: unknown): Description[] =>
   Array.isArray(path) ? path.filter(isDescription) : []
 

@@ -219,7 +219,7 @@ const makers: Record<Exclude<CapturedType, 'identify'>, Make> = {
   dead: judged,
 }
 
-/** Only of videos and embedded players: audio is none. Browsers pause a video that ends, too. */
+/** Only for videos and embedded players, not for audio. Browsers also pause a video that ends. */
 function videoFrom(data: Data, steps: Description[], action: string): Data | undefined {
   const { currentSrc, currentTime, duration, ended } = data
   const element = steps[0]!

@@ -6,7 +6,7 @@ export const isText = (value: unknown): value is string =>
 
 export const textOf = (value: unknown): string | undefined => (isText(value) ? value : undefined)
 
-/** Not a number where it is none: schemas refuse that. */
+/** NaN for other values, which schemas refuse. */
 export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)
 
 /** At most so many characters; half a surrogate pair at the end would not survive as UTF-8. */

@@ -3,7 +3,7 @@ import { compress, type Script } from './pixelScript.ts'
 
 /** Scripts that pages may have pinned: a URL with a version always answers the same bytes. */
 export interface PinnedScripts {
-  /** Keeps a script, so that its URL goes on working when settings or the pixel change. */
+  /** Keeps a script, so that its URL works after changes of settings or the pixel. */
   keep(pixelId: string, script: Script): Promise<void>
   /** The script of that version; undefined when it was never kept. */
   get(pixelId: string, version: string): Promise<Script | undefined>

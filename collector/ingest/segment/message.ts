@@ -170,7 +170,7 @@ function custom(message: Data, timestamp: string, name: unknown, properties: Dat
   }
 }
 
-/** The captured identify (schemas/captured.ts); without an e-mail address or a hem it links nobody. */
+/** The captured identify (schemas/captured.ts); without an e-mail address or a hem it creates no link. */
 function identifyEvent(message: Data): Data {
   const { hem, hem_signature, email } = {
     ...objectOf(objectOf(message.context).traits),

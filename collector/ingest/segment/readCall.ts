@@ -112,7 +112,7 @@ export function beaconsOf(pixelId: string, call: Call): VisitorBeacon[] {
   return [...beacons.values()]
 }
 
-/** A message as rejected events show it: traits and context say who somebody is. */
+/** A message as rejected events show it: without traits and context, which identify a person. */
 function withoutPerson({ traits: _, context: _context, ...message }: Data): Data {
   return message
 }

@@ -57,7 +57,7 @@ export function readDeadLetters(directory: string): LetterFile[] {
     }))
 }
 
-/** Leaves these letters in a file, and no file when there are none. */
+/** Leaves these letters in a file, and no file without letters. */
 export function replaceDeadLetters(path: string, letters: readonly DeadLetter[]): void {
   if (letters.length === 0) {
     unlinkSync(path)

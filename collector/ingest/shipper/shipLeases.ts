@@ -11,7 +11,10 @@ const heartbeatMs = 2_000
 const idleMsMax = 5_000
 /** How long an answer may take before the lease counts as lost: well before PostgreSQL grants it to another collector. */
 const answerMsMax = 4_000
-/** The lease is ours for so long after PostgreSQL last received a message of ours, however long our process stalls. */
+/**
+ * We hold the lease for so long after PostgreSQL last received one of our messages, regardless of stalls of
+ * our process.
+ */
 const heldMs = 9_000
 const lockWaitMsMax = 30_000
 

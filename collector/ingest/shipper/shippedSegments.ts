@@ -43,7 +43,7 @@ export class ShippedSegments {
     return this.#inDoubt.length
   }
 
-  /** No row of those to be looked for was received before, epoch milliseconds; Infinity when there are none. */
+  /** No row to search for was received before this time, epoch milliseconds; Infinity without such rows. */
   get lowMark(): number {
     return this.#inDoubt.reduce(
       (least, { receivedFrom }) => Math.min(least, receivedFrom),

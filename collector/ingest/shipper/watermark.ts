@@ -28,7 +28,7 @@ export function keepWatermark({
   shipper: Pick<Shipper, 'lowMark' | 'noticeRestart'>
   postgres: Postgres
   collectorId: string
-  /** Called before a watermark is published: workers that start, and starts while PostgreSQL is away, keep to it. */
+  /** Called before a watermark is published: starting workers, also without PostgreSQL, respect it. */
   keep(mark: number): void
   log: WarnLog
 }) {

@@ -30,7 +30,7 @@ export const registerCollector = (
   collectorId: string,
 ): Promise<{ mark: number; setBackMs: number }> =>
   inTransaction(postgres, async (client) => {
-    // Nobody's watermark moves between our look at them and our own.
+    // No watermark moves between our read of them and our own.
     await client.query('LOCK TABLE collectors IN EXCLUSIVE MODE')
     const ahead = await client.query<{ ms: number }>(
       `WITH clock AS (SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms),

@@ -15,7 +15,7 @@ export interface SharedClock {
   latest(): number
   /** Takes over that it is now at most `latestMs`, as another process of this machine found. */
   note(latestMs: number): void
-  /** Asks PostgreSQL. Rejects while it is away. */
+  /** Queries PostgreSQL. Rejects without it. */
   compare(postgres: Postgres): Promise<void>
 }
 

@@ -28,7 +28,7 @@ const madeAnew = ['migrations', 'sql_functions']
 const portableTexts =
   "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'"
 
-/** Writes all tables of ours, as they are at one moment, into `directory`. The background work's own are left out. */
+/** Writes all our tables, as of one moment, into `directory`. Omits those of the background work. */
 export async function dumpPostgres(
   postgres: Postgres,
   directory: string,

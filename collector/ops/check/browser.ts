@@ -12,8 +12,8 @@ const systemPaths = [
 ]
 
 /**
- * Starts a headless Chromium: `chromiumPath` where given, else the system's, else the one that Playwright
- * downloaded. Throws StartError where there is none, saying how to get one.
+ * Starts a headless Chromium: `chromiumPath` if given, otherwise the system's, otherwise the one that
+ * Playwright downloaded. Throws StartError without one, with a hint how to install it.
  */
 export async function startBrowser(chromiumPath: string | null): Promise<Browser> {
   const { chromium } = await import('playwright-core').catch(() => {

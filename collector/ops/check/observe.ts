@@ -18,7 +18,7 @@ export interface Observation {
   violations: Violation[]
   /** Complaints of the browser about the page: integrity, types, cross-origin rules. */
   complaints: string[]
-  /** Errors that nobody caught. */
+  /** Uncaught errors. */
   errors: { message: string; stack: string }[]
 }
 

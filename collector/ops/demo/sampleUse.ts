@@ -9,9 +9,9 @@ import { samplePixelId, storedRows } from './sampleVisits.ts'
 const answerMs = 10_000
 
 /**
- * Uses the service a little where nobody has yet: asks with the demo's live key, and sends a beacon of which nothing is
- * stored. So the pages of requests, usage, opt-outs, the audit log and rejected events show what they are for, and all
- * that they show is true. `baseUrl` is where the service answers.
+ * Uses a new service: sends requests with the demo's live key, and a beacon without stored events. So the
+ * pages of requests, usage, opt-outs, the audit log and rejected events have real content. `baseUrl` is the
+ * address of the service.
  */
 export async function useSample(
   clickhouse: ClickHouse,

@@ -55,7 +55,7 @@ export const demoAudienceId = ({ project_id }: Demo): string =>
   uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Fills a new demo with a second pixel with a month of visits, profiles and interests of its
+ * Fills a new demo with a second pixel with two months of visits, profiles and interests of its
  * visitors, and a list of customers. It adds two goals, three audiences from templates, and exports and a
  * webhook with a history. The next call completes an interrupted one.
  */

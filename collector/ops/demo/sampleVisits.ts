@@ -5,8 +5,8 @@ import type { Log } from '../../platform/log.ts'
 import { insertDays, sampleRows } from '../sandbox/sampleDatabase.ts'
 import type { Demo } from './demo.ts'
 
-/** How many days the demo looks back, today included. */
-const daysBack = 30
+/** How many days the demo looks back, today included: the default period and the one before it. */
+const daysBack = 60
 const everyMs = 60_000
 
 /** The pixel that captures the sample visitors. */
@@ -24,7 +24,7 @@ export const storedRows = (demo: Demo, now: Date): string[] =>
   sampleRows(new Date((Math.floor(now.getTime() / dayMs) - 2) * dayMs), ownerOf(demo))
 
 /**
- * Stores the sample visits that happened since the last stored one, up to `now`, at most 30 days of them. Only one
+ * Stores the sample visits that happened since the last stored one, up to `now`, at most 60 days of them. Only one
  * process may do so: the primary process of the service with the demo, which holds the lock of the data directory.
  */
 export async function addSampleVisits(

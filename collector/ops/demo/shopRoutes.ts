@@ -51,7 +51,7 @@ export const shopRoutes =
     // All routes of the studio return the same page.
     page('studio', '/demo/studio/:step')
 
-    // The checkout form: a page with a POST form of its own, whose fields nobody reads.
+    // The checkout form: a page with its own POST form, whose fields are not read.
     app.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string' },
@@ -73,7 +73,7 @@ export const shopRoutes =
     )
   }
 
-/** Anyone may ask, and nobody pays: a panel asks three times a second. Of one worker process. */
+/** Public and free: a panel sends three requests a second. For one worker process. */
 const turns = [
   { limiter: new RateLimiterMemory({ points: 10, duration: 1 }), isShared: false },
   { limiter: new RateLimiterMemory({ points: 50, duration: 1 }), isShared: true },

@@ -43,7 +43,7 @@ ${
   audienceId === null
     ? ''
     : `
-The demo has three of its own, of a month of made-up visits: one as pages of records, and as a Parquet file
+The demo has three of its own, of two months of made-up visits: one as pages of records, and as a Parquet file
 
 ${ask(api_key, api_secret, `v1/audiences/${audienceId}/records?project_id=${project_id}&page_size=2`)}
 ${ask(api_key, api_secret, `v1/audiences/${audienceId}/download?project_id=${project_id}&format=parquet`)}

@@ -58,7 +58,7 @@ export async function buildAll() {
   // What /docs shows: the guides, and the examples that they link.
   for (const folder of ['collector/docs', 'examples'])
     await cp(at(folder), join(draft, folder), { recursive: true })
-  // Its helper process would otherwise live as long as ours, which may go on as the service.
+  // Otherwise its helper process would live as long as ours, which may become the service.
   stop()
   publish(draft)
 }

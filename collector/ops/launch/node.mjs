@@ -1,6 +1,7 @@
 /**
- * Which Node runs Footfall: the one that is there where it is new enough, else Node 24, which npm installed as an
- * optional dependency. Every launcher begins with `await handOver()`. Plain JavaScript that Node 20.15 understands.
+ * Chooses the Node that runs Footfall: the current one if it is new enough, otherwise Node 24, which npm
+ * installed as an optional dependency. Every launcher begins with `await handOver()`. Plain JavaScript that
+ * Node 20.15 understands.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

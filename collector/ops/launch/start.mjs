@@ -16,7 +16,7 @@ export async function prepare() {
   await buildAll()
 }
 
-/** Installs what is missing, and goes on with the Node that serves. */
+/** Installs missing packages, and continues with the Node that serves. */
 export async function install() {
   checkLauncher()
   checkWritable()

@@ -9,7 +9,9 @@ import type { Background } from './background.ts'
 /** How long /metrics waits for the numbers of the stores. */
 const storesMsMax = 1_000
 
-/** Makes what brings the primary's own metrics up to date. While a store is away its numbers stay as they were. */
+/**
+ * Creates the function that updates the primary's own metrics. Without a store its numbers stay unchanged.
+ */
 export const createMeasure =
   ({ clickhouse, postgres }: Stores, spoolDirectory: string, background: Background | null) =>
   async (): Promise<void> => {

@@ -25,7 +25,7 @@ export interface WorkerSetup {
 /** Messages from the primary to a worker. */
 export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
-  /** Say on /readyz that requests should go elsewhere, and go on answering. */
+  /** Report on /readyz that requests should use another process, and keep answering. */
   | { type: 'drain' }
   /** Which stores cannot be reached, in words; null when both can. */
   | { type: 'stores'; away: string | null }

@@ -41,7 +41,7 @@ export interface Migration {
   postgres(): Promise<Prepared>
   /** Resolves when ClickHouse is ready. */
   clickhouse(): Promise<void>
-  /** Keeps, on a machine that only takes beacons, what its next start needs while PostgreSQL is away. */
+  /** Keeps, on a machine that only accepts beacons, the data for its next start without PostgreSQL. */
   keep(prepared: Prepared): void
   /** Forgets what was kept: after readers went on without this machine, a start must ask PostgreSQL how far they have read. */
   forget(): void
@@ -81,7 +81,7 @@ export function migrateStores(
   }
 }
 
-/** Brings PostgreSQL to its newest form, as soon as it is there, and registers the collector. */
+/** Upgrades PostgreSQL as soon as it is available, and registers the collector. */
 const preparePostgres = (
   config: Config,
   { postgres: { pool, url } }: Stores,
@@ -107,8 +107,8 @@ const preparePostgres = (
   })
 
 /**
- * Brings both databases of ClickHouse to their newest form, as soon as it is there. Shards wait for PostgreSQL, which
- * knows which there are.
+ * Upgrades both databases of ClickHouse as soon as it is available. Shards wait for PostgreSQL, which stores
+ * the set of shards.
  */
 const prepareClickHouse = (
   { clickhouseDatabase }: Config,

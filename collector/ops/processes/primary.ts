@@ -10,7 +10,10 @@ import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 export interface Primary {
   /** PostgreSQL's clock, as the primary last compared it. */
   readonly clock: SharedClock
-  /** Returns why this worker should get no requests now: the service drains, or a store that it needs is away. */
+  /**
+   * Returns why this worker should get no requests now: the service drains, or a required store is
+   * unavailable.
+   */
   notReady(): string | null
   /** Collects the metrics of all processes of this machine, as Prometheus text. */
   metrics(): Promise<string>
@@ -63,7 +66,7 @@ export function workForPrimary(startWork: StartWork): void {
       }
       case 'low mark':
         clock.note(message.latestMs ?? Infinity)
-        // While it starts nobody knows what was left to it: no answer.
+        // During its start the rest of its spool is unknown: no answer.
         if (!events) break
         events.notePublished(message.published)
         tell({ type: 'low mark', request: message.request, mark: events.lowMark() })

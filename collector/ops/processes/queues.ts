@@ -5,6 +5,7 @@ import { exportQueues } from '../../activation/exports/exportJobs.ts'
 import type { SendDeps } from '../../activation/exports/exportsDeps.ts'
 import { createDeliverer } from '../../activation/webhooks/deliverer.ts'
 import { webhookQueues } from '../../activation/webhooks/webhookJobs.ts'
+import { alertQueues } from '../../analytics/alerts/alertJobs.ts'
 import { analyticsQueues } from '../../analytics/counting/countingJobs.ts'
 import { summaryQueues } from '../../analytics/summaries/summaryJobs.ts'
 import { audienceQueues } from '../../audiences/audienceJobs.ts'
@@ -60,6 +61,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
     ...signalQueues(services),
     ...analyticsQueues(live),
+    ...alertQueues(services),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues(services),
     ...summaryQueues(services),

@@ -11,7 +11,10 @@ export const sampleAudiences = [
   { audienceId: '5a3b1e00-0000-4000-8000-0000000000d3', templateId: 'visiting_companies' },
 ] as const
 
-/** Makes sure that the sample audiences are there, of a project that is; they are built daily, as the sample goes on. */
+/**
+ * Ensures that the sample audiences of an existing project exist; they are built daily, because the sample
+ * continues.
+ */
 export async function ensureSampleAudiences(postgres: Postgres): Promise<void> {
   for (const { audienceId, templateId } of sampleAudiences) {
     const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!

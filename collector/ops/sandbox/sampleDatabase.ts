@@ -131,7 +131,7 @@ export async function fillSampleDatabase(
       if (!hours.includes(hour) && (hour + 1) * hourMs <= now.getTime())
         await insertSample(clickhouse, 'events', rows, `sample-hour-${hour}`)
   }
-  // Hours come in their order, so of the days before today only the last that is there can lack some.
+  // Hours come in order, so of the days before today only the last existing one can lack some.
   const lastDay = dayOf(Math.max(-1, ...hours))
   if (lastDay >= firstDay && lastDay < today) await insertHours(lastDay)
   const there = new Set(hours.map(dayOf))
@@ -175,7 +175,7 @@ export async function insertDays(
 
 const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
 
-/** Which hours from `firstDay` on the database has, of which days it has signals, and how many profiles. */
+/** Existing hours from `firstDay` on, days with signals, and the number of profiles. */
 async function present(
   clickhouse: ClickHouse,
   firstDay: number,

@@ -19,7 +19,7 @@ interface SampleList {
   graph?: Parameters<typeof sampleProfiles>[0]
 }
 
-/** Makes sure that a sample list is there: customers of the sample shop, a row twice and one that is wrong. */
+/** Ensures that a sample list exists: customers of the sample shop, one duplicate row and one invalid one. */
 export async function ensureSampleLists(
   postgres: Postgres,
   uploads: Uploads,

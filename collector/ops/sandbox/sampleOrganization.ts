@@ -6,7 +6,7 @@ import { sampleCampaigns } from './sampleCampaigns.ts'
 import { ensureSampleRecords } from './sampleRecords.ts'
 import { sampleRules } from './sampleSignals.ts'
 
-/** Who belongs to the sample organization; nobody can sign in as them. */
+/** Members of the sample organization, who cannot sign in. */
 const sampleMembers = [
   { memberId: '5a3b1e00-0000-4000-8000-0000000000a1', name: 'Ada Sample', role: 'owner' },
   { memberId: '5a3b1e00-0000-4000-8000-0000000000a2', name: 'Ben Sample', role: 'admin' },

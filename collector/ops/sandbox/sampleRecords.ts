@@ -2,7 +2,7 @@ import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 const madeAt = '2026-01-01T00:00:00Z'
-/** Of a browser that is nobody's. */
+/** Of an anonymous browser. */
 export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
 /** Of the sample's message, which is as old as the last start. */
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
@@ -22,12 +22,13 @@ const savedItems = [
 ] as const
 
 /**
- * Makes sure that the sample has a webhook with a delivery, a share link, saved items, an opt-out and an erasure. The
- * webhook wants runs of exports, which the sample never has, and nobody knows the secret of the link.
+ * Ensures that the sample has a webhook with a delivery, a share link, saved items, an alert that is off, an opt-out and
+ * an erasure. The webhook subscribes to runs of exports, which the sample never has. The secret of the link is unknown.
  */
 export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
   const { organizationId, projectId, webhookId, deliveryId, shareId, optOutId, erasureId } =
     sampleIdentity
+  const { alertId } = sampleIdentity
   await postgres.query(
     `INSERT INTO webhooks (webhook_id, organization_id, project_id, url, event_types, sealed_secret, created_at, updated_at)
      VALUES ($1, $2, $3, 'https://example.com/footfall', '{export.run_ended}', '', $4, $4) ON CONFLICT DO NOTHING`,
@@ -56,6 +57,16 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
       [itemId, projectId, kind, JSON.stringify(content), madeAt],
     )
   }
+  await postgres.query(
+    `INSERT INTO alerts (alert_id, project_id, name, condition, active, created_at, updated_at)
+     VALUES ($1, $2, 'Checkout is quiet', $3, false, $4, $4) ON CONFLICT DO NOTHING`,
+    [
+      alertId,
+      projectId,
+      { kind: 'threshold', metric: 'visitors', window: 'hour', direction: 'below', value: 5 },
+      madeAt,
+    ],
+  )
   await postgres.query(
     `INSERT INTO opt_outs (opt_out_id, organization_id, cookie_id, created_at, is_known_to_clickhouse)
      VALUES ($1, $2, $3, $4, true) ON CONFLICT DO NOTHING`,

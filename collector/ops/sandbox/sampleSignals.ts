@@ -29,7 +29,7 @@ const ofCompanies = [
 /** How long interest swells and wanes, in days. */
 const period = 90
 
-/** Whether somebody shows interest on a day: seldom, and often while it swells. */
+/** Whether a person shows interest on a day: seldom, and often while it increases. */
 const shows = (chance: number, day: number, phase: number): boolean =>
   chance < 0.03 + 0.4 * Math.max(0, Math.sin((2 * Math.PI * (day + phase)) / period)) ** 4
 

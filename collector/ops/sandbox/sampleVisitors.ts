@@ -1,7 +1,7 @@
 import type { Location } from '../../ingest/normalize/location.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 
-/** Somebody, or something, that comes to the sample shop; the same browser on every visit. */
+/** A visitor of the sample shop, human or not, with the same browser on every visit. */
 export interface SampleVisitor {
   cookieId: string
   userAgent: string
@@ -52,6 +52,47 @@ const places = [
   { country: 'JP', language: 'ja' },
 ]
 
+/** Region and city of each country's visitors. */
+const cities: Readonly<Record<string, readonly (readonly [region: string, city: string])[]>> = {
+  GB: [
+    ['England', 'London'],
+    ['England', 'Manchester'],
+    ['Scotland', 'Edinburgh'],
+    ['England', 'Bristol'],
+    ['England', 'Stoke-on-Trent'],
+    ['Wales', 'Cardiff'],
+  ],
+  IE: [
+    ['Leinster', 'Dublin'],
+    ['Munster', 'Cork'],
+  ],
+  US: [
+    ['New York', 'New York'],
+    ['California', 'San Francisco'],
+    ['Oregon', 'Portland'],
+  ],
+  CA: [
+    ['Ontario', 'Toronto'],
+    ['Quebec', 'Montreal'],
+  ],
+  DE: [
+    ['Berlin', 'Berlin'],
+    ['Bavaria', 'Munich'],
+  ],
+  FR: [
+    ['Île-de-France', 'Paris'],
+    ['Auvergne-Rhône-Alpes', 'Lyon'],
+  ],
+  NL: [
+    ['North Holland', 'Amsterdam'],
+    ['Utrecht', 'Utrecht'],
+  ],
+  JP: [
+    ['Tokyo', 'Tokyo'],
+    ['Kyoto', 'Kyoto'],
+  ],
+}
+
 /** The addresses that RFC 5737 and RFC 3849 keep for documentation. */
 const clientIp = (random: Random) =>
   random.chance(0.2)
@@ -76,11 +117,13 @@ function makeVisitors(random: Random): SampleVisitor[] {
           { height: 864, width: 1536 },
         ])
     const { country, language } = isBot ? { country: 'US', language: null } : random.pick(places)
+    const of = isBot ? [] : cities[country]!
+    const [region, city] = of[index % of.length] ?? [null, null]
     return {
       cookieId: random.uuid(),
       userAgent: random.pick(isBot ? crawlers : hasPhone ? phones : desktops),
       clientIp: clientIp(random),
-      location: { country, region: null, city: null },
+      location: { country, region, city },
       language,
       person: !isBot && random.chance(0.3) ? index : null,
       isBot,

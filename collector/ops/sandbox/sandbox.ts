@@ -9,8 +9,8 @@ import { ensureSampleLists } from './sampleLists.ts'
 import { ensureSampleOrganization } from './sampleOrganization.ts'
 
 /**
- * Makes sure that what test keys read is there: their organization and, with sample data of some days, its traffic,
- * audiences, a list and exports.
+ * Ensures that the data of test keys exists: their organization and, with sample data of some days, its
+ * traffic, audiences, a list and exports.
  */
 export async function ensureSandbox(
   {

@@ -21,7 +21,7 @@ export const isSharded = (address: ClickHouseAddress): address is Cluster =>
 export const isReplicated = (address: ClickHouseAddress): address is Cluster =>
   typeof address !== 'string' && address.shards.some((replicas) => replicas.length > 1)
 
-/** The servers of the first shard, which hold all that is not sharded: the database of test keys is there alone. */
+/** The servers of the first shard, with all data that is not sharded, such as the database of test keys. */
 export const firstShard = (address: ClickHouseAddress): ClickHouseAddress =>
   typeof address === 'string' ? address : { ...address, shards: address.shards.slice(0, 1) }
 

@@ -9,7 +9,7 @@ import { isAccessDenied } from './grants.ts'
  * not part of the database.
  */
 export interface DictionaryLogin {
-  /** Null where nobody is asked for a password. */
+  /** Null if no password is required. */
   readonly collection: string | null
 }
 
@@ -50,7 +50,9 @@ export async function saveDictionaryLogin(
   return { collection }
 }
 
-/** Whether the collection is in the server's configuration. Throws what is missing where there is none at all. */
+/**
+ * Whether the collection is in the server's configuration. Throws the missing grant without any collection.
+ */
 async function isKeptByOperator(
   clickhouse: ClickHouse,
   collection: string,

@@ -20,7 +20,7 @@ import {
 } from './migrate.ts'
 import { noteShardSet, requireShardSet } from './shardSet.ts'
 
-/** Any number that nobody else locks on in our PostgreSQL database. */
+/** Any number without another lock in our PostgreSQL database. */
 const schemaLock = 7_306_110
 
 /**

@@ -28,7 +28,7 @@ const agents = {
   'https:': givingBack(new HttpsAgent({ keepAlive: true, maxSockets: 64 })),
 }
 
-/** How rows leave: ISO times, plain numbers for Int64 (all of ours fit a double), empty CSV nulls. */
+/** Format of rows: ISO times, plain numbers for Int64 (all our values fit a double), empty CSV nulls. */
 export const outputSettings = {
   date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 0,

@@ -9,13 +9,16 @@ export interface Queue {
   /** Unique, `area.work`. */
   name: string
   /**
-   * When to look for work that nobody announced, as a cron expression in UTC. Such a queue is also run when a primary
-   * starts, when PostgreSQL is back, and by wakeQueue. Absent: only what is sent runs.
+   * When to search for work without a notification, as a cron expression in UTC. Such a queue also runs when
+   * a primary starts, when PostgreSQL is back, and by wakeQueue. Absent: only sent jobs run.
    */
   schedule?: string
   /** How long one run may take before it counts as failed; at least 1, default 300. */
   timeoutSeconds?: number
-  /** How often a failed run is retried, with back-off up to a minute; default 5. While a store is away none counts. */
+  /**
+   * How often a failed run is retried, with back-off up to a minute; default 5. Retries without a store do
+   * not count.
+   */
   retryLimit?: number
   /** How many of these one primary runs at a time; default 1. */
   concurrency?: number

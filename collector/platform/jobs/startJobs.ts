@@ -7,7 +7,7 @@ import { jobsChannel, type Queue } from './queue.ts'
 
 /** Longest time until a retry, or a job of another primary, is found. Notified jobs run at once. */
 const pollSeconds = 5
-/** A job that needs a store which is away is tried again after this, until the store is back. */
+/** A job that needs an unavailable store is retried after this time, until the store is back. */
 const awaySeconds = 5
 /** A job of a dead process is retried after this time and a supervision. */
 const heartbeatSeconds = 10
@@ -196,8 +196,8 @@ export const openBoss = (
 const groupOf = (key: string | null) => ({ id: key ?? 'all' })
 
 /**
- * Makes queues and schedules what they are declared as. Those of others stay as they are: another primary may have other
- * settings, or another version, and what nobody runs is one job that waits.
+ * Applies the declarations of queues and schedules. Others stay unchanged: another primary may have other
+ * settings, or another version, and a queue without workers is one waiting job.
  */
 export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
   const [known, schedules] = await Promise.all([boss.getQueues(), boss.getSchedules()])
@@ -227,7 +227,7 @@ export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Pro
   }
 }
 
-/** The same function, of which at most `max` calls are under way at a time; the others wait in order. */
+/** The same function with at most `max` calls at a time; the others wait in order. */
 function inTurns<Args extends unknown[], T>(
   max: number,
   call: (...args: Args) => Promise<T>,

@@ -60,7 +60,7 @@ function unlinkIfThere(path: string, directory: string): void {
   }
 }
 
-/** True when a process answers on the socket; a socket file nobody answers on was left by a killed process. */
+/** True when a process answers on the socket; a killed process leaves a socket file without an answer. */
 const isHeld = (path: string, directory: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const socket = connect(path)

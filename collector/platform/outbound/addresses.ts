@@ -18,7 +18,7 @@ export interface AllowedAddresses {
   address(address: string): boolean
 }
 
-/** Reads FOOTFALL_OUTBOUND_ALLOW: names of hosts, addresses and CIDR ranges. Throws for a range that is none. */
+/** Reads FOOTFALL_OUTBOUND_ALLOW: names of hosts, addresses and CIDR ranges. Throws for an invalid range. */
 export function allowAddresses(entries: readonly string[]): AllowedAddresses {
   const names = new Set<string>()
   const ranges: Range[] = []

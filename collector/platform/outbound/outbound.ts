@@ -29,8 +29,8 @@ export interface OutboundResponse {
 /** Requests to addresses that customers give. */
 export interface Outbound {
   /**
-   * Sends one request; redirects are answers like others, and not followed. Throws OutboundError when there is no whole
-   * answer.
+   * Sends one request; redirects are answers like others, and not followed. Throws OutboundError without a
+   * complete answer.
    */
   send(request: OutboundRequest): Promise<OutboundResponse>
   /**

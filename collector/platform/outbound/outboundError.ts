@@ -12,7 +12,10 @@ const unsent: ReadonlySet<OutboundErrorCode> = new Set([
   ...(['address_refused', 'not_resolved', 'connection_failed', 'tls_failed'] as const),
 ])
 
-/** A request to an address that a customer gave got no whole answer. `message` is for that customer: nothing internal. */
+/**
+ * A request to an address from a customer had no complete answer. `message` is for that customer, without
+ * internal data.
+ */
 export class OutboundError extends Error {
   constructor(
     readonly code: OutboundErrorCode,
@@ -29,7 +32,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** What went wrong below HTTP, told without addresses of ours. */
+/** The error below HTTP, without our addresses. */
 export function toOutboundError(error: unknown, host: string): OutboundError {
   if (error instanceof OutboundError) return error
   const { code = '', message = '' } = error as NodeJS.ErrnoException

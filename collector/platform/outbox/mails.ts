@@ -23,7 +23,7 @@ export async function mailOwners(
   await wakeQueue(client, mailsQueue)
 }
 
-/** Mails somebody, once the transaction of `client` commits. */
+/** Sends a mail once the transaction of `client` commits. */
 export async function mailTo(
   client: Queryable,
   recipient: string,

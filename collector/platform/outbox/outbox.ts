@@ -2,13 +2,15 @@ import { wakeQueue } from '../jobs/queue.ts'
 import type { Queryable } from '../postgres/transaction.ts'
 import { uuidV7 } from '../uuidV7.ts'
 
-/** What happens here that somebody outside may want to hear of. */
+/** Events that webhooks can report. */
 export const eventTypes = [
   'audience.built',
   'list.imported',
   'export.run_ended',
   'budget.reached',
   'pixel.silent',
+  'alert.raised',
+  'alert.resolved',
 ] as const
 export type OutboxEventType = (typeof eventTypes)[number]
 
@@ -24,7 +26,7 @@ export interface OutboxEvent {
 /** The queue that gives what is in the outbox to who wants it. */
 export const outboxQueue = 'outbox.dispatch'
 
-/** Tells the world outside, once the transaction of `client` commits; nobody hears of one that does not. */
+/** Sends an event to webhooks once the transaction of `client` commits. */
 export async function emit(
   client: Queryable,
   { organizationId, projectId, type, data }: OutboxEvent,

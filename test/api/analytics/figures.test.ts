@@ -224,6 +224,44 @@ describe('the series', () => {
     })
   })
 
+  test('by hour and day: sessions, bounce rate and time on page are those of a look at every row', async () => {
+    await forAll(async (query) => {
+      const selected = await rowsOf(query)
+      const ids = new Set(selected.map(({ event_id }) => event_id))
+      const sessions = await sessionsOf(selected, query)
+      for (const [interval, length] of [
+        ['hour', 60 * minuteMs],
+        ['day', dayMs],
+      ] as const) {
+        const { timeseries } = await analytics<{ timeseries: (Overview & { start_ms: number })[] }>(
+          'timeseries',
+          { ...query, interval, include: 'sessions' },
+        )
+        for (const point of timeseries) {
+          const isIn = (row: Row) =>
+            Math.floor(Number(row.ts_millis) / length) * length === point.start_ms
+          const ended = sessions.filter((session) => isIn(session.at(-1)!))
+          const viewing = ended.filter((session) => session.some(isView))
+          const bounced = viewing.filter((session) => session.filter(isView).length === 1)
+          const views = sessions.flatMap((session) =>
+            session.filter(isView).flatMap((view, index, all) => {
+              if (!ids.has(view.event_id) || !isIn(view)) return []
+              const until = all[index + 1] ?? session.at(-1)!
+              return [Number(until.ts_millis) - Number(view.ts_millis)]
+            }),
+          )
+          expect(point).toMatchObject({
+            sessions: ended.length,
+            bounce_rate: viewing.length === 0 ? null : bounced.length / viewing.length,
+            time_on_page_ms:
+              views.length === 0 ? null : views.reduce((sum, ms) => sum + ms, 0) / views.length,
+            converted: null,
+          })
+        }
+      }
+    })
+  })
+
   test.each(['week', 'month'])(
     'by %s has every event once, in intervals that begin where it says',
     async (interval) => {

@@ -112,3 +112,33 @@ test('another organization’s project has no goals to tell', async () => {
       (await events.app.inject({ url: `${url}?project_id=${projectId}`, headers })).statusCode,
     ).toBe(404)
 })
+
+test('a series counts who reaches any goal in each interval; a parameter of another name is refused', async () => {
+  await put({ goals })
+  const series = { interval: 'day', start_ms: String(now - 10_000), end_ms: String(now + 1) }
+  const answer = await get('/api/v1/analytics/timeseries', { ...series, include: 'conversions' })
+  const { timeseries } = answer.json() as { timeseries: Row[] }
+  const days = new Map<number, Set<string>>()
+  for (const [ago, who] of [
+    [5_000, ada],
+    [4_000, ada],
+    [3_000, ben],
+    [2_000, ada],
+  ] as const) {
+    const day = Math.floor((now - ago) / 86_400_000) * 86_400_000
+    days.set(day, (days.get(day) ?? new Set()).add(who))
+  }
+  expect(
+    timeseries.map(({ start_ms, converted, sessions }) => [start_ms, converted, sessions]),
+  ).toEqual(
+    timeseries.map(({ start_ms }) => [start_ms, days.get(Number(start_ms))?.size ?? 0, null]),
+  )
+  expect((await get('/api/v1/analytics/timeseries', { include: 'hem' })).json()).toMatchObject({
+    error: 'invalid_parameter',
+    parameter: 'include',
+  })
+  const everywhere = await events.app.inject({
+    url: '/api/v1/analytics/timeseries?include=conversions',
+  })
+  expect(everywhere.json()).toMatchObject({ error: 'invalid_parameter', parameter: 'include' })
+})

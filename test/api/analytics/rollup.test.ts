@@ -90,7 +90,10 @@ async function expectSame(projectId: string, below: (n: number) => number): Prom
   }
   for (const [path, more] of [
     ['overview', { compare: 'previous' }],
-    ['timeseries', { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous' }],
+    [
+      'timeseries',
+      { interval: ['day', 'week', 'month'][below(3)]!, compare: 'previous', include: 'sessions' },
+    ],
     ['breakdown', { dimensions, limit: '1000' }],
   ] as const) {
     const asked = { ...query, ...more }

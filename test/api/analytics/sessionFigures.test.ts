@@ -182,7 +182,7 @@ test('the overview and the series count what happens in the sessions that meet t
     })
     const seen = selectedOf(sessions)
     for (const { start_ms, ...point } of timeseries)
-      expect(point).toEqual(
+      expect(point).toMatchObject(
         totals(
           seen.filter(({ ts_millis }) => Math.floor((ts_millis - start_ms) / 3_600_000) === 0),
         ),

@@ -365,7 +365,7 @@ describe('the project', () => {
         status: 400,
         body: { error: 'invalid_parameter', parameter: 'project_id' },
       })
-      expect(answer.body.message).toMatch(/missing.*X-Project-Id/)
+      expect(answer.body.message).toMatch(/is required.*X-Project-Id/)
     }
   })
 

@@ -10,6 +10,7 @@ import { requestDueBuilds } from '../../../collector/audiences/refresh.ts'
 import type { ClickHouse } from '../../../collector/platform/clickhouse/client.ts'
 import { openClickHouse } from '../../../collector/platform/clickhouse/openClickHouse.ts'
 import { packageRoot } from '../../../collector/platform/paths.ts'
+import { withLease } from '../../../collector/platform/postgres/lease.ts'
 import { openPostgres, type Postgres } from '../../../collector/platform/postgres/pool.ts'
 import { randomName } from '../../harness/databases.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
@@ -169,18 +170,14 @@ const membersOf = async (buildId: string): Promise<number> =>
 test('a build that fails for good says so, and the one before is still served', async () => {
   const id = await create()
   await completed(id)
-  const buildId = await (async () => {
-    const { rows } = await postgres.query<{ build_id: string }>(
-      `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days, status)
-       SELECT gen_random_uuid(), audience_id, definition, 30, 'failed' FROM audiences WHERE audience_id = $1
-       RETURNING build_id`,
-      [id],
-    )
-    await postgres.query(`UPDATE audience_builds SET status = 'unloading' WHERE build_id = $1`, [
-      rows[0]!.build_id,
-    ])
-    return rows[0]!.build_id
-  })()
+  // The service runs three builds of an organization at a time: while it waits for these, it leaves ours to us.
+  const waiting = await Promise.all([1, 2, 3].map(() => addBuild(id)))
+  const end = new AbortController()
+  const ended = new Promise((resolve) => end.signal.addEventListener('abort', resolve))
+  const held = Promise.all(waiting.map((each) => withLease(postgres, each, () => ended, 30_000)))
+  await setStatus(waiting, 'unloading')
+  const buildId = await addBuild(id)
+  await setStatus([buildId], 'unloading')
   // A ClickHouse that is away is waited for, by the last try of the job, too.
   await expect(runJob('http://127.0.0.1:1', buildId, true)).rejects.toThrow()
   expect(await stateOf(buildId)).toBe('unloading')
@@ -193,7 +190,27 @@ test('a build that fails for good says so, and the one before is still served', 
     error: expect.stringContaining('failed'),
   })
   expect((await ask(`/${id}`)).audience).toMatchObject({ count: 2, status: 'failed' })
+  await setStatus(waiting, 'failed')
+  end.abort()
+  await held
 })
+
+/** Adds a build that nobody runs. */
+async function addBuild(audienceId: string): Promise<string> {
+  const { rows } = await postgres.query<{ build_id: string }>(
+    `INSERT INTO audience_builds (build_id, audience_id, definition, intent_window_days, status)
+     SELECT gen_random_uuid(), audience_id, definition, 30, 'failed' FROM audiences WHERE audience_id = $1
+     RETURNING build_id`,
+    [audienceId],
+  )
+  return rows[0]!.build_id
+}
+
+const setStatus = (buildIds: readonly string[], status: string) =>
+  postgres.query('UPDATE audience_builds SET status = $2 WHERE build_id = ANY($1)', [
+    buildIds,
+    status,
+  ])
 
 /** Runs the job of a build with a ClickHouse that has none of our tables. */
 async function runJob(clickhouseUrl: string, buildId: string, isLastTry: boolean): Promise<void> {

@@ -207,10 +207,17 @@ function isMeant(event: Event, leaf: any): boolean {
   })
 }
 
-const isOptedOut = ({ optOuts, organizationId }: World, hem: string): boolean =>
-  optOuts.some(
-    (optOut) => optOut.hem === hem && [organizationId, everywhere].includes(optOut.organization_id),
+/** Whether the person of the hem has opted out of one of these organizations, by any address. */
+const isOptedOutOf = (world: World, organizationIds: string[], hem: string): boolean =>
+  world.optOuts.some(
+    (optOut) =>
+      optOut.hem !== undefined &&
+      organizationIds.includes(optOut.organization_id) &&
+      hemsOf(world, optOut.hem).includes(hem),
   )
+
+const isOptedOut = (world: World, hem: string): boolean =>
+  isOptedOutOf(world, [world.organizationId, everywhere], hem)
 
 /** Person of a cookie: the precedence of links in collector/identity/decisions/0001-resolve-at-read.md. */
 function personOf(world: World, cookie: string): string | null {
@@ -229,12 +236,8 @@ function personOf(world: World, cookie: string): string | null {
   const vouched = own.filter(({ source }) => source !== 'identify')
   if (vouched.length > 0) return best(vouched)
   const graph = links.filter(({ organization_id }) => organization_id === everywhere)
-  const isHidden = graph.some(({ hem }) =>
-    optOuts.some((one) => one.hem === hem && one.organization_id === organizationId),
-  )
-  const told = graph.filter(
-    ({ hem }) => !optOuts.some((one) => one.hem === hem && one.organization_id === everywhere),
-  )
+  const isHidden = graph.some(({ hem }) => isOptedOutOf(world, [organizationId], hem))
+  const told = graph.filter(({ hem }) => !isOptedOutOf(world, [everywhere], hem))
   if (told.length > 0 && !isHidden) return best(told)
   return own.length > 0 ? best(own) : null
 }

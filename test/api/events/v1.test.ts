@@ -85,8 +85,8 @@ describe('GET /api/v1/events', () => {
 
   test.each([
     [{}, 'organization_id', 'pixel_id, project_id and organization_id'],
-    [{ project_id: 'mine' }, 'project_id', 'uuid'],
-    [{ organization_id: '1' }, 'organization_id', 'uuid'],
+    [{ project_id: 'mine' }, 'project_id', 'must be a UUID'],
+    [{ organization_id: '1' }, 'organization_id', 'must be a UUID'],
     [{ offset: '-1' }, 'offset', 'from 0'],
     [{ offset: '1.5' }, 'offset', 'from 0'],
     [{ limit: '0' }, 'limit', 'from 1 to 1000'],
@@ -101,7 +101,7 @@ describe('GET /api/v1/events', () => {
     [{ select: 'nothing' }, 'select', 'nothing'],
     [{ filter: 'resolved:is:true' }, 'filter', 'operator'],
     [{ distinct: 'nothing' }, 'distinct', 'nothing'],
-    [{ source: 'web' }, 'source', 'pixel or svcdsp'],
+    [{ source: 'web' }, 'source', 'must be "pixel" or "svcdsp"'],
   ])('400 for %j names %s', async (query, parameter, message) => {
     const isScope = parameter.endsWith('_id')
     const answer = await events.inWindow('/api/v1/events', {
@@ -127,7 +127,7 @@ describe('GET /api/v1/events', () => {
     expect([status, body.parameter, body.message]).toEqual([
       400,
       parameter,
-      expect.stringContaining('missing'),
+      expect.stringContaining('is required'),
     ])
   })
 

@@ -1,15 +1,110 @@
-import { expect, test } from 'vitest'
-import { aroundOnePoint } from '../../../collector/dashboard/web/charts/ranges.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  intervalFor,
+  intervalsFor,
+  startsOf,
+  ticksOf,
+} from '../../../collector/dashboard/web/charts/buckets.ts'
+import {
+  comparedWindow,
+  daysOf,
+  neighbourOf,
+  wholeOf,
+  windowOf,
+} from '../../../collector/dashboard/web/view/periods.ts'
 
-const hour = 3_600
-const midnight = Date.UTC(2026, 10, 24) / 1_000
-const range = (first: number, last: number) =>
-  aroundOnePoint(hour / 2)({} as Parameters<ReturnType<typeof aroundOnePoint>>[0], first, last, 'x')
+const hour = 3_600_000
+const day = 24 * hour
+const midnight = Date.UTC(2026, 10, 25)
+const at = (time: number) => new Date(time).toISOString().slice(0, 16)
 
-test('the time axis of one hour is that hour wide, not years', () => {
-  expect(range(midnight, midnight)).toEqual([midnight - hour / 2, midnight + hour / 2])
+describe('the axis of a chart', () => {
+  test('of today has 24 hours at each hour of the day, with ticks at the same ones', () => {
+    for (let now = midnight; now < midnight + day; now += hour / 2) {
+      const starts = startsOf('hour', wholeOf(daysOf('today', now)))
+      expect(starts).toEqual(Array.from({ length: 24 }, (_, index) => midnight + index * hour))
+      expect(ticksOf('hour', starts, 8)).toEqual([0, 3, 6, 9, 12, 15, 18, 21])
+    }
+  })
+
+  test('of some days by hour has its ticks at midnight, noon or hours between that are alike each day', () => {
+    const starts = startsOf('hour', wholeOf({ from: '2026-11-23', to: '2026-11-25' }))
+    expect(starts).toHaveLength(72)
+    expect(ticksOf('hour', starts, 12).map((place) => place % 24)).toEqual([
+      0, 6, 12, 18, 0, 6, 12, 18, 0, 6, 12, 18,
+    ])
+    expect(ticksOf('hour', starts, 5).map((place) => place % 24)).toEqual([0, 0, 0])
+  })
+
+  test('has a tick for every point that has room, else for every second, third or seventh day', () => {
+    const starts = startsOf('day', wholeOf(daysOf('days30', midnight)))
+    expect(starts).toHaveLength(30)
+    expect(ticksOf('day', starts, 40)).toHaveLength(30)
+    expect(ticksOf('day', starts, 12)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27])
+    expect(ticksOf('day', starts, 6)).toEqual([0, 7, 14, 21, 28])
+  })
+
+  test('by week begins on Mondays, by month on the first; its ticks name quarters from January', () => {
+    const year = wholeOf(daysOf('days365', midnight))
+    const weeks = startsOf('week', year)
+    expect(weeks.every((start) => new Date(start).getUTCDay() === 1)).toBe(true)
+    expect(weeks[0]).toBeLessThanOrEqual(year.start_ms)
+    const months = startsOf('month', year)
+    expect(months.every((start) => new Date(start).getUTCDate() === 1)).toBe(true)
+    expect(ticksOf('month', months, 5).map((place) => at(months[place]!).slice(0, 7))).toEqual([
+      '2026-01',
+      '2026-04',
+      '2026-07',
+      '2026-10',
+    ])
+  })
+
+  test('offers intervals that give several points, and not more than the API does', () => {
+    const of = (days: number) => {
+      const window = { start_ms: midnight - days * day, end_ms: midnight }
+      return [intervalsFor(window), intervalFor(window)]
+    }
+    expect(of(1)).toEqual([['hour'], 'hour'])
+    expect(of(7)).toEqual([['hour', 'day'], 'day'])
+    expect(of(30)).toEqual([['hour', 'day', 'week'], 'day'])
+    expect(of(365)).toEqual([['day', 'week', 'month'], 'week'])
+  })
 })
 
-test('the time axis of several points ends at the first and the last one', () => {
-  expect(range(midnight, midnight + 3 * hour)).toEqual([midnight, midnight + 3 * hour])
+describe('periods', () => {
+  const now = midnight + 17 * hour + 12_345
+
+  test('lead to those before and after, by their names where they have one, never to the future', () => {
+    const from = (from: string, to: string, direction: -1 | 1) =>
+      neighbourOf({ from, to }, direction, now)
+    expect(from('2026-11-25', '2026-11-25', -1)?.period).toBe('yesterday')
+    expect(from('2026-11-24', '2026-11-24', 1)?.period).toBe('today')
+    expect(from('2026-11-25', '2026-11-25', 1)).toBeNull()
+    expect(from('2026-11-19', '2026-11-25', -1)).toEqual({
+      period: 'custom',
+      days: { from: '2026-11-12', to: '2026-11-18' },
+    })
+    expect(from('2026-11-12', '2026-11-18', 1)?.period).toBe('days7')
+    expect(from('2026-11-01', '2026-11-25', -1)?.period).toBe('lastMonth')
+    expect(from('2026-10-01', '2026-10-31', 1)?.period).toBe('month')
+    expect(from('2026-10-01', '2026-10-31', -1)?.days).toEqual({
+      from: '2026-09-01',
+      to: '2026-09-30',
+    })
+    expect(from('2026-03-01', '2026-03-31', -1)?.days.to).toBe('2026-02-28')
+  })
+
+  test('are compared with as much of the one before, or of the same days a year earlier', () => {
+    const window = windowOf({ from: '2026-11-19', to: '2026-11-25' }, now)
+    const compared = (of: 'previous' | 'year' | 'off') => {
+      const found = comparedWindow(window, of, undefined, now)
+      return found && [at(found.start_ms), at(found.end_ms)]
+    }
+    expect(compared('previous')).toEqual(['2026-11-12T00:00', '2026-11-18T17:01'])
+    expect(compared('year')).toEqual(['2025-11-19T00:00', '2025-11-25T17:01'])
+    expect(compared('off')).toBeNull()
+    expect(comparedWindow(window, 'custom', { from: '2026-01-01', to: '2026-01-02' }, now)).toEqual(
+      { start_ms: Date.UTC(2026, 0, 1), end_ms: Date.UTC(2026, 0, 3) },
+    )
+  })
 })

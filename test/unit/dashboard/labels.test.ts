@@ -8,7 +8,8 @@ import { fieldLabels, labelOfValue } from '../../../collector/dashboard/web/view
 import { fieldNamed, selectableAt } from '../../../schemas/fields.ts'
 
 test('every field of events and every type of event has a label of its own', () => {
-  const names = selectableAt('web_event').map(({ name }) => name)
+  const ofSessions = ['channel', 'entry_page', 'exit_page']
+  const names = [...selectableAt('web_event').map(({ name }) => name), ...ofSessions]
   expect(Object.keys(fieldLabels).sort()).toEqual(names.sort())
   expect(new Set(Object.values(fieldLabels)).size).toBe(names.length)
   for (const type of fieldNamed('event_type')!.values!)

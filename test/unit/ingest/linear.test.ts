@@ -145,6 +145,7 @@ const parts = {
   context,
   sharedColumns: '',
   settings,
+  plan: undefined,
   reportUnexpected: (error: unknown) => {
     throw error
   },

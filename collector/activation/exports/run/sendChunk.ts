@@ -143,6 +143,7 @@ async function deliver(
       outputFormat: runState.outputFormat,
       after: runState.doneKey,
       records: sent,
+      keys: members.members.map(({ key }) => key),
       state: runState.chunkState,
       signal,
       saveState: (state) => saveChunkState(deps.postgres, runState, state),
@@ -194,10 +195,13 @@ export const refuseChunk = (
   { members, upTo }: Members,
   { reason, failureClass }: NonNullable<RunState['stop']>,
   { charged, keys }: Unfinished,
+  received: ReadonlySet<number>,
 ): DoneChunk => ({
   upTo,
   charged,
   results: members.map((member) =>
-    failedResult(member, reason, member.isCharged || keys.has(member.key), failureClass),
+    received.has(member.key)
+      ? { ...placeOf(member), outcome: 'exported', isCharged: true }
+      : failedResult(member, reason, member.isCharged || keys.has(member.key), failureClass),
   ),
 })

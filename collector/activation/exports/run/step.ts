@@ -34,6 +34,8 @@ export interface StepContext {
   readonly signal: AbortSignal
   /** The run as the previous step left it; saves reading it again. */
   runState?: RunState | undefined
+  /** A budget or a limit has refused a larger chunk. */
+  hasLittleBudget?: boolean
 }
 
 /** Does the next step of a run: begins it, sends one chunk, or ends it. A step is repeated after a crash. */
@@ -69,7 +71,9 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
     if (fault !== null) throw new DestinationError('mend', `The mapping is invalid: ${fault}.`)
     await beginRun(postgres, runState)
   }
-  const limit = destinationTypes[runState.integration.type].chunkRecords(runState.outputFormat)
+  const { leastRecords, chunkRecords } = destinationTypes[runState.integration.type]
+  const recordsMax = chunkRecords(runState.outputFormat)
+  const limit = context.hasLittleBudget ? (leastRecords ?? recordsMax) : recordsMax
   const chunk = await context.readNext(runState, limit)
   const isUntouched = runState.recordsExported + runState.recordsCharged === 0
   if (isUntouched) await reach(deps, runState, chunk !== null || destination.finish !== undefined)
@@ -77,8 +81,14 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
     if (isUntouched) await chargeChunk(deps, runState, [], 0)
     return finish(deps, runState, destination)
   }
-  const done = await sendChunk(deps, runState, destination, chunk, context.signal)
-  context.runState = await completeChunk(postgres, runState, done)
+  try {
+    const done = await sendChunk(deps, runState, destination, chunk, context.signal)
+    context.runState = await completeChunk(postgres, runState, done)
+  } catch (error) {
+    const isDivisible = chunk.members.members.length > (leastRecords ?? recordsMax)
+    if (!(error instanceof Refused && isDivisible)) throw error
+    context.hasLittleBudget = true
+  }
   return { inSeconds: 0 }
 }
 
@@ -114,7 +124,10 @@ async function refuse(deps: SendDeps, runState: RunState): Promise<Next> {
   }
   const keys = members.members.map(({ key }) => key)
   const unfinished = await settleUnfinished(deps, runState, keys)
-  await completeChunk(deps.postgres, runState, refuseChunk(members, runState.stop!, unfinished))
+  const type = destinationTypes[runState.integration.type]
+  const received = type.receivedKeys?.(runState.chunkState, keys) ?? new Set()
+  const done = refuseChunk(members, runState.stop!, unfinished, received)
+  await completeChunk(deps.postgres, runState, done)
   return { inSeconds: 0 }
 }
 

@@ -83,6 +83,8 @@ export interface Chunk {
   readonly after: number
   /** Never empty. */
   readonly records: readonly OutgoingRecord[]
+  /** The keys of all records of the chunk, in order, including those that must not be sent; the same in every try. */
+  readonly keys: readonly number[]
   /** The same records in a file; for destinations that take files. */
   writeFile(): Promise<ChunkFile>
   /** What `saveState` was given by a try before that did not end, of this chunk; else null. */
@@ -147,6 +149,10 @@ export interface DestinationType<
   readonly formats: readonly OutputFormat[]
   /** Most records of a chunk. */
   chunkRecords(outputFormat: OutputFormat): number
+  /** Records of a chunk when a budget or a limit refuses a larger one. Absent: a chunk is charged in full or not at all. */
+  readonly leastRecords?: number
+  /** Which of a chunk's keys were received, by the state that a try saved before it failed. */
+  receivedKeys?(state: unknown, keys: readonly number[]): ReadonlySet<number>
   /** Default mapping: field of the destination → field of Footfall. */
   defaultMapping?(settings: Static<Settings>): Readonly<Record<string, string>>
   /** Settings, optional by their schema, that an output format needs. */

@@ -8,7 +8,9 @@ import {
   DestinationError,
   type DestinationType,
   exportedAll,
+  failed,
   type Outcome,
+  type OutgoingRecord,
 } from './destination.ts'
 
 const settings = strictObject({
@@ -25,18 +27,25 @@ const secrets = strictObject({
   }),
 })
 
+/** Records of one message. */
+const messageRecords = 500
+/** Messages of a chunk: so many may be unanswered, and are posted again after a crash. */
+const windowMessages = 8
+
 type Context = DestinationContext<{ url: string }, { signing_secret: string }>
 
 /**
- * Posts signed JSON, as described by Standard Webhooks. `export.records` has the records of a chunk,
- * `export.ended` ends the run, and `export.removed` has the hems of people to remove. A chunk that is posted
- * again has the same webhook-id.
+ * Posts signed JSON, as described by Standard Webhooks. `export.records` has some records of a chunk,
+ * `export.ended` ends the run, and `export.removed` has the hems of people to remove. The messages of a chunk are
+ * posted together, and a message that is posted again has the same webhook-id.
  */
 export const webhook: DestinationType<typeof settings, typeof secrets> = {
   settings,
   secrets,
   formats: ['ndjson', 'hem'],
-  chunkRecords: () => 500,
+  chunkRecords: () => messageRecords * windowMessages,
+  leastRecords: messageRecords,
+  receivedKeys: keysOfAnswered,
   rate: { perSecond: 200, burst: 200 },
   removes: true,
   open: (context) => ({
@@ -60,16 +69,97 @@ export const webhook: DestinationType<typeof settings, typeof secrets> = {
   }),
 }
 
-async function send(
-  context: Context,
-  { runId, exportName, after, records }: Chunk,
-): Promise<readonly Outcome[]> {
-  await post(context, `${runId}-${after}`, 'export.records', {
-    run_id: runId,
-    export: exportName,
-    records: records.map(({ values }) => values),
+/** Posts the messages of a chunk that no earlier try has an answer for. */
+async function send(context: Context, chunk: Chunk): Promise<readonly Outcome[]> {
+  const messages = messagesOf(chunk)
+  const answers = answersIn(chunk.state)
+  const [first, ...others] = messages.filter(({ after }) => !answers.has(after))
+  try {
+    // Alone: it shows whether the receiver can be reached, before the others are on their way.
+    if (first) answers.set(first.after, await postRecords(context, chunk, first))
+    const settled = await Promise.allSettled(
+      others.map(async (message) => {
+        answers.set(message.after, await postRecords(context, chunk, message))
+      }),
+    )
+    const failures = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+    if (failures.length > 0) throw failures.find(isLasting) ?? failures[0]
+  } catch (error) {
+    if (answers.size > 0) await chunk.saveState(Object.fromEntries(answers))
+    throw error
+  }
+  return messages.flatMap(({ after, records }) => {
+    const refusal = answers.get(after)!
+    return refusal === null ? exportedAll(records) : records.map(() => failed('never', refusal))
   })
-  return exportedAll(records)
+}
+
+const isLasting = (error: unknown): boolean =>
+  !(error instanceof DestinationError) || error.failureClass !== 'retry'
+
+/** Some records of a chunk, which are posted as one message. */
+interface RecordsMessage {
+  /** The last key before its records; 0 for the first records of a run. */
+  readonly after: number
+  readonly records: readonly OutgoingRecord[]
+}
+
+/** Divides a chunk by its keys, so that a message has no other records in another try. */
+function messagesOf({ after, keys, records }: Pick<Chunk, 'after' | 'keys' | 'records'>) {
+  const messages: RecordsMessage[] = []
+  let next = 0
+  for (let from = 0; from < keys.length; from += messageRecords) {
+    const last = keys[Math.min(from + messageRecords, keys.length) - 1]!
+    const begin = next
+    while (next < records.length && records[next]!.key <= last) next++
+    const before = from === 0 ? after : keys[from - 1]!
+    if (next > begin) messages.push({ after: before, records: records.slice(begin, next) })
+  }
+  return messages
+}
+
+/** By `after` of each message that was answered: null if its records were accepted, or why they were refused. */
+const answersIn = (state: unknown): Map<number, string | null> =>
+  new Map(
+    Object.entries((state ?? {}) as Record<string, string | null>).map(([after, refusal]) => [
+      Number(after),
+      refusal,
+    ]),
+  )
+
+function keysOfAnswered(state: unknown, keys: readonly number[]): ReadonlySet<number> {
+  const answers = answersIn(state)
+  const received = new Set<number>()
+  const chunk = keys.slice(0, messageRecords * windowMessages)
+  for (let from = 0; from < chunk.length; from += messageRecords) {
+    const part = chunk.slice(from, from + messageRecords)
+    const isFirst = from === 0
+    const isReceived = [...answers].some(
+      ([after, refusal]) =>
+        refusal === null && (isFirst ? after < part[0]! : after === chunk[from - 1]),
+    )
+    if (isReceived) for (const key of part) received.add(key)
+  }
+  return received
+}
+
+/** Posts the records of one message. Returns null, or why the receiver refused this body. */
+async function postRecords(
+  context: Context,
+  { runId, exportName }: Chunk,
+  { after, records }: RecordsMessage,
+): Promise<string | null> {
+  try {
+    await post(context, `${runId}-${after}`, 'export.records', {
+      run_id: runId,
+      export: exportName,
+      records: records.map(({ values }) => values),
+    })
+    return null
+  } catch (error) {
+    if (error instanceof DestinationError && error.failureClass === 'never') return error.message
+    throw error
+  }
 }
 
 /** Only the status of a receiver's response counts. */

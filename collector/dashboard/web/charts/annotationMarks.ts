@@ -1,33 +1,33 @@
 import type UPlot from 'uplot'
 
-/** A note at a time, milliseconds since 1970. */
+/** A note at a time, epoch milliseconds. */
 export interface Mark {
   at: number
   text: string
 }
 
-/** Shows notes as lines at their times; the page lists them, too. */
-export function annotationMarks(marks: readonly Mark[]): UPlot.Plugin {
-  const shown: { element: HTMLElement; seconds: number }[] = []
-  const place = (plot: UPlot) => {
-    const { min, max } = plot.scales.x!
-    for (const { element, seconds } of shown) {
-      element.hidden = seconds < (min ?? 0) || seconds > (max ?? 0)
-      element.style.left = `${plot.valToPos(seconds, 'x')}px`
-    }
-  }
+/** Shows notes as lines at their places on the horizontal axis; those without a place are not shown. */
+export function annotationMarks(
+  marks: readonly Mark[],
+  placeOf: (at: number) => number | null,
+): UPlot.Plugin {
+  const shown: { element: HTMLElement; place: number }[] = []
   return {
     hooks: {
-      init: (plot) => {
+      init: ({ over }) => {
         for (const { at, text } of marks) {
+          const place = placeOf(at)
+          if (place === null) continue
           const element = document.createElement('span')
           element.className = 'annotation-mark'
           element.title = text
-          shown.push({ element, seconds: at / 1_000 })
-          plot.over.append(element)
+          shown.push({ element, place })
+          over.append(element)
         }
       },
-      draw: place,
+      draw: ({ valToPos }) => {
+        for (const { element, place } of shown) element.style.left = `${valToPos(place, 'x')}px`
+      },
     },
   }
 }

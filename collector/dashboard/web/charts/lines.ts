@@ -1,86 +1,148 @@
 import UPlot from 'uplot'
 import { annotationMarks, type Mark } from './annotationMarks.ts'
-import { aroundOnePoint, fromZero } from './ranges.ts'
+import { type Interval, placeOf, ticksOf } from './buckets.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
 const heightPx = 260
+/** Room for the label of a tick. */
+const tickPx = 76
+const secondMs = 1_000
 
-/** A quantity over time, and that of the period before. */
-interface Lines {
-  /** When each point begins, epoch milliseconds. */
-  starts: number[]
-  /** How long a point lasts, milliseconds: the width of a chart that has only one. */
-  stepMs: number
-  name: string
-  values: number[]
-  /** Point for point; absent where nothing is compared. */
-  before?: number[] | undefined
-  /** Notes at times. */
-  marks?: readonly Mark[]
-  /** How a point's beginning reads. */
-  nameOfStart(start: number): string
-  /** How a value reads. */
-  format(value: number): string
+/** Distances between lines of the vertical axis, and its top when all values are zero. */
+const axes = {
+  counts: { steps: powersOfTen([1, 2, 5]), least: 1 },
+  shares: { steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5], least: 0.01 },
+  durations: {
+    steps: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400].map(
+      (seconds) => seconds * secondMs,
+    ),
+    least: 10 * secondMs,
+  },
 }
 
-/** Draws lines into `place`, the period before dashed. Returns what removes them. */
-export function drawLines(place: HTMLElement, lines: Lines): () => void {
-  return redrawn(place, heightPx, () => draw(place, lines))
+/** A quantity over time, and that of the compared period. */
+export interface Lines {
+  interval: Interval
+  /** The start of each point of the period, epoch milliseconds. */
+  starts: readonly number[]
+  /** One for each point; null where there is none, or none yet. */
+  values: readonly (number | null)[]
+  /** The same of the compared period; absent where nothing is compared. */
+  before?: readonly (number | null)[] | undefined
+  /** The place of the point that is under way, whose value still changes. */
+  unfinished: number | undefined
+  axis: keyof typeof axes
+  /** Notes at times. */
+  marks: readonly Mark[]
+  /** How a point's start reads at the axis. */
+  tick(start: number): string
+  /** How a value reads at the axis. */
+  format(value: number): string
+  /** Receives the point under the pointer and its distance from the left; null without one. */
+  point(at: { index: number; leftPx: number } | null): void
+}
+
+/** What draws a chart again, and removes it. */
+export interface DrawnLines {
+  /** Points at a point, or at none. */
+  pointAt(index: number | null): void
+  remove(): void
+}
+
+/** Draws lines into `place`, the part that is under way dashed. */
+export function drawLines(place: HTMLElement, lines: Lines): DrawnLines {
+  let plot: UPlot
+  const remove = redrawn(place, heightPx, () => {
+    plot = draw(place, lines)
+    return plot
+  })
+  return {
+    remove,
+    pointAt: (index) =>
+      plot.setCursor(
+        index === null
+          ? { left: -1, top: -1 }
+          : { left: plot.valToPos(index, 'x'), top: plot.bbox.height / devicePixelRatio / 2 },
+      ),
+  }
 }
 
 function draw(
   place: HTMLElement,
-  { starts, stepMs, name, values, before, marks = [], nameOfStart, format }: Lines,
+  { interval, starts, values, before, unfinished, axis, marks, tick, format, point }: Lines,
 ): UPlot {
   const style = getComputedStyle(place)
-  const axis = axisStyle(place)
+  const colors = axisStyle(place)
   const color = style.getPropertyValue('--series-1').trim()
-  const hasOnePoint = starts.length === 1
-  const value = (_: UPlot, value: number | null) => (value === null ? '' : format(value))
+  const { steps, least } = axes[axis]
+  const line = { stroke: color, width: 2, fill: `${color}1f`, points: alone }
+  const isUnfinished = (index: number) => unfinished !== undefined && index >= unfinished
+  const lines: (readonly (number | null)[])[] = [
+    values.map((value, index) => (isUnfinished(index) ? null : value)),
+    // From the last point that is over, which the dashes start at.
+    values.map((value, index) => (isUnfinished(index + 1) ? value : null)),
+  ]
   return new UPlot(
     {
       width: place.clientWidth,
       height: heightPx,
-      tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-      scales: { x: { range: aroundOnePoint(stepMs / 2_000) }, y: { range: fromZero } },
-      plugins: [annotationMarks(marks)],
-      cursor: { drag: { x: false, y: false } },
+      legend: { show: false },
+      padding: [12, 28, 0, 0],
+      scales: {
+        // Points lie at their place, however long months are; one alone lies in the middle.
+        x: { time: false, range: starts.length > 1 ? [0, starts.length - 1] : [-0.5, 0.5] },
+        y: { range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.05)] },
+      },
+      plugins: [annotationMarks(marks, (at) => placeOf(interval, starts, at))],
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       axes: [
-        { ...axis, grid: { show: false } },
         {
-          ...axis,
-          size: 64,
-          values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? format(tick) : '')),
+          ...colors,
+          size: 32,
+          grid: { show: false },
+          splits: ({ width }) => ticksOf(interval, starts, Math.max(1, Math.floor(width / tickPx))),
+          values: (_, places) => places.map((place) => tick(starts[place]!)),
         },
+        { ...colors, size: 64, incrs: steps, values: (_, ticks) => ticks.map(format) },
       ],
       series: [
-        {
-          label: 'Time',
-          value: (_, seconds) => (seconds === null ? '' : nameOfStart(seconds * 1000)),
-        },
-        {
-          label: name,
-          stroke: color,
-          width: 2,
-          fill: `${color}1f`,
-          points: { show: hasOnePoint },
-          value,
-        },
+        {},
         ...(before
-          ? [
-              {
-                label: 'Previous period',
-                stroke: style.getPropertyValue('--series-before'),
-                width: 1.5,
-                dash: [5, 5],
-                points: { show: hasOnePoint },
-                value,
-              },
-            ]
+          ? [{ stroke: style.getPropertyValue('--series-before'), width: 1.5, points: alone }]
           : []),
+        line,
+        { ...line, dash: [4, 4] },
       ],
+      hooks: {
+        setCursor: [
+          ({ cursor: { idx, left }, bbox, valToPos }) =>
+            point(
+              idx === null || idx === undefined || left === undefined || left < 0
+                ? null
+                : { index: idx, leftPx: bbox.left / devicePixelRatio + valToPos(idx, 'x') },
+            ),
+        ],
+      },
     },
-    [starts.map((start) => start / 1000), values, ...(before ? [before] : [])],
+    [starts.map((_, index) => index), ...(before ? [before] : []), ...lines] as UPlot.AlignedData,
     place,
   )
+}
+
+/** Dots where a point has no neighbour, so that there is no line. */
+const alone: UPlot.Series.Points = {
+  show: true,
+  size: 6,
+  filter: ({ data }, series) => {
+    const values = Array.from<number | null | undefined>(data[series]!)
+    return values.flatMap((value, index) =>
+      value != null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
+        ? index
+        : [],
+    )
+  },
+}
+
+function powersOfTen(digits: readonly number[]): number[] {
+  return Array.from({ length: 12 }, (_, power) => digits.map((digit) => digit * 10 ** power)).flat()
 }

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { ApiError, messageOf } from '../api.ts'
 import { type ListQuery, type QueryState, useAllPages } from '../useQuery.ts'
 import { type Arrangement, arranged, isArranged, ListTools } from './listTools.tsx'
@@ -10,16 +10,19 @@ import { Skeleton } from './skeleton.tsx'
 export function AsyncView<T>({
   query,
   lines,
+  skeleton = <Skeleton lines={lines} />,
   children,
 }: {
   query: Pick<QueryState<T>, 'value' | 'error' | 'reload'>
   /** How many lines high about what comes is. */
   lines?: number | undefined
+  /** The skeleton that is shown until it arrives; absent: lines. */
+  skeleton?: VNode
   children: (value: T) => ComponentChildren
 }) {
   const { value, error, reload } = query
   if (value !== undefined) return <>{children(value)}</>
-  if (error === undefined) return <Skeleton lines={lines} />
+  if (error === undefined) return skeleton
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   return (
     <div class="notice danger" role="alert">

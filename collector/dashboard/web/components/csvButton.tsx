@@ -1,7 +1,7 @@
 import { type Cell, csvOf } from '../csv.ts'
 import { saveFile } from '../saveFile.ts'
 
-/** Hands the reader the table above as a file of that name; `rows` is asked when it is pressed. */
+/** Hands the reader a table as a file of that name; `rows` is asked when it is pressed. */
 export function CsvButton({
   name,
   head,
@@ -9,10 +9,13 @@ export function CsvButton({
 }: {
   name: string
   head: string[]
-  rows(): Cell[][]
+  rows(): Cell[][] | Promise<Cell[][]>
 }) {
-  const save = () =>
-    saveFile(`${name}.csv`, new Blob([csvOf(head, rows())], { type: 'text/csv;charset=utf-8' }))
+  const save = async () =>
+    saveFile(
+      `${name}.csv`,
+      new Blob([csvOf(head, await rows())], { type: 'text/csv;charset=utf-8' }),
+    )
   return (
     <button type="button" onClick={save}>
       CSV<span class="visually-hidden"> of {name}</span>

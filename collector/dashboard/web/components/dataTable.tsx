@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { setUrl, urlValue } from '../urlState.ts'
+import { MoreButton } from './moreButton.tsx'
 
 /** A column of a table; `value` is what it is sorted and searched by, and shown where there is no `show`. */
 export interface Column<Row> {
@@ -11,8 +13,8 @@ export interface Column<Row> {
 }
 
 /**
- * A table of loaded rows that can be sorted by any column and searched. Sort and search are in the address:
- * `sort` and `q`, after the table's own name if a page has several.
+ * A table of loaded rows that can be sorted and searched. The address has the column in `sort` and the search text in
+ * `q`; `prefix` tells several tables of a page apart.
  */
 export function DataTable<Row>({
   caption,
@@ -22,6 +24,7 @@ export function DataTable<Row>({
   keyOf,
   open,
   canSearch = true,
+  pageRows = Number.POSITIVE_INFINITY,
   empty,
 }: {
   caption: string
@@ -32,13 +35,16 @@ export function DataTable<Row>({
   /** Shows more of a row; its first column leads there. */
   open?(row: Row): void
   canSearch?: boolean
-  /** Shown if there are no rows. */
+  /** How many rows are shown at first, and with each press of the button below. */
+  pageRows?: number
+  /** Shown when there are no rows. */
   empty?: ComponentChildren
 }) {
   const [sortBy, search] = [`${prefix}sort`, `${prefix}q`]
   const sort = urlValue(sortBy)
   const q = canSearch ? urlValue(search) : ''
   const found = sorted(matching(rows, columns, q), columns, sort)
+  const [shownRows, setShownRows] = useState(pageRows)
   if (rows.length === 0 && empty) return <div class="empty">{empty}</div>
   return (
     <>
@@ -86,7 +92,7 @@ export function DataTable<Row>({
             </tr>
           </thead>
           <tbody>
-            {found.map((row) => (
+            {found.slice(0, shownRows).map((row) => (
               <tr key={keyOf(row)}>
                 {columns.map((column, index) => (
                   <td key={column.name} class={column.isNumber ? 'number' : ''}>
@@ -104,6 +110,9 @@ export function DataTable<Row>({
           </tbody>
         </table>
       </div>
+      <MoreButton
+        more={found.length > shownRows && (() => setShownRows((shown) => shown + pageRows))}
+      />
       {found.length === 0 && rows.length > 0 && (
         <p class="hint">
           None of the {rows.length} rows contains “{q}”.
@@ -143,7 +152,7 @@ function sorted<Row>(
   return rows.toSorted((one, other) => direction * compare(column.value(one), column.value(other)))
 }
 
-/** Empty values are last in ascending order. */
+/** In ascending order, rows without a value come last. */
 function compare(one: string | number | null, other: string | number | null): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   return typeof one === 'number' && typeof other === 'number'

@@ -4,6 +4,7 @@ import { AsyncView } from './asyncView.tsx'
 import { type Column, DataTable } from './dataTable.tsx'
 import { isArranged } from './listTools.tsx'
 import { MoreButton } from './moreButton.tsx'
+import { TableSkeleton } from './skeleton.tsx'
 
 /** A list of the API as a table, with a button for its next page, and `empty` when there is nothing. */
 export function PagedTable<Row>({
@@ -20,7 +21,7 @@ export function PagedTable<Row>({
 }) {
   const isComing = useAllPages(query, isArranged(table.prefix ?? ''))
   return (
-    <AsyncView query={query}>
+    <AsyncView query={query} skeleton={<TableSkeleton columns={table.columns.length} />}>
       {(rows) => (
         <>
           <DataTable {...table} rows={rows} />

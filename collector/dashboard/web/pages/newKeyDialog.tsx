@@ -18,7 +18,7 @@ const expiries = {
 
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString()
 
-/** Asks what a new key is for. Scope and mode are fixed for good: another choice takes another key. */
+/** Form for a new key. Scope and mode cannot be changed later. */
 export function NewKeyDialog({
   projects,
   created,

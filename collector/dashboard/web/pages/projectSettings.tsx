@@ -111,7 +111,7 @@ const valuesOf = ({ ignored_networks, ignored_hosts, ignored_paths }: Project): 
   ignored_paths: linesFrom(ignored_paths),
 })
 
-/** Adds the network of the person who is signed in to the field, unless it is there; the person still has to save. */
+/** Adds the user's network to the field, unless it contains it; the user still has to save. */
 function addNetwork(form: HTMLFormElement, network: string): void {
   const field = form.elements.namedItem('ignored_networks') as HTMLTextAreaElement
   const networks = linesOf(field.value)

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { api, type Session } from '../api.ts'
+import { api, ownProjects, type Session } from '../api.ts'
 import { Logo } from '../components/logo.tsx'
 import { projectOfPath } from '../projectPath.ts'
 import { go, Link } from '../router.tsx'
 import { accountPlace, addressOf, type Place, placesFor } from '../routes.ts'
 import { session as signedIn } from '../session.ts'
+import { useQueryOf } from '../useQuery.ts'
 import { NavFold } from './navFold.tsx'
 import { NavLinks } from './navLinks.tsx'
 import { ProjectNav } from './projectNav.tsx'
@@ -52,6 +53,8 @@ export function AppLayout({
   const { organization, member } = session
   const { organization_id } = organization
   const projectId = projectOfPath(path)
+  const projects = useQueryOf(projectId ?? '', async () => (projectId ? ownProjects() : []))
+  const project = projects.value?.find(({ project_id }) => project_id === projectId)
   const address = (place: Place) => addressOf(organization_id, place)
   const signOut = async () => {
     await api.signOut()
@@ -68,7 +71,8 @@ export function AppLayout({
         <div class="side-top">
           <Link class="brand" href={`/${organization_id}/projects`}>
             <Logo />
-            Footfall
+            <span class={project ? 'brand-name' : ''}>Footfall</span>
+            {project && <span class="brand-project">{project.name}</span>}
           </Link>
           <button
             type="button"
@@ -88,6 +92,7 @@ export function AppLayout({
               key={projectId}
               organizationId={organization_id}
               projectId={projectId}
+              projects={projects.value ?? []}
               path={path}
             />
           )}

@@ -1,4 +1,3 @@
-import { ownProjects } from '../api.ts'
 import { currentSearch, go } from '../router.tsx'
 import {
   type Place,
@@ -7,10 +6,15 @@ import {
   projectGroups,
   projectPlaces,
 } from '../routes.ts'
-import { useQuery } from '../useQuery.ts'
 import { viewSearch } from '../view/view.ts'
 import { NavFold } from './navFold.tsx'
 import { NavLinks } from './navLinks.tsx'
+
+/** A project that the reader may go to. */
+export interface NamedProject {
+  project_id: string
+  name: string
+}
 
 const foldedGroup: ProjectGroup = 'Project settings'
 
@@ -18,13 +22,14 @@ const foldedGroup: ProjectGroup = 'Project settings'
 export function ProjectNav({
   organizationId,
   projectId,
+  projects,
   path,
 }: {
   organizationId: string
   projectId: string
+  projects: readonly NamedProject[]
   path: string
 }) {
-  const projects = useQuery(ownProjects)
   const address = (place: Place) => projectAddress(organizationId, projectId, place)
   const search = viewSearch(currentSearch.value)
   const linksOf = (group: ProjectGroup) => (
@@ -38,11 +43,7 @@ export function ProjectNav({
   )
   return (
     <nav aria-label="Project">
-      <ProjectSwitcher
-        organizationId={organizationId}
-        projectId={projectId}
-        projects={projects.value ?? []}
-      />
+      <ProjectSwitcher organizationId={organizationId} projectId={projectId} projects={projects} />
       {projectGroups.map((group) =>
         group === foldedGroup ? (
           <NavFold key={group} title={group}>
@@ -67,7 +68,7 @@ function ProjectSwitcher({
 }: {
   organizationId: string
   projectId: string
-  projects: readonly { project_id: string; name: string }[]
+  projects: readonly NamedProject[]
 }) {
   const project = projects.find(({ project_id }) => project_id === projectId)
   if (!project || projects.length < 2) return <p class="nav-title">{project?.name ?? 'Project'}</p>

@@ -2,19 +2,28 @@ import { Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/fields.tsx'
 import { Form } from '../components/form.tsx'
 import type { Days } from './periods.ts'
-import { changeView } from './view.ts'
 
 /** Asks for the first and the last day of a period. */
-export function CustomDays({ days: { from, to }, close }: { days: Days; close(): void }) {
+export function CustomDays({
+  title,
+  days: { from, to },
+  choose,
+  close,
+}: {
+  title: string
+  days: Days
+  choose(days: Days): void
+  close(): void
+}) {
   return (
-    <Dialog title="Custom period" close={close}>
+    <Dialog title={title} close={close}>
       <Form
         values={{ from, to }}
         submit={async ({ from = '', to = '' }) => {
           // Days given the wrong way round mean the same.
           const [first = '', last = ''] = [from, to].sort()
           close()
-          changeView({ period: 'custom', days: { from: first, to: last } })
+          choose({ from: first, to: last })
         }}
         action="Show"
         cancel={close}

@@ -6,11 +6,14 @@ import { addFilter } from './view.ts'
 export function FilterButton({
   filters,
   title = filters.map(textOf).join(', '),
+  after,
   children,
 }: {
   /** Each field:op:value. */
   filters: readonly string[]
   title?: string
+  /** Called after the click. */
+  after?: (() => void) | undefined
   children: ComponentChildren
 }) {
   return (
@@ -20,6 +23,7 @@ export function FilterButton({
       title={`Show only ${title}`}
       onClick={() => {
         for (const filter of filters) addFilter(filter)
+        after?.()
       }}
     >
       {children}

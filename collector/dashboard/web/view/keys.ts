@@ -1,3 +1,4 @@
+import { neighbourOf } from './periods.ts'
 import type { View } from './view.ts'
 
 /** What single keys do on pages that have a view. */
@@ -5,10 +6,13 @@ export const viewKeys: Record<string, { does: string; change(view: View): Partia
   d: { does: 'Today', change: () => ({ period: 'today' }) },
   w: { does: 'Last 7 days', change: () => ({ period: 'days7' }) },
   t: { does: 'Last 30 days', change: () => ({ period: 'days30' }) },
+  m: { does: 'This month', change: () => ({ period: 'month' }) },
   y: { does: 'Last 365 days', change: () => ({ period: 'days365' }) },
+  ',': { does: 'Earlier period', change: ({ days }) => neighbourOf(days, -1) ?? {} },
+  '.': { does: 'Later period', change: ({ days }) => neighbourOf(days, 1) ?? {} },
   c: {
     does: 'Compare with the previous period',
-    change: ({ isCompared }) => ({ isCompared: !isCompared }),
+    change: ({ comparison }) => ({ comparison: comparison === 'off' ? 'previous' : 'off' }),
   },
   Escape: { does: 'Remove all filters', change: () => ({ filters: [] }) },
 }

@@ -1,4 +1,4 @@
-/** Periods that a user can choose, with their labels. Days are in UTC, as everywhere in the API. */
+/** The names of the periods that a reader can choose. Days are in UTC. */
 export const periods = {
   today: 'Today',
   yesterday: 'Yesterday',
@@ -19,7 +19,7 @@ export interface Days {
 }
 
 /** Event times, epoch milliseconds: start inclusive, end exclusive, as the API takes them. */
-interface Window {
+export interface Window {
   start_ms: number
   end_ms: number
 }
@@ -31,8 +31,7 @@ export function daysOf(
   period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
   now = Date.now(),
 ): Days {
-  const at = new Date(now)
-  const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+  const [year, month, day] = ymdOf(now)
   switch (period) {
     case 'today':
       return days([year, month, day], [year, month, day])
@@ -47,14 +46,98 @@ export function daysOf(
   }
 }
 
-/** What of these days has been so far, to the minute: a day under way is compared with as much of another. */
+/** The part of these days that has passed, to the minute: a day under way is compared with the same part of another. */
 export function windowOf({ from, to }: Days, now = Date.now()): Window {
   const endOfMinute = (Math.floor(now / 60_000) + 1) * 60_000
   const start_ms = Date.parse(from)
   return { start_ms, end_ms: Math.max(start_ms + 1, Math.min(Date.parse(to) + dayMs, endOfMinute)) }
 }
 
+/** These days from their first moment to their last, also those that are still to come. */
+export const wholeOf = ({ from, to }: Days): Window => ({
+  start_ms: Date.parse(from),
+  end_ms: Date.parse(to) + dayMs,
+})
+
+/** The names of the comparisons. */
+export const comparisons = {
+  previous: 'Previous period',
+  year: 'Same period last year',
+  custom: 'Custom comparison…',
+  off: 'No comparison',
+} as const
+export type Comparison = keyof typeof comparisons
+
+/** The window to compare a window with; null without a comparison. */
+export function comparedWindow(
+  { start_ms, end_ms }: Window,
+  comparison: Comparison,
+  custom: Days | undefined,
+  now = Date.now(),
+): Window | null {
+  switch (comparison) {
+    case 'previous': {
+      // Full days, so that each time of day is compared with the same one.
+      const backMs = Math.ceil((end_ms - start_ms) / dayMs) * dayMs
+      return { start_ms: start_ms - backMs, end_ms: end_ms - backMs }
+    }
+    case 'year': {
+      const [year, month, day] = ymdOf(start_ms)
+      const start = Date.UTC(year - 1, month, day)
+      return { start_ms: start, end_ms: start + end_ms - start_ms }
+    }
+    case 'custom':
+      return custom ? windowOf(custom, now) : null
+    default:
+      return null
+  }
+}
+
+/** The period as long as this one before it (-1) or after it (1); null where it has not begun yet. */
+export function neighbourOf(
+  { from, to }: Days,
+  direction: -1 | 1,
+  now = Date.now(),
+): { period: Period; days: Days } | null {
+  const next = isMonth({ from, to }, now)
+    ? monthFrom(from, direction, now)
+    : movedBy({ from, to }, direction * ((Date.parse(to) - Date.parse(from)) / dayMs + 1))
+  if (Date.parse(next.from) > now) return null
+  const named = Object.keys(periods).find((period): period is Exclude<Period, 'custom'> => {
+    if (period === 'custom') return false
+    const found = daysOf(period as Exclude<Period, 'custom'>, now)
+    return found.from === next.from && found.to === next.to
+  })
+  return { period: named ?? 'custom', days: next }
+}
+
+/** Whether these days are a calendar month, or as much of it as has been. */
+function isMonth({ from, to }: Days, now: number): boolean {
+  const [year, month] = ymdOf(Date.parse(from))
+  const isWhole = to === iso([year, month + 1, 0])
+  const isSoFar = to === iso(ymdOf(now)) && to.slice(0, 7) === from.slice(0, 7)
+  return from.endsWith('-01') && (isWhole || (isSoFar && to !== from))
+}
+
+function monthFrom(from: string, direction: -1 | 1, now: number): Days {
+  const [year, month] = ymdOf(Date.parse(from))
+  const whole = days([year, month + direction, 1], [year, month + direction + 1, 0])
+  const thisMonth = daysOf('month', now)
+  return whole.from === thisMonth.from ? thisMonth : whole
+}
+
+function movedBy({ from, to }: Days, count: number): Days {
+  const moved = (day: string) =>
+    new Date(Date.parse(day) + count * dayMs).toISOString().slice(0, 10)
+  return { from: moved(from), to: moved(to) }
+}
+
 type Ymd = [year: number, month: number, day: number]
+
+function ymdOf(millis: number): Ymd {
+  const at = new Date(millis)
+  return [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
+}
 
 /** Months and days beyond their range run over into the next ones, as Date has it. */
 const days = (from: Ymd, to: Ymd): Days => ({ from: iso(from), to: iso(to) })

@@ -2,14 +2,26 @@ import { useMemo } from 'preact/hooks'
 import { currentSearch } from '../router.tsx'
 import { isShared } from '../shared.ts'
 import { changeParams } from '../urlState.ts'
-import { type Days, daysOf, type Period, periods, windowOf } from './periods.ts'
+import {
+  type Comparison,
+  comparedWindow,
+  comparisons,
+  type Days,
+  daysOf,
+  type Period,
+  periods,
+  type Window,
+  windowOf,
+} from './periods.ts'
 
-/** The scope of pages of figures. The address contains it, so that a link shows the same to others. */
+/** The days, filters and comparison of a page. They are in its address, so that a link shows the same page. */
 export interface View {
   period: Period
   /** The days of the period, both inclusive (UTC). */
   days: Days
-  isCompared: boolean
+  comparison: Comparison
+  /** The days of a custom comparison, both inclusive (UTC). */
+  comparedDays: Days | undefined
   /** Each field:op:value, as the API takes them; all of them must hold. */
   filters: readonly string[]
   pixelId: string | undefined
@@ -33,34 +45,55 @@ export type RecordsQuery = Omit<ViewQuery, 'include_bots'> & { include_bots?: ne
 const periodDefault: Period = 'days30'
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
-/** Reads a view from an address's query; ignores invalid values. */
+/** Reads a view from an address's query and ignores invalid parts. */
 function readView(search: string): View {
   const params = new URLSearchParams(search)
-  const asked = params.get('period') ?? ''
-  const [from, to] = [params.get('from'), params.get('to')]
-  const custom = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined
-  const period =
-    Object.hasOwn(periods, asked) && (asked !== 'custom' || custom)
-      ? (asked as Period)
-      : periodDefault
+  const [period, days] = readDays(params, 'period', periods, '', periodDefault)
+  const [comparison, comparedDays] = readDays(
+    params,
+    'compare',
+    comparisons,
+    'compare_',
+    'previous',
+  )
   return {
     period,
-    days: period === 'custom' ? custom! : daysOf(period),
-    isCompared: params.get('compare') !== 'off',
+    days: period === 'custom' ? days! : daysOf(period),
+    comparison,
+    comparedDays,
     filters: params.getAll('filter'),
     pixelId: params.get('pixel_id') ?? undefined,
     hasBots: params.get('bots') === 'included',
   }
 }
 
-/** Writes a view into an address's parameters, without default values; other parameters stay. */
+/** One of the choices, and the days of the custom one, which is none without them. */
+function readDays<Choice extends string>(
+  params: URLSearchParams,
+  name: string,
+  choices: Record<Choice | 'custom', string>,
+  prefix: string,
+  initial: Choice,
+): [choice: Choice | 'custom', days: Days | undefined] {
+  const asked = params.get(name) ?? ''
+  const [from, to] = [params.get(`${prefix}from`), params.get(`${prefix}to`)]
+  const days = isDay(from) && isDay(to) && from <= to ? { from, to } : undefined
+  if (!Object.hasOwn(choices, asked)) return [initial, undefined]
+  if (asked !== 'custom') return [asked as Choice, undefined]
+  return days ? ['custom', days] : [initial, undefined]
+}
+
+/** Writes a view into an address's parameters, without the defaults; other parameters stay. */
 function writeView(params: URLSearchParams, view: View): void {
-  const { period, days, isCompared, filters, pixelId, hasBots } = view
+  const { period, days, comparison, comparedDays, filters, pixelId, hasBots } = view
+  const compared = comparison === 'custom' && comparedDays
   const own: [name: string, values: readonly string[]][] = [
     ['period', period === periodDefault ? [] : [period]],
     ['from', period === 'custom' ? [days.from] : []],
     ['to', period === 'custom' ? [days.to] : []],
-    ['compare', isCompared ? [] : ['off']],
+    ['compare', comparison === 'previous' ? [] : [comparison]],
+    ['compare_from', compared ? [compared.from] : []],
+    ['compare_to', compared ? [compared.to] : []],
     ['pixel_id', pixelId ? [pixelId] : []],
     ['filter', filters],
     ['bots', hasBots ? ['included'] : []],
@@ -84,25 +117,31 @@ export function changeView(part: Partial<View>): void {
   changeParams((params) => writeView(params, { ...readView(currentSearch.value), ...part }))
 }
 
-/** Narrows the view to the value of a row; null for a row without a value. */
+/** Adds a filter to the view. */
 export function addFilter(filter: string): void {
   const { filters } = readView(currentSearch.value)
   if (!filters.includes(filter)) changeView({ filters: [...filters, filter] })
 }
 
-/** The view of the address, and what to ask the API for it. A hook. */
-export function useView(projectId: string): { view: View; query: ViewQuery } {
+/** The view of the address, what to ask the API for it, and the window that it is compared with. A hook. */
+export function useView(projectId: string): {
+  view: View
+  query: ViewQuery
+  compared: Window | null
+} {
   const search = currentSearch.value
   return useMemo(() => {
     const view = readView(search)
     const { filters, pixelId, hasBots } = view
     const areBotsAsked = !isShared() && (hasBots || filters.some(isAboutBots))
+    const window = windowOf(view.days)
     return {
       view,
+      compared: comparedWindow(window, view.comparison, view.comparedDays),
       query: {
         project_id: projectId,
         ...(pixelId && { pixel_id: pixelId }),
-        ...windowOf(view.days),
+        ...window,
         ...(filters.length > 0 && { filter: filters.join(',') }),
         ...(areBotsAsked && { include_bots: true }),
       },

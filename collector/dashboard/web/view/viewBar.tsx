@@ -6,14 +6,13 @@ import { isSingleKey } from '../singleKeys.ts'
 import { BotsLine } from './botsLine.tsx'
 import { FilterChips } from './filterChips.tsx'
 import { viewKeys } from './keys.ts'
-import { type Period, periods } from './periods.ts'
+import { PeriodPicker } from './periodPicker.tsx'
 import { SegmentPicker } from './segmentPicker.tsx'
 import { changeView, type View } from './view.ts'
 
 const FilterDialog = lazyPage(() =>
   import('./filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
 )
-const CustomDays = lazyPage(() => import('./customDays.tsx').then(({ CustomDays }) => CustomDays))
 
 /** Which period, filters and comparison a page shows, and the ways to others. */
 export function ViewBar({
@@ -29,8 +28,7 @@ export function ViewBar({
   /** What else a page can be shown by. */
   children?: ComponentChildren
 }) {
-  const [open, setOpen] = useState<'filter' | 'days' | null>(null)
-  const close = () => setOpen(null)
+  const [isFiltering, setFiltering] = useState(false)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const does = isSingleKey(event) ? viewKeys[event.key] : undefined
@@ -41,34 +39,9 @@ export function ViewBar({
   }, [view])
   return (
     <div class="view-bar">
-      <select
-        aria-label="Period"
-        value={view.period}
-        onChange={({ currentTarget: { value } }) => {
-          if (value === 'custom') setOpen('days')
-          else changeView({ period: value as Period })
-        }}
-      >
-        {Object.entries(periods).map(([period, name]) => (
-          <option key={period} value={period} selected={period === view.period}>
-            {period === 'custom' && view.period === 'custom'
-              ? `${view.days.from} – ${view.days.to}`
-              : name}
-          </option>
-        ))}
-      </select>
-      {hasComparison && (
-        <label class="switch">
-          <input
-            type="checkbox"
-            checked={view.isCompared}
-            onChange={({ currentTarget: { checked } }) => changeView({ isCompared: checked })}
-          />
-          Compare
-        </label>
-      )}
+      <PeriodPicker view={view} hasComparison={hasComparison} />
       {!isShared() && (
-        <button type="button" onClick={() => setOpen('filter')}>
+        <button type="button" onClick={() => setFiltering(true)}>
           Filter
         </button>
       )}
@@ -76,8 +49,7 @@ export function ViewBar({
       {children}
       <FilterChips view={view} />
       {!isShared() && <BotsLine view={view} visitors={bots} />}
-      {open === 'filter' && <FilterDialog close={close} />}
-      {open === 'days' && <CustomDays days={view.days} close={close} />}
+      {isFiltering && <FilterDialog close={() => setFiltering(false)} />}
     </div>
   )
 }

@@ -37,7 +37,7 @@ test('is for operators alone: no owner, key or token gets in, and who is taken o
   await changeOperator(it.postgres, owner.email, false)
   for (const route of routes) expect((await it.ask(owner.session, route)).status, route).toBe(403)
   await expect(changeOperator(it.postgres, `${randomUUID()}@example.com`, true)).rejects.toThrow(
-    'nobody here',
+    'no user has the e-mail address',
   )
 })
 

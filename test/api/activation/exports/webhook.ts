@@ -354,24 +354,77 @@ export const webhookTests = (open: () => Exports) =>
     }, 120_000)
 
     test('while it runs, a run of such an audience tells what was paid for and not how many are left', async () => {
-      const audience_id = await open().chosenAudienceOf(people(600, 'paid'))
-      receiver.mishaps = [null, { answer: { status: 429, headers: { 'retry-after': '3600' } } }]
+      // A window of eight messages, and a hundred records more.
+      const audience_id = await open().chosenAudienceOf(people(4_100, 'paid'))
+      const waits = { answer: { status: 429, headers: { 'retry-after': '3600' } } }
+      receiver.mishaps = [...Array<null>(8).fill(null), waits]
       const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
       expect(await open().ended(ids, ({ status }) => status === 'parked')).toMatchObject({
         records_expected: null,
-        records_total: 500,
-        records_exported: 500,
+        records_total: 4_000,
+        records_exported: 4_000,
       })
       await open().get('POST', `exports/${ids.exportId}/runs/${ids.runId}/cancel`)
       // The receiver had the others, too: they stay charged.
       expect(await open().ended(ids)).toMatchObject({
         status: 'failed',
         records_expected: null,
-        records_total: 600,
+        records_total: 4_100,
         records_failed: 100,
-        records_charged: 600,
+        records_charged: 4_100,
       })
     }, 120_000)
+
+    test('after an error within a window only the messages without an answer are posted again', async () => {
+      const audience_id = await open().audienceOf(people(1_700, 'n'))
+      let isOver = false
+      receiver.misbehave = ({ headers }) => {
+        if (isOver || !String(headers['webhook-id']).endsWith('-1000')) return null
+        isOver = true
+        return { answer: { status: 503 } }
+      }
+      const run = await open().ended(
+        await open().run({ audience_id, integration_id, output_format: 'hem' }),
+      )
+      receiver.misbehave = () => null
+      expect(run).toMatchObject({ status: 'completed', records_exported: 1_700, records_failed: 0 })
+      const posted = receiver.asked
+        .map(({ headers }) => String(headers['webhook-id']))
+        .filter((id) => id.startsWith(run.run_id))
+      const messages = ['0', '500', '1000', '1000', '1500', 'ended']
+      expect(posted.toSorted()).toEqual(
+        messages.map((after) => `${run.run_id}-${after}`).toSorted(),
+      )
+      const records = received(run.run_id).flatMap(({ data }) => data.records ?? [])
+      expect(new Set(records.map(({ hem }) => hem)).size).toBe(1_700)
+    })
+
+    test('a run that stops within a window counts the records that were received, and a retry sends the others', async () => {
+      const audience_id = await open().audienceOf(people(1_700, 'm'))
+      receiver.misbehave = ({ headers }) =>
+        String(headers['webhook-id']).endsWith('-1000') ? { answer: { status: 410 } } : null
+      const ids = await open().run({ audience_id, integration_id, output_format: 'hem' })
+      const run = await open().ended(ids)
+      receiver.misbehave = () => null
+      expect(run).toMatchObject({
+        status: 'failed',
+        records_total: 1_700,
+        records_exported: 1_200,
+        records_failed: 500,
+      })
+      const had = received(ids.runId).flatMap(({ data }) => data.records ?? [])
+      expect(had).toHaveLength(1_200)
+      const path = `exports/${ids.exportId}/runs/${ids.runId}/retry`
+      const { run: retry } = await open().get('POST', path)
+      expect(await open().ended({ ...ids, runId: retry.run_id })).toMatchObject({
+        status: 'completed',
+        records_exported: 500,
+        records_charged: 0,
+      })
+      const others = received(retry.run_id).flatMap(({ data }) => data.records ?? [])
+      const all = [...had, ...others].map(({ hem }) => hem)
+      expect([all.length, new Set(all).size]).toEqual([1_700, 1_700])
+    })
 
     test('a cancelled run sends nothing more, and the end of every run is in the outbox once', async () => {
       const audience_id = await open().audienceOf(people(50, 'c'))

@@ -9,7 +9,7 @@ export interface Received {
   at: number
 }
 
-type Answer = (response: ServerResponse, path: string) => void
+type Answer = (response: ServerResponse, path: string, body: string) => void
 
 /** Behavior of a receiver by path; all other paths answer 200. */
 const behaviours: Record<string, Answer> = {
@@ -38,7 +38,7 @@ export async function startReceiver() {
     const body = await text(request)
     received.push({ path, headers: headers as Received['headers'], body, at: Date.now() })
     const answer = answers[path.split('?')[0]!]
-    if (answer) answer(response, path)
+    if (answer) answer(response, path, body)
     else response.end('thanks')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

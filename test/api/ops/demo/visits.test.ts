@@ -21,9 +21,11 @@ const stored = async () => {
     events: number
     ids: number
     days: number
+    cities: number
     last: number
   }>({
     sql: `SELECT count() AS events, uniqExact(event_id) AS ids, uniqExact(intDiv(ts_millis, {dayMs:Int64})) AS days,
+            uniqExact(city) AS cities,
             max(ts_millis) AS last
           FROM events WHERE project_id = {projectId:UUID}`,
     params: { dayMs, projectId: demo.project_id },
@@ -36,7 +38,8 @@ test('sample visits reach the present, and each later call adds those that happe
   const now = Math.floor(Date.now() / dayMs) * dayMs - 8 * hourMs
   await addSampleVisits(clickhouse, demo, new Date(now))
   const first = await stored()
-  expect(first.days).toBe(30)
+  expect(first.days).toBe(60)
+  expect(first.cities).toBeGreaterThan(15)
   expect(first.last).toBeLessThan(now)
   expect(first.last).toBeGreaterThan(now - hourMs)
 

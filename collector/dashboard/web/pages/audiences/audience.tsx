@@ -21,7 +21,7 @@ import { sentenceOf } from './sentence.ts'
 
 const pollMs = 1_000
 
-/** One audience: how its build goes, what changed, its files, and why somebody is in it. */
+/** One audience: the progress of its build, changes, files, and explanations of members. */
 export function AudiencePage({ projectId, audienceId }: { projectId: string; audienceId: string }) {
   const audience = useQuery(
     async () =>

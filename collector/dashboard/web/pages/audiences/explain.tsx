@@ -9,7 +9,7 @@ import type { Audience } from './audiences.tsx'
 
 type Explanation = Awaited<ReturnType<typeof api.explainAudience>>
 
-/** Why somebody is in an audience or is not, condition by condition. */
+/** Explains condition by condition why a person is in an audience or not. */
 export function Explain({ audience }: { audience: Audience }) {
   const prices = usePrices()
   const [answer, setAnswer] = useState<Explanation | null>(null)

@@ -9,6 +9,8 @@ const typeNames = {
   'export.run_ended': 'An export has run',
   'budget.reached': 'A budget is reached',
   'pixel.silent': 'A pixel goes silent',
+  'alert.raised': 'An alert is raised',
+  'alert.resolved': 'An alert is normal again',
 } as const
 type EventType = keyof typeof typeNames
 const types = Object.keys(typeNames) as EventType[]

@@ -44,7 +44,7 @@ export function Live({ projectId }: { projectId: string }) {
     startedAt.current ||= Date.now() - backMs
     const poll = async () => {
       while (!signal.aborted) {
-        // What nobody sees is neither read nor charged.
+        // Events in a hidden tab are neither read nor charged.
         await untilSeen(signal)
         if (signal.aborted) return
         const [stored, rejected] = await Promise.all([

@@ -54,7 +54,7 @@ export function Goals({ projectId }: { projectId: string }) {
       await api.setAnalyticsGoals({
         project_id: projectId,
         version: now.version,
-        // Goals that somebody else changed meanwhile stay as they are.
+        // Goals of a concurrent change stay unchanged.
         goals: [...now.goals, ...goals.filter((goal) => goal.name === name)],
       })
       await conversions.reload()

@@ -8,7 +8,7 @@ import { layOut } from './layOut.ts'
 type Links = Answer<'getAnalyticsJourneys'>['links']
 type Step = Links[number]
 
-/** What null is called: pages that are not told apart. */
+/** Label of null: all other pages. */
 const other = 'Other pages'
 
 /** Journeys as a Sankey diagram, and the same as a table; a click on a page begins there. */

@@ -5,7 +5,7 @@ type Link = Answer<'getAnalyticsJourneys'>['links'][number]
 
 interface Node {
   key: string
-  /** Null: pages that are not told apart. */
+  /** Null: all other pages. */
   label: string | null
   x: number
   y: number

@@ -1,97 +1,139 @@
-import { useEffect, useRef } from 'preact/hooks'
-import type { Answer } from '../../../../api/client/index.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { AnalyticsAnnotation } from '../../api.ts'
-import { CsvButton } from '../../components/csvButton.tsx'
-import { startOf, wholeNumber } from '../../format.ts'
-import { type Metric, metrics } from './tiles.tsx'
+import type { DrawnLines } from '../../charts/lines.ts'
+import { startOf, tickOf } from '../../format.ts'
+import type { FigureSeries } from './figureSeries.ts'
+import { metricOf } from './metrics.ts'
+import { Change } from './tiles.tsx'
 
-type Series = Answer<'getAnalyticsTimeseries'>
-
-const dayMs = 86_400_000
-const stepMs: Record<Series['interval'], number> = {
-  hour: dayMs / 24,
-  day: dayMs,
-  week: 7 * dayMs,
-  month: 30 * dayMs,
+interface Pointed {
+  index: number
+  leftPx: number
 }
 
-/** A figure over time, the period before dashed; the same as a table, for those who cannot see it, and as CSV. */
+/**
+ * A metric over time, the compared period paler. The pointer, or the arrow keys, show both values of a point; the table
+ * below has all of them.
+ */
 export function FigureChart({
   series,
-  metric,
   annotations,
 }: {
-  series: Series
-  metric: Metric
+  series: FigureSeries
   annotations: readonly AnalyticsAnnotation[] | undefined
 }) {
-  const { interval, timeseries, previous } = series
+  const { metric, interval, starts, values, before, unfinished } = series
+  const { name, axis, format } = metricOf(metric)
   const place = useRef<HTMLDivElement>(null)
-  const name = metrics[metric]
+  const drawn = useRef<DrawnLines | null>(null)
+  const [pointed, setPointed] = useState<Pointed | null>(null)
   useEffect(() => {
-    let remove: (() => void) | undefined
     let isGone = false
     void import('../../charts/drawCharts.ts').then(({ drawLines }) => {
-      // The user may have left the page.
+      // The reader may have left the page in the meantime.
       if (isGone || !place.current) return
-      remove = drawLines(place.current, {
-        starts: timeseries.map(({ start_ms }) => start_ms),
-        stepMs: stepMs[interval],
-        name,
-        values: timeseries.map((point) => point[metric]),
-        before: previous?.map((point) => point[metric]),
+      drawn.current = drawLines(place.current, {
+        interval,
+        starts,
+        values,
+        before: before?.values,
+        unfinished,
+        axis,
+        tick: (start) => tickOf(interval, start),
+        format,
         marks: annotations?.map(({ at, text }) => ({ at: Date.parse(at), text })) ?? [],
-        nameOfStart: (start) => startOf(interval, start),
-        format: wholeNumber,
+        point: setPointed,
       })
     })
     return () => {
       isGone = true
-      remove?.()
+      drawn.current?.remove()
+      drawn.current = null
+      setPointed(null)
     }
-  }, [series, metric, annotations])
-  const rows = timeseries.map((point, index) => [
-    startOf(interval, point.start_ms),
-    point[metric],
-    ...(previous ? [previous[index]![metric]] : []),
-  ])
-  const head = ['Time', name, ...(previous ? ['Previous period'] : [])]
+  }, [series, annotations])
+  const last = values.findLastIndex((value) => value !== null)
+  const move = (event: KeyboardEvent) => {
+    const from = pointed?.index ?? last + 1
+    const to = {
+      ArrowLeft: Math.max(0, from - 1),
+      ArrowRight: Math.min(starts.length - 1, from + 1),
+      Home: 0,
+      End: starts.length - 1,
+      Escape: null,
+    }[event.key]
+    if (to === undefined || (to === null && !pointed)) return
+    event.preventDefault()
+    // Escape removes all filters elsewhere.
+    event.stopPropagation()
+    drawn.current?.pointAt(to)
+  }
+  const index = pointed?.index ?? Math.max(last, 0)
   return (
-    <>
+    <div class="chart-frame">
       <div
         ref={place}
         class="chart"
-        role="img"
+        role="slider"
+        tabIndex={0}
         aria-label={`${name} by ${interval}. The table below has the same data.`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(starts.length - 1, 0)}
+        aria-valuenow={index}
+        aria-valuetext={textOf(series, index)}
+        onKeyDown={move}
+        onBlur={() => drawn.current?.pointAt(null)}
       />
-      <details>
-        <summary>As a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-        <section class="table-scroll" tabIndex={0} aria-label={`${name} by ${interval}`}>
-          <table>
-            <thead>
-              <tr>
-                {head.map((text) => (
-                  <th key={text} scope="col">
-                    {text}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(([start, ...values]) => (
-                <tr key={start}>
-                  <th scope="row">{start}</th>
-                  {values.map((value, index) => (
-                    <td key={head[index + 1]}>{wholeNumber(value as number)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-        <CsvButton name={`${metric} by ${interval}`} head={head} rows={() => rows} />
-      </details>
-    </>
+      {pointed && <Tooltip series={series} pointed={pointed} />}
+    </div>
+  )
+}
+
+/** A value as people read it; "–" where there is none. */
+export const valueText = (value: number | null | undefined, format: (value: number) => string) =>
+  value === null || value === undefined ? '–' : format(value)
+
+/** A point as text, for screen readers. */
+function textOf({ metric, interval, starts, values, before }: FigureSeries, index: number): string {
+  const { format } = metricOf(metric)
+  const start = starts[index]
+  if (start === undefined) return ''
+  const text = `${startOf(interval, start)}: ${valueText(values[index], format)}`
+  const compared = before?.starts[index]
+  if (compared === undefined || Number.isNaN(compared)) return text
+  return `${text}; ${startOf(interval, compared)}: ${valueText(before!.values[index], format)}`
+}
+
+/** Shows both dates, both values and the change of a point. */
+function Tooltip({ series, pointed }: { series: FigureSeries; pointed: Pointed }) {
+  const { metric, interval, starts, values, before, unfinished } = series
+  const { index, leftPx } = pointed
+  const { name, format } = metricOf(metric)
+  const compared = before?.starts[index]
+  const now = values[index] ?? null
+  const was = before?.values[index] ?? null
+  return (
+    <div
+      class={index > starts.length / 2 ? 'tooltip left' : 'tooltip'}
+      aria-hidden="true"
+      ref={(element) => element?.style.setProperty('left', `${leftPx}px`)}
+    >
+      <p class="tooltip-head">
+        {name} {before && <Change metric={metric} now={now} before={was} />}
+      </p>
+      <p class="now">
+        <span>
+          {startOf(interval, starts[index]!)}
+          {index === unfinished && ' (so far)'}
+        </span>
+        <span class="number">{valueText(now, format)}</span>
+      </p>
+      {compared !== undefined && !Number.isNaN(compared) && (
+        <p class="was">
+          <span>{startOf(interval, compared)}</span>
+          <span class="number">{valueText(was, format)}</span>
+        </p>
+      )}
+    </div>
   )
 }

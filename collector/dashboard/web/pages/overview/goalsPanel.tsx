@@ -1,4 +1,5 @@
 import type { api } from '../../api.ts'
+import { ActionsMenu } from '../../components/actionsMenu.tsx'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { CsvButton } from '../../components/csvButton.tsx'
 import { ShareBar } from '../../components/shareBar.tsx'
@@ -20,28 +21,27 @@ export function GoalsPanel({
   projectId: string
   query: QueryState<Conversions | null>
 }) {
+  const conversions = query.value?.conversions ?? []
   return (
     <section class="card panel" aria-label="Goals">
       <header class="panel-header">
         <h2>Goals</h2>
+        {conversions.length > 0 && (
+          <ActionsMenu of="Goals">
+            <CsvButton
+              name="goals"
+              head={['goal', 'visitors', 'events']}
+              rows={() => conversions.map(({ name, visitors, events }) => [name, visitors, events])}
+            />
+          </ActionsMenu>
+        )}
       </header>
       <AsyncView query={query} lines={8}>
         {(found) =>
           found === null ? null : found.conversions.length === 0 ? (
             <p class="meta">No goals yet. {!isShared() && <AddGoals projectId={projectId} />}</p>
           ) : (
-            <>
-              <Rows projectId={projectId} conversions={found.conversions} />
-              <div class="actions">
-                <CsvButton
-                  name="goals"
-                  head={['goal', 'visitors', 'events']}
-                  rows={() =>
-                    found.conversions.map(({ name, visitors, events }) => [name, visitors, events])
-                  }
-                />
-              </div>
-            </>
+            <Rows projectId={projectId} conversions={found.conversions} />
           )
         }
       </AsyncView>

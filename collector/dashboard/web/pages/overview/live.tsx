@@ -1,11 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
+import { usePopover } from '../../components/popover.ts'
 import { counted, wholeNumber } from '../../format.ts'
 import { isShared } from '../../shared.ts'
 import { useRepeat } from '../../useRepeat.ts'
 
-/** With the second after which an event is there, it is shown within two. */
+/** An event is available after a second, so it is shown within two. */
 const pollMs = 1_000
 /** All who have a share link ask out of one limit. */
 const sharedPollMs = 10_000
@@ -15,12 +16,13 @@ interface LiveAsked {
   include_bots: true | undefined
 }
 
-/** Who is there now, asked again and again while somebody looks; the last half hour, when it is opened. */
+/** Current visitors, loaded repeatedly while the page is visible; the last half hour, when it is opened. */
 export function Live({ projectId, include_bots }: LiveAsked) {
   const live = useLive({ projectId, include_bots })
   const place = useRef<HTMLDetailsElement>(null)
-  useEffect(() => closeOnEscape(place), [])
-  if (!live) return null
+  usePopover(place)
+  // Has its room before it is there.
+  if (!live) return <div class="live" />
   const most = Math.max(1, ...live.minutes.map(({ visitors }) => visitors))
   return (
     <details class="live" ref={place}>
@@ -58,26 +60,11 @@ export function Live({ projectId, include_bots }: LiveAsked) {
   )
 }
 
-/**
- * Escape closes the popover while it is open, and does nothing else then: the page's own shortcut would remove all
- * filters. Returns the function that ends this.
- */
-function closeOnEscape(place: { readonly current: HTMLDetailsElement | null }): () => void {
-  const listen = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !place.current?.open) return
-    event.stopPropagation()
-    place.current.open = false
-    place.current.querySelector('summary')?.focus()
-  }
-  addEventListener('keydown', listen, { capture: true })
-  return () => removeEventListener('keydown', listen, { capture: true })
-}
-
 type LiveFigures = Answer<'getAnalyticsLive'>
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
-/** Data of the bars, the current minute first. */
+/** The minutes as a table, the current one first. */
 const Minutes = ({ minutes }: Pick<LiveFigures, 'minutes'>) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   <section class="table-scroll" tabIndex={0} aria-label="The last 30 minutes, minute by minute">

@@ -2,18 +2,18 @@ import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
-import { urlChoice } from '../../urlState.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Annotations, readAnnotations } from './annotations.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
-import { FigureChart } from './figureChart.tsx'
+import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
+import { Headline } from './headline.tsx'
 import { Live } from './live.tsx'
+import { OverviewSkeleton } from './overviewSkeleton.tsx'
 import { Panels } from './panels.tsx'
-import { type Metric, metrics, Tiles } from './tiles.tsx'
 
 /** Figures of a project's sites, a chart of them, and their breakdown. */
 export function Overview({
@@ -28,21 +28,24 @@ export function Overview({
   /** Whether the reader may see the goals. */
   hasGoals?: boolean
 }) {
-  const { view, query } = useView(projectId)
-  const [metric, setMetric] = urlChoice('metric', Object.keys(metrics) as Metric[])
-  const compare = view.isCompared ? ('previous' as const) : undefined
-  const figures = useQueryOf(JSON.stringify([query, compare]), async () => {
-    const asked = { ...query, compare }
-    const [{ overview, bots, previous }, series] = await Promise.all([
-      api.getAnalyticsOverview(asked),
-      api.getAnalyticsTimeseries(asked),
+  const { view, query, compared } = useView(projectId)
+  const key = JSON.stringify([query, compared])
+  const figures = useQueryOf(key, async () => {
+    const [now, before] = await Promise.all([
+      api.getAnalyticsOverview(query),
+      compared && api.getAnalyticsOverview({ ...query, ...compared }),
     ])
-    return { overview, bots, previous, series }
+    return { overview: now.overview, bots: now.bots, before: before?.overview }
   })
   // Goals that counts of days do not tell take longer than all else.
-  const conversions = useQueryOf(JSON.stringify([query, compare]), async () =>
-    !hasGoals ? null : api.getAnalyticsConversions({ ...query, compare }),
-  )
+  const conversions = useQueryOf(key, async () => {
+    if (!hasGoals) return null
+    const [now, before] = await Promise.all([
+      api.getAnalyticsConversions(query),
+      compared && api.getAnalyticsConversions({ ...query, ...compared }),
+    ])
+    return { ...now, before }
+  })
   const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const bots = figures.value?.bots
   const isEmpty =
@@ -57,9 +60,11 @@ export function Overview({
       actions={<Live projectId={projectId} include_bots={query.include_bots} />}
     >
       <div class="wide">
-        <ViewBar view={view} bots={bots?.visitors ?? null} />
-        <AsyncView query={figures} lines={12}>
-          {({ overview, previous, series }) =>
+        <ViewBar view={view} bots={bots?.visitors ?? null}>
+          {!isShared() && <GoalChoice goals={conversions.value?.conversions ?? []} />}
+        </ViewBar>
+        <AsyncView query={figures} skeleton={<OverviewSkeleton />}>
+          {({ overview, before }) =>
             isEmpty && isShared() ? (
               <p class="empty">No events in this period.</p>
             ) : isEmpty ? (
@@ -69,24 +74,25 @@ export function Overview({
                 class={figures.isStale ? 'figures stale' : 'figures'}
                 aria-busy={figures.isStale}
               >
-                <section class="card headline" aria-label="Figures of the period">
-                  <Tiles
-                    now={{ ...overview, converted: convertedOf(conversions.value) }}
-                    previous={
-                      previous && {
-                        ...previous,
-                        converted: convertedOf(conversions.value?.previous),
-                      }
-                    }
-                    metric={metric}
-                    choose={setMetric}
-                  />
-                  <FigureChart series={series} metric={metric} annotations={annotations.value} />
+                <Headline
+                  view={view}
+                  query={query}
+                  compared={compared}
+                  now={{ ...overview, converted: convertedOf(conversions.value) }}
+                  before={
+                    before ? { ...before, converted: convertedOf(conversions.value?.before) } : null
+                  }
+                  annotations={annotations.value}
+                >
                   {!isShared() && (
                     <Annotations projectId={projectId} query={annotations} window={query} />
                   )}
-                </section>
-                <Panels query={query}>
+                </Headline>
+                <Panels
+                  query={query}
+                  goal={isShared() ? undefined : chosenGoal()}
+                  visitors={overview.visitors}
+                >
                   {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
                   {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>
@@ -99,7 +105,7 @@ export function Overview({
   )
 }
 
-/** How many visitors reach a goal; null while nobody knows, and where there are no goals. */
+/** Number of visitors who reach a goal; null until it is loaded, and without goals. */
 const convertedOf = (
   found: Pick<Conversions, 'conversions' | 'converted'> | null | undefined,
 ): number | null => (found && found.conversions.length > 0 ? found.converted.visitors : null)

@@ -1,49 +1,75 @@
 import type { ComponentChildren } from 'preact'
-import { api } from '../../api.ts'
+import { ActionsMenu } from '../../components/actionsMenu.tsx'
 import { AsyncView } from '../../components/asyncView.tsx'
+import { lazyPage } from '../../lazyPage.tsx'
 import { isShared } from '../../shared.ts'
 import { setUrl, urlChoice, urlValue } from '../../urlState.ts'
 import { useQueryOf } from '../../useQuery.ts'
 import type { ViewQuery } from '../../view/view.ts'
+import { readBreakdowns, type Values } from './breakdown.ts'
 import { CountryMap } from './countryMap.tsx'
-import { type Dimension, dimensions, PanelRows } from './panelRows.tsx'
+import { type Dimension, dimensionOf } from './dimensions.ts'
+import { PanelsSkeleton } from './overviewSkeleton.tsx'
+import { PanelCsv } from './panelCsv.tsx'
+import { PanelRows } from './panelRows.tsx'
 
-/** What each panel can be by; the first is shown at first. */
+const PanelDetails = lazyPage(() =>
+  import('./panelDetails.tsx').then(({ PanelDetails }) => PanelDetails),
+)
+
+/** The dimensions of each panel; the first is the default. */
 const panels: { title: string; dimensions: Dimension[] }[] = [
   { title: 'Pages', dimensions: ['page_path', 'entry_page', 'exit_page'] },
-  { title: 'Sources', dimensions: ['referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'] },
+  {
+    title: 'Sources',
+    dimensions: ['source', 'channel', 'referrer_host', 'utm_source', 'utm_medium', 'utm_campaign'],
+  },
   { title: 'Places', dimensions: ['country', 'region', 'city', 'language'] },
   { title: 'Devices', dimensions: ['device_type', 'browser', 'os'] },
   { title: 'Events', dimensions: ['event_type', 'page_host', 'resolved'] },
 ]
 
-const firstOnes = [...panels.map(({ dimensions: [first] }) => first!), 'page_host']
 const limit = 8
-const wholeLimit = 200
-/** The parameter of the address that names the dimension of which more is shown. */
-const whole = 'all'
-/** The one that says by which dimension a panel is shown. */
+/** The parameter of the address that names the dimension whose details are open. */
+const open = 'details'
+/** The parameter that names the dimension of a panel. */
 const parameterOf = (title: string): string => title.toLowerCase()
 
-/** Breakdown of the events: the most frequent values of each panel's dimension. */
-export function Panels({ query, children }: { query: ViewQuery; children: ComponentChildren }) {
-  // One look at the events for what all panels show at first.
-  const first = useQueryOf(JSON.stringify(query), () =>
-    api.getAnalyticsBreakdown({ ...query, dimensions: firstOnes.join(','), limit }),
+/** The values with the most visitors of several dimensions, one panel each. */
+export function Panels({
+  query,
+  goal,
+  visitors,
+  children,
+}: {
+  query: ViewQuery
+  /** The name of the goal whose conversions each value has. */
+  goal: string | undefined
+  /** All visitors of the period. */
+  visitors: number
+  children: ComponentChildren
+}) {
+  // One request for the default dimensions of all panels.
+  const first = useQueryOf(JSON.stringify([query, goal]), () =>
+    readBreakdowns(
+      { ...query, goal },
+      panels.map(({ dimensions: [first] }) => first!),
+      limit,
+    ),
   )
   return (
-    <AsyncView query={first} lines={8}>
-      {({ breakdowns }) => (
-        <div class="panels">
-          {panels.map((panel) => (
+    <AsyncView query={first} skeleton={<PanelsSkeleton />}>
+      {(breakdowns) => (
+        <div class={first.isStale ? 'panels stale' : 'panels'} aria-busy={first.isStale}>
+          {panels.map(({ title, dimensions }) => (
             <Panel
-              key={panel.title}
-              title={panel.title}
-              choices={panel.dimensions.filter(
-                (dimension) => !isShared() || dimension !== 'resolved',
-              )}
-              first={withoutOwnHosts(breakdowns, panel.dimensions[0]!)}
+              key={title}
+              title={title}
+              choices={dimensions.filter((dimension) => !isShared() || dimension !== 'resolved')}
+              first={breakdowns.get(dimensions[0]!)!}
               query={query}
+              goal={goal}
+              visitors={visitors}
             />
           ))}
           {children}
@@ -53,42 +79,32 @@ export function Panels({ query, children }: { query: ViewQuery; children: Compon
   )
 }
 
-/** A breakdown without the site's own pages, which are where visitors came from inside it, not to it. */
-function withoutOwnHosts(breakdowns: Record<string, Breakdown>, dimension: Dimension): Breakdown {
-  const found = breakdowns[dimension]!
-  if (dimension !== 'referrer_host') return found
-  const own = breakdowns.page_host!.values.map(({ value }) => value)
-  return {
-    ...found,
-    values: found.values.filter(({ value }) => value === null || !own.includes(value)),
-  }
-}
-
-type Breakdown = Awaited<ReturnType<typeof api.getAnalyticsBreakdown>>['breakdowns'][string]
-
 function Panel({
   title,
   choices,
   first,
   query,
+  goal,
+  visitors,
 }: {
   title: string
   choices: Dimension[]
-  first: Breakdown
+  first: Values
   query: ViewQuery
+  goal: string | undefined
+  visitors: number
 }) {
-  const [shown] = urlChoice(parameterOf(title), choices)
-  const isWhole = urlValue(whole) === shown
-  const isFirst = shown === choices[0] && !isWhole
-  const other = useQueryOf(JSON.stringify([query, isFirst ? null : shown, isWhole]), async () => {
+  const [shown, choose] = urlChoice(parameterOf(title), choices)
+  const isFirst = shown === choices[0]
+  const other = useQueryOf(JSON.stringify([query, goal, isFirst ? null : shown]), async () => {
     if (isFirst) return null
-    const dimensions = shown === 'referrer_host' ? `${shown},page_host` : shown
-    const asked = { ...query, dimensions, limit: isWhole ? wholeLimit : limit }
-    const { breakdowns } = await api.getAnalyticsBreakdown(asked)
-    return { of: shown, breakdown: withoutOwnHosts(breakdowns, shown) }
+    return {
+      of: shown,
+      values: (await readBreakdowns({ ...query, goal }, [shown], limit)).get(shown)!,
+    }
   })
-  // The earlier response has another dimension.
-  const found = isFirst ? first : other.value?.of === shown ? other.value.breakdown : undefined
+  // An earlier answer may be of another dimension.
+  const found = isFirst ? first : other.value?.of === shown ? other.value.values : undefined
   return (
     <section class="card panel" aria-label={title}>
       <header class="panel-header">
@@ -99,30 +115,41 @@ function Panel({
               key={dimension}
               type="button"
               aria-pressed={dimension === shown}
-              onClick={() =>
-                setUrl(
-                  { [parameterOf(title)]: dimension === choices[0] ? '' : dimension, [whole]: '' },
-                  { replace: true },
-                )
-              }
+              onClick={() => choose(dimension)}
             >
-              {dimensions[dimension].name}
+              {dimensionOf(dimension).name}
             </button>
           ))}
         </fieldset>
+        <ActionsMenu of={title}>
+          <PanelCsv query={{ ...query, goal }} dimension={shown} />
+        </ActionsMenu>
       </header>
       {shown === 'country' && <CountryMap query={query} />}
       <AsyncView query={{ ...other, value: found }} lines={limit}>
-        {(breakdown) => (
+        {({ values }) => (
           <PanelRows
             projectId={query.project_id}
             dimension={shown}
-            breakdown={breakdown}
-            isWhole={isWhole}
-            showAll={() => setUrl({ [whole]: shown })}
+            values={values}
+            visitors={visitors}
           />
         )}
       </AsyncView>
+      <div class="actions panel-foot">
+        <button type="button" onClick={() => setUrl({ [open]: shown })}>
+          Details<span class="visually-hidden"> of {title}</span>
+        </button>
+      </div>
+      {urlValue(open) === shown && (
+        <PanelDetails
+          title={title}
+          query={{ ...query, goal }}
+          dimension={shown}
+          visitors={visitors}
+          close={() => setUrl({ [open]: '' }, { replace: true })}
+        />
+      )}
     </section>
   )
 }

@@ -28,7 +28,7 @@ const tabs = {
 type Tab = keyof typeof tabs
 const tabNames = Object.keys(tabs) as Tab[]
 
-/** Who visited: people and companies, how many are known, and why a browser is somebody's. */
+/** Visitors: people and companies, the match rate, and the evidence for a browser. */
 export function People({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const [tab, choose] = urlChoice('tab', tabNames)

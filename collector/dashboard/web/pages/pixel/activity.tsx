@@ -8,7 +8,9 @@ import { Link } from '../../router.tsx'
 
 const pollMs = 1_500
 
-/** "Is it working?": asks what the pixel has sent for as long as somebody looks, and lights up at the first event. */
+/**
+ * "Is it working?": loads the pixel's activity while the page is visible, and lights up at the first event.
+ */
 export function PixelActivity({ pixel }: { pixel: Pixel }) {
   const { activity, isAway } = useActivity(pixel.pixel_id)
   const state = !pixel.active ? 'off' : activity ? stateOf(activity) : 'waiting'

@@ -76,7 +76,7 @@ export function CohortTable({
   )
 }
 
-/** How many of a cohort came in one interval. The interval that still runs has no share yet if nobody came. */
+/** Visitors of a cohort in one interval. The current interval has no share without visitors. */
 function Share({
   came,
   visitors,

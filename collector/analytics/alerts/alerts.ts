@@ -1,0 +1,108 @@
+import { type Static, Type } from 'typebox'
+import {
+  Id,
+  Name,
+  Nullable,
+  SeenVersion,
+  strictObject,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
+import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { Condition, ConditionInput } from './condition.ts'
+
+/** Most alerts of a project: each is measured once a minute. */
+export const alertsMax = 50
+
+const fields = {
+  name: Name,
+  condition: Condition,
+  active: Type.Boolean({ description: 'Whether the alert is checked.' }),
+  member_ids: Type.Array(Id, {
+    maxItems: 20,
+    uniqueItems: true,
+    description: 'The members who get a mail. Each must have access to the project.',
+  }),
+}
+
+export const AlertInput = strictObject({
+  project_id: Id,
+  ...fields,
+  condition: ConditionInput,
+  active: Type.Optional({ ...fields.active, default: true }),
+  member_ids: Type.Optional({ ...fields.member_ids, default: [] }),
+  chat_url: Type.Optional(
+    Nullable(Type.String({ format: 'uri', maxLength: 2_000 }), {
+      description:
+        'An incoming webhook of Slack, or of a chat that accepts the same JSON (`{"text"}`). Never returned. On an update, omit it to keep it, or send null to remove it.',
+    }),
+  ),
+})
+export const AlertChange = strictObject({ ...AlertInput.properties, version: SeenVersion })
+
+export const Alert = Type.Object(
+  {
+    alert_id: Id,
+    project_id: Id,
+    ...fields,
+    has_chat_url: Type.Boolean(),
+    is_raised: Type.Boolean({ description: 'Whether the condition held at the last check.' }),
+    changed_at: Nullable(Timestamp, { description: 'When `is_raised` changed last.' }),
+    last_value: Nullable(Type.Number(), {
+      description: 'The figure at the last check. Null: there was nothing to compare with.',
+    }),
+    last_checked_at: Nullable(Timestamp),
+    version: Version,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Alert' },
+)
+export type Alert = Static<typeof Alert>
+
+/** The purpose for which the address of a chat is sealed. */
+export const chatPurpose = (alertId: string): string => `alert:${alertId}`
+
+interface AlertRow
+  extends Omit<Alert, 'changed_at' | 'last_checked_at' | 'created_at' | 'updated_at'> {
+  changed_at: Date | null
+  last_checked_at: Date | null
+  created_at: Date
+  updated_at: Date
+}
+
+const selectAlerts = `
+  SELECT alert_id, alerts.project_id, alerts.name, condition, active, member_ids, chat_url IS NOT NULL AS has_chat_url,
+    is_raised, changed_at, last_value, last_checked_at, alerts.version, alerts.created_at, alerts.updated_at
+  FROM alerts JOIN projects USING (project_id)`
+
+/** The alerts of a project, oldest first. */
+export async function listAlerts(client: Queryable, projectId: string): Promise<Alert[]> {
+  const { rows } = await client.query<AlertRow>(
+    `${selectAlerts} WHERE alerts.project_id = $1 ORDER BY alerts.created_at, alert_id`,
+    [projectId],
+  )
+  return rows.map(toAlert)
+}
+
+/** An alert of an organization; undefined if it has none with this id. */
+export async function readAlert(
+  client: Queryable,
+  organizationId: string,
+  alertId: string,
+  lock: '' | 'FOR UPDATE OF alerts' = '',
+): Promise<Alert | undefined> {
+  const { rows } = await client.query<AlertRow>(
+    `${selectAlerts} WHERE organization_id = $1 AND alert_id = $2 ${lock}`,
+    [organizationId, alertId],
+  )
+  return rows[0] && toAlert(rows[0])
+}
+
+const toAlert = (row: AlertRow): Alert => ({
+  ...row,
+  changed_at: row.changed_at?.toISOString() ?? null,
+  last_checked_at: row.last_checked_at?.toISOString() ?? null,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+})

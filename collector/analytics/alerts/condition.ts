@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox'
+import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
+import { Choice, Name, strictObject } from '../../api/http/commonSchemas.ts'
+import { FreeFilterText } from '../../events/query/filter.ts'
+import { type AnalyticsPlan, readFreeFilters } from '../figuresRequest.ts'
+import type { Goal } from '../goals.ts'
+import { type Totals, totalsQuery } from '../totalsQuery.ts'
+
+const hourMs = 3_600_000
+export const windowMs = { hour: hourMs, day: 24 * hourMs } as const
+const weekMs = 7 * 24 * hourMs
+/** Weeks whose same hours make the usual value, and how many of them need events. */
+const [weeksBefore, weeksNeeded] = [4, 2]
+/** A project without events for so long is not silent, but unused. */
+const silenceAfterDays = 7
+
+const members = {
+  kind: Choice(['threshold', 'change', 'silence', 'goal'], {
+    description:
+      '`threshold`: the metric of the window is above or below `value`. `change`: it differs from the usual value by at least `value` percent. The usual value is the mean of the same window in the four weeks before. `silence`: no events in the window. `goal`: at least `value` visitors reached `goal`.',
+  }),
+  metric: Choice(['visitors', 'page_views', 'events'], {
+    default: 'events',
+    description: 'The figure that `threshold` and `change` compare, without bots.',
+  }),
+  window: Choice(['hour', 'day'], {
+    description: 'The period before each check: 60 minutes or 24 hours.',
+  }),
+  direction: Choice(['above', 'below', 'either'], {
+    default: 'above',
+    description: 'The side of `value` that raises the alert. `either` is for `change` only.',
+  }),
+  value: Type.Number({
+    minimum: 0,
+    maximum: 1e12,
+    default: 1,
+    description: 'A number; for `change` a percentage.',
+  }),
+  filter: Type.Optional(Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: 2_000 })),
+  goal: Type.Optional({ ...Name, description: 'The name of a goal of the project.' }),
+}
+
+export const Condition = strictObject(members, { title: 'AlertCondition' })
+export type Condition = Static<typeof Condition>
+
+/** A condition as callers send it: members with a default may be absent. */
+export const ConditionInput = strictObject({
+  ...members,
+  metric: Type.Optional(members.metric),
+  direction: Type.Optional(members.direction),
+  value: Type.Optional(members.value),
+})
+
+/** Adds the defaults. */
+export const completeCondition = (given: Static<typeof ConditionInput>): Condition => ({
+  metric: 'events',
+  direction: 'above',
+  value: 1,
+  ...given,
+})
+
+/** The outcome of a check. */
+export interface Measurement {
+  isRaised: boolean
+  /** The figure of the window. */
+  value: number
+  /** The value it was compared with, for `change`. */
+  usual?: number
+}
+
+/** Finds the fault of a condition and names its member; undefined without a fault. */
+export function conditionFault(
+  { kind, direction, goal, filter }: Condition,
+  goals: readonly Goal[],
+): [member: string, message: string] | undefined {
+  if (direction === 'either' && kind !== 'change')
+    return ['direction', 'must be above or below; either is for the kind change']
+  if ((kind === 'goal') !== (goal !== undefined))
+    return ['goal', kind === 'goal' ? 'is required for the kind goal' : 'is for the kind goal only']
+  if (goal !== undefined && !goals.some(({ name }) => name === goal))
+    return ['goal', 'must be the name of a goal of the project']
+  if (goal !== undefined && filter !== undefined)
+    return ['filter', 'must not be sent with a goal, which has a filter itself']
+}
+
+/**
+ * Measures the window that ends at `endMs`. Null: there is nothing to compare with, because the project is too new, is
+ * unused, or has the goal no longer.
+ */
+export async function measure(
+  queryExecutor: QueryExecutor,
+  scope: { organizationId: string; projectId: string },
+  condition: Condition,
+  goals: readonly Goal[],
+  endMs: number,
+): Promise<Measurement | null> {
+  const { kind, metric, window, value } = condition
+  const goal = goals.find(({ name }) => name === condition.goal)
+  if (kind === 'goal' && !goal) return null
+  const filters = readFreeFilters('filter', goal?.filter ?? condition.filter)
+  const read = async (startMs: number, endMs: number): Promise<Totals> => {
+    const plan: AnalyticsPlan = {
+      source: 'pixel',
+      window: { startMs, endMs },
+      filters,
+      bots: 'excluded',
+      scope: { ...scope, pixelId: null, campaignId: null },
+    }
+    const [totals] = await queryExecutor.rows<Totals>(totalsQuery(plan))
+    return {
+      events: Number(totals!.events),
+      visitors: Number(totals!.visitors),
+      page_views: Number(totals!.page_views),
+    }
+  }
+  const length = windowMs[window]
+  const now = await read(endMs - length, endMs)
+  if (kind === 'goal') return { isRaised: now.visitors >= value, value: now.visitors }
+  if (kind === 'threshold')
+    return { isRaised: isBeyond(now[metric], value, condition.direction), value: now[metric] }
+  if (kind === 'silence') {
+    if (now.events > 0) return { isRaised: false, value: now.events }
+    const before = await read(endMs - silenceAfterDays * 24 * hourMs, endMs - length)
+    return before.events > 0 ? { isRaised: true, value: 0 } : null
+  }
+  const earlier = await Promise.all(
+    Array.from({ length: weeksBefore }, (_, week) => {
+      const end = endMs - (week + 1) * weekMs
+      return read(end - length, end)
+    }),
+  )
+  const used = earlier.filter(({ events }) => events > 0)
+  if (used.length < weeksNeeded) return null
+  const usual = used.reduce((sum, totals) => sum + totals[metric], 0) / used.length
+  if (usual === 0) return null
+  const percent = ((now[metric] - usual) / usual) * 100
+  const isRaised =
+    condition.direction === 'either'
+      ? Math.abs(percent) >= value
+      : condition.direction === 'above'
+        ? percent >= value
+        : percent <= -value
+  return { isRaised, value: now[metric], usual }
+}
+
+const isBeyond = (actual: number, value: number, direction: Condition['direction']): boolean =>
+  direction === 'below' ? actual < value : actual > value

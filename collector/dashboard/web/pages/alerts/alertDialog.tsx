@@ -1,0 +1,170 @@
+import { useState } from 'preact/hooks'
+import { type Alert, api, type Member } from '../../api.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { Checkbox, Select, TextField } from '../../components/fields.tsx'
+import { Form, type Values } from '../../components/form.tsx'
+import { toast } from '../../components/toast.tsx'
+import { kindNames, metricNames, windowNames } from './conditionText.ts'
+
+type Condition = Alert['condition']
+type Kind = Condition['kind']
+
+const first: Values = {
+  kind: 'threshold',
+  metric: 'visitors',
+  window: 'hour',
+  direction: 'above',
+  value: '100',
+  active: 'on',
+}
+
+const valuesOf = ({ name, condition, active, member_ids }: Alert): Values => ({
+  ...condition,
+  name,
+  value: String(condition.value),
+  active: active ? 'on' : '',
+  ...Object.fromEntries(member_ids.map((id) => [`member-${id}`, 'on'])),
+})
+
+/** Creates an alert, changes one or deletes it. */
+export function AlertDialog({
+  projectId,
+  alert,
+  goals,
+  members,
+  saved,
+  close,
+}: {
+  projectId: string
+  alert: Alert | null
+  goals: string[]
+  members: Member[]
+  saved(): Promise<unknown>
+  close(): void
+}) {
+  const [kind, setKind] = useState<Kind>(alert?.condition.kind ?? 'threshold')
+  const done = async (said: string) => {
+    toast(said)
+    close()
+    await saved()
+  }
+  const submit = async (values: Values) => {
+    const { name = '', chat_url, removes_chat } = values
+    const input = {
+      project_id: projectId,
+      name,
+      condition: conditionOf(kind, values),
+      active: values.active === 'on',
+      member_ids: members
+        .map(({ member_id }) => member_id)
+        .filter((id) => values[`member-${id}`] === 'on'),
+      ...(chat_url ? { chat_url } : removes_chat === 'on' && { chat_url: null }),
+    }
+    if (alert) await api.updateAlert({ alert_id: alert.alert_id, ...input, version: alert.version })
+    else await api.createAlert(input)
+    await done('Alert saved')
+  }
+  return (
+    <Dialog title={alert ? `Change ${alert.name}` : 'New alert'} close={close}>
+      <Form
+        values={alert ? valuesOf(alert) : first}
+        submit={submit}
+        action="Save alert"
+        cancel={close}
+      >
+        <TextField name="name" label="Name" maxLength={200} required />
+        <Select
+          name="kind"
+          label="Report when"
+          options={kindNames}
+          onChange={(value) => setKind(value as Kind)}
+        />
+        <ConditionFields kind={kind} goals={goals} />
+        <fieldset class="choice">
+          <legend>Mail to</legend>
+          {members.map(({ member_id, name, email }) => (
+            <Checkbox key={member_id} name={`member-${member_id}`} label={name ?? email} />
+          ))}
+        </fieldset>
+        <TextField
+          name="chat_url"
+          label="Chat webhook"
+          hint={
+            alert?.has_chat_url
+              ? 'An address is stored. Leave this empty to keep it.'
+              : 'An incoming webhook of Slack, Mattermost or Rocket.Chat. It is stored encrypted.'
+          }
+          maxLength={2000}
+        />
+        {alert?.has_chat_url && <Checkbox name="removes_chat" label="Remove the chat webhook" />}
+        <Checkbox name="active" label="Check this alert" />
+      </Form>
+      {alert && (
+        <button
+          type="button"
+          class="danger"
+          onClick={async () => {
+            await api.deleteAlert({ alert_id: alert.alert_id })
+            await done('Alert deleted')
+          }}
+        >
+          Delete alert
+        </button>
+      )}
+    </Dialog>
+  )
+}
+
+function ConditionFields({ kind, goals }: { kind: Kind; goals: string[] }) {
+  const compares = kind === 'threshold' || kind === 'change'
+  const directions = {
+    above: 'Above',
+    below: 'Below',
+    ...(kind === 'change' && { either: 'Above or below' }),
+  }
+  return (
+    <>
+      {compares && <Select name="metric" label="Figure" options={metricNames} />}
+      {compares && <Select name="direction" label="Side" options={directions} />}
+      {kind === 'goal' && (
+        <Select
+          name="goal"
+          label="Goal"
+          options={Object.fromEntries(goals.map((name) => [name, name]))}
+        />
+      )}
+      {kind !== 'silence' && (
+        <TextField
+          name="value"
+          label={kind === 'change' ? 'Percent' : kind === 'goal' ? 'Visitors' : 'Value'}
+          type="number"
+          min={0}
+          required
+        />
+      )}
+      <Select name="window" label="Period" options={windowNames} />
+      {kind !== 'goal' && (
+        <TextField
+          name="filter"
+          label="Filter"
+          hint="Optional: which events count, as field:op:value."
+          maxLength={2000}
+        />
+      )}
+    </>
+  )
+}
+
+/** The members of a condition that its kind has. */
+function conditionOf(kind: Kind, values: Values): Condition {
+  const { metric, direction, window, value, filter, goal } = values
+  return {
+    kind,
+    window: window as Condition['window'],
+    metric: (metric ?? 'events') as Condition['metric'],
+    direction: (direction ?? 'above') as Condition['direction'],
+    value: Number(value ?? 1),
+    ...(filter && { filter }),
+    ...(kind === 'goal' && { goal: goal ?? '' }),
+  }
+}

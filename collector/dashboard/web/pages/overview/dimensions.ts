@@ -1,0 +1,62 @@
+import { countryName } from '../../format.ts'
+import { filterFor } from '../../view/filterText.ts'
+import { labelOfValue } from '../../view/labels.ts'
+
+interface DimensionOf {
+  name: string
+  /** The head of the column of its values; absent: its name. */
+  head?: string
+  /** The name of a missing value. */
+  none: string
+  /** How a value reads. */
+  text?(value: string): string
+}
+
+const yesOrNo = (value: string) => (value === 'true' ? 'Identified' : 'Not identified')
+
+/** The dimensions of panels. */
+export const dimensions = {
+  page_path: { name: 'Top', head: 'Page', none: 'No page' },
+  entry_page: { name: 'Entry', head: 'Entry page', none: 'No page' },
+  exit_page: { name: 'Exit', head: 'Exit page', none: 'No page' },
+  source: { name: 'Source', none: 'Direct' },
+  channel: { name: 'Channel', none: 'Unassigned' },
+  referrer_host: { name: 'Referrer', none: 'Direct or unknown' },
+  utm_source: { name: 'UTM source', none: 'No source' },
+  utm_medium: { name: 'Medium', none: 'No medium' },
+  utm_campaign: { name: 'Campaign', none: 'No campaign' },
+  country: { name: 'Country', none: 'Unknown', text: countryName },
+  region: { name: 'Region', none: 'Unknown' },
+  city: { name: 'City', none: 'Unknown' },
+  language: { name: 'Language', none: 'Unknown' },
+  device_type: { name: 'Type', head: 'Device', none: 'Unknown' },
+  browser: { name: 'Browser', none: 'Unknown' },
+  os: { name: 'System', none: 'Unknown' },
+  event_type: {
+    name: 'Type',
+    head: 'Event',
+    none: '–',
+    text: (value) => labelOfValue('event_type', value),
+  },
+  page_host: { name: 'Host', none: 'No page' },
+  resolved: { name: 'Visitor', none: 'Unknown', text: yesOrNo },
+} satisfies Record<string, DimensionOf>
+export type Dimension = keyof typeof dimensions
+
+/** The properties of a dimension. */
+export const dimensionOf = (dimension: Dimension): DimensionOf => dimensions[dimension]
+
+/** The head of a dimension's column. */
+export const headOf = (dimension: Dimension): string =>
+  dimensionOf(dimension).head ?? dimensions[dimension].name
+
+/** How a value of a dimension reads. */
+export function textOf(dimension: Dimension, value: string | null): string {
+  const { none, text } = dimensionOf(dimension)
+  return value === null ? none : (text?.(value) ?? value)
+}
+
+/** The filters that a click on a value adds. */
+export const filtersOf = (dimension: Dimension, value: string): string[] => [
+  filterFor(dimension, value),
+]

@@ -1,0 +1,91 @@
+import type { Answer } from '../../../../api/client/index.ts'
+import { api } from '../../api.ts'
+import { type Interval, intervalFor, intervalsFor, nextOf, startsOf } from '../../charts/buckets.ts'
+import { urlValue } from '../../urlState.ts'
+import { type QueryState, useQueryOf } from '../../useQuery.ts'
+import { type Days, type Window, wholeOf } from '../../view/periods.ts'
+import type { ViewQuery } from '../../view/view.ts'
+import { type Metric, metricOf } from './metrics.ts'
+
+type Point = Answer<'getAnalyticsTimeseries'>['timeseries'][number]
+
+/** The points of a period and of the compared period. */
+interface Asked {
+  interval: Interval
+  include: string | undefined
+  /** All of the period's, also those that are still to come. */
+  starts: readonly number[]
+  points: readonly Point[]
+  before: readonly Point[] | null
+  /** Until when points are known, epoch milliseconds. */
+  endMs: number
+}
+
+/** One metric over time. */
+export interface FigureSeries {
+  metric: Metric
+  interval: Interval
+  starts: readonly number[]
+  /** One for each point of the period; null where there is none, or none yet. */
+  values: readonly (number | null)[]
+  /** The compared period's: when its points begin, and their values; absent where nothing is compared. */
+  before: { starts: readonly number[]; values: readonly (number | null)[] } | null
+  /** The place of the point that is under way. */
+  unfinished: number | undefined
+}
+
+/** The intervals that these days can be shown by, and the one that the address asks for, or fits best. */
+export function chosenInterval(days: Days): { interval: Interval; intervals: Interval[] } {
+  const whole = wholeOf(days)
+  const intervals = intervalsFor(whole)
+  const asked = urlValue('interval')
+  return { intervals, interval: intervals.find((one) => one === asked) ?? intervalFor(whole) }
+}
+
+/** Asks for the points of a metric. A hook. */
+export function useSeries(
+  query: ViewQuery,
+  compared: Window | null,
+  days: Days,
+  interval: Interval,
+  metric: Metric,
+): QueryState<Asked> & { isStale: boolean } {
+  const { include } = metricOf(metric)
+  return useQueryOf(JSON.stringify([query, compared, interval, include]), async () => {
+    const ask = async (window: Partial<Window>) =>
+      (await api.getAnalyticsTimeseries({ ...query, ...window, interval, include })).timeseries
+    const [points, before] = await Promise.all([ask({}), compared && ask(compared)])
+    return {
+      interval,
+      include,
+      points,
+      before,
+      starts: startsOf(interval, wholeOf(days)),
+      endMs: query.end_ms,
+    }
+  })
+}
+
+/** Selects a metric of the points; null if the points do not have it. */
+export function seriesOf(
+  { interval, include, starts, points, before, endMs }: Asked,
+  metric: Metric,
+): FigureSeries | null {
+  const { of, include: needed } = metricOf(metric)
+  if (needed && needed !== include) return null
+  const valuesOf = (points: readonly Point[]) =>
+    starts.map((_, index) => points[index]?.[of] ?? null)
+  const last = points.length - 1
+  const isUnderWay = last >= 0 && nextOf(interval, starts[last]!) > endMs
+  return {
+    metric,
+    interval,
+    starts,
+    values: valuesOf(points),
+    before: before && {
+      starts: starts.map((_, index) => before[index]?.start_ms ?? Number.NaN),
+      values: valuesOf(before),
+    },
+    unfinished: isUnderWay ? last : undefined,
+  }
+}

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
+import type { AnalyticsAnnotation } from '../../api.ts'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { setUrl, urlChoice } from '../../urlState.ts'
+import type { Window } from '../../view/periods.ts'
+import type { View, ViewQuery } from '../../view/view.ts'
+import { FigureChart } from './figureChart.tsx'
+import { chosenInterval, type FigureSeries, seriesOf, useSeries } from './figureSeries.ts'
+import { FigureTable } from './figureTable.tsx'
+import type { Figures } from './metrics.ts'
+import { ChartSkeleton } from './overviewSkeleton.tsx'
+import { shownMetrics, Tiles } from './tiles.tsx'
+
+const intervalNames = { hour: 'By hour', day: 'By day', week: 'By week', month: 'By month' }
+
+/** The figures of a period as tiles, and the chosen one over time. */
+export function Headline({
+  view,
+  query,
+  compared,
+  now,
+  before,
+  annotations,
+  children,
+}: {
+  view: View
+  query: ViewQuery
+  compared: Window | null
+  now: Figures
+  before: Figures | null
+  annotations: readonly AnalyticsAnnotation[] | undefined
+  /** What comes below the chart. */
+  children?: ComponentChildren
+}) {
+  const [metric, choose] = urlChoice('metric', shownMetrics())
+  const { interval, intervals } = chosenInterval(view.days)
+  const asked = useSeries(query, compared, view.days, interval, metric)
+  const shown = useRef<{ asked: unknown; series: FigureSeries } | null>(null)
+  const series = asked.value && seriesOf(asked.value, metric)
+  // The chart stays until the points of another metric have arrived.
+  if (series && (shown.current?.asked !== asked.value || shown.current?.series.metric !== metric))
+    shown.current = { asked: asked.value, series }
+  return (
+    <section class="card headline" aria-label="Figures of the period">
+      <Tiles now={now} before={before} metric={metric} choose={choose} />
+      <div class="chart-tools">
+        <select
+          aria-label="Interval"
+          value={interval}
+          onChange={({ currentTarget: { value } }) => setUrl({ interval: value })}
+        >
+          {intervals.map((interval) => (
+            <option key={interval} value={interval}>
+              {intervalNames[interval]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <AsyncView query={{ ...asked, value: shown.current?.series }} skeleton={<ChartSkeleton />}>
+        {(series) => (
+          <div class={asked.isStale ? 'stale' : ''} aria-busy={asked.isStale}>
+            <FigureChart series={series} annotations={annotations} />
+            <FigureTable series={series} />
+          </div>
+        )}
+      </AsyncView>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,33 @@
+import type { Dimension } from './dimensions.ts'
+
+/** The version of the flags, which is in their addresses; the build sets it. */
+declare const FLAGS_VERSION: string
+
+/** The browsers that have an icon of their own. */
+const browsers = ['brave', 'chrome', 'firefox', 'opera', 'safari', 'vivaldi']
+
+/** The flag of a country or the icon of a browser, from our own origin; nothing of other values. */
+export function Icon({ dimension, value }: { dimension: Dimension; value: string }) {
+  const name = iconOf(dimension, value)
+  if (!name) return null
+  return (
+    <img
+      class="icon"
+      src={`/dashboard/assets/${name}-${FLAGS_VERSION}.svg`}
+      alt=""
+      width={dimension === 'country' ? 20 : 16}
+      height={dimension === 'country' ? 14 : 16}
+      loading="lazy"
+      onError={({ currentTarget }) => {
+        currentTarget.hidden = true
+      }}
+    />
+  )
+}
+
+function iconOf(dimension: Dimension, value: string): string | null {
+  if (dimension === 'country') return /^[A-Z]{2}$/.test(value) ? `flag-${value}` : null
+  if (dimension !== 'browser') return null
+  const words = value.toLowerCase().split(' ')
+  return `browser-${browsers.find((browser) => words.includes(browser)) ?? 'other'}`
+}

@@ -1,0 +1,55 @@
+import { Bars, Skeleton } from '../../components/skeleton.tsx'
+import { shownMetrics } from './tiles.tsx'
+
+/** The shape of panels. */
+const Panels = () => (
+  <div class="panels">
+    {['Pages', 'Sources', 'Devices', 'Events'].map((panel) => (
+      <div key={panel} class="card panel">
+        <span class="bar title" />
+        <Bars count={8} />
+      </div>
+    ))}
+  </div>
+)
+
+/** Stands where panels are on their way. */
+export const PanelsSkeleton = () => (
+  <Skeleton>
+    <Panels />
+  </Skeleton>
+)
+
+/** The shape of a chart and of the way to its table. */
+const Chart = () => (
+  <div class="chart-frame with-table" aria-hidden="true">
+    <div class="chart bar" />
+  </div>
+)
+
+/** Stands where a chart is on its way. */
+export const ChartSkeleton = () => (
+  <Skeleton>
+    <Chart />
+  </Skeleton>
+)
+
+/** Stands where the figures of a period are on their way. */
+export const OverviewSkeleton = () => (
+  <Skeleton>
+    <div class="figures" aria-hidden="true">
+      <div class="card headline">
+        <div class="tiles">
+          {shownMetrics().map((metric) => (
+            <div key={metric} class="tile">
+              <Bars count={3} />
+            </div>
+          ))}
+        </div>
+        <div class="chart-tools" />
+        <Chart />
+      </div>
+      <Panels />
+    </div>
+  </Skeleton>
+)

@@ -1,0 +1,371 @@
+/** Alerts: which conditions raise them, who hears of it, and how often. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeMember } from '../../../collector/accounts/members/newMember.ts'
+import { checkAlerts, postToChats } from '../../../collector/analytics/alerts/alertJobs.ts'
+import { openOutbound } from '../../../collector/platform/outbound/outbound.ts'
+import { createSecretBox } from '../../../collector/platform/outbound/secretBox.ts'
+import { type StandIn, startStandIn } from '../../harness/standIns/standIn.ts'
+import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+/** Wednesday 18 November 2026, 12:00 UTC. */
+const noon = Date.UTC(2026, 10, 18, 12)
+const path = '/api/v1/analytics/alerts'
+const secretKey = randomBytes(32)
+
+let events: Awaited<ReturnType<typeof openEvents>>
+let chat: StandIn
+const [owner, plain] = [randomUUID(), randomUUID()]
+beforeAll(async () => {
+  chat = await startStandIn(() => ({ status: 200, body: 'ok' }))
+  events = await openEvents({
+    env: {
+      FOOTFALL_SECRET_KEY: secretKey.toString('base64'),
+      FOOTFALL_OUTBOUND_ALLOW: '127.0.0.1',
+    },
+  })
+  await events.postgres.query(
+    "INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme')",
+    [organizationId],
+  )
+  for (const [memberId, role] of [
+    [owner, 'owner'],
+    [plain, 'member'],
+  ] as const)
+    await storeMember(events.postgres, {
+      memberId,
+      organizationId,
+      email: `${role}@acme.example`,
+      role,
+      passwordHash: '!',
+    })
+})
+afterAll(async () => {
+  await events.close()
+  await chat.close()
+})
+
+const deps = () => ({
+  postgres: events.postgres,
+  openQueryExecutor: events.openQueryExecutor,
+  outbound: openOutbound({ allow: ['127.0.0.1'] }),
+  secretBox: createSecretBox([secretKey]),
+  publicUrl: 'https://footfall.example',
+  log: { warn: (...said: unknown[]) => problems.push(said) },
+})
+const problems: unknown[] = []
+const check = (nowMs: number) => checkAlerts(deps(), nowMs, new AbortController().signal)
+
+/** A project with these events; each is given by how long before noon it happened. */
+async function openProject(agoMs: number[] = [], more: Row = {}) {
+  const project_id = randomUUID()
+  await events.postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, 'Shop')",
+    [project_id, organizationId],
+  )
+  await events.insert(agoMs.map((ago) => eventOf(noon, ago, { project_id, ...more })))
+  return project_id
+}
+
+const create = async (project_id: string, condition: object, more: object = {}) => {
+  const payload = { project_id, name: 'Look', condition: { window: 'hour', ...condition }, ...more }
+  const answer = await events.app.inject({ method: 'POST', url: path, payload })
+  return { status: answer.statusCode, body: answer.json() }
+}
+const created = async (project_id: string, condition: object, more: object = {}) => {
+  const { status, body } = await create(project_id, condition, more)
+  if (status !== 201) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body.alert.alert_id as string
+}
+const read = async (alertId: string) =>
+  (await events.app.inject({ url: `${path}/${alertId}` })).json().alert
+
+/** Whether an alert with this condition is raised at noon, and the figure; null: nothing to compare with. */
+async function outcome(project_id: string, condition: object) {
+  const id = await created(project_id, condition)
+  await check(noon)
+  const { is_raised, last_value } = await read(id)
+  return last_value === null ? null : { is_raised, last_value }
+}
+const weeksAgo = (...counts: number[]) =>
+  counts.flatMap((count, week) =>
+    Array.from({ length: count }, (_, n) => week * 7 * day + 1_000 + n),
+  )
+
+describe('a threshold', () => {
+  test('is compared with the metric of the window, without bots and by the filter', async () => {
+    const project = await openProject([1_000, 2_000, 2 * hour])
+    await events.insert([
+      eventOf(noon, 3_000, { project_id: project, is_bot: true }),
+      eventOf(noon, 3_000, { project_id: project, event_type: 'click', page_path: '/a' }),
+    ])
+    const threshold = { kind: 'threshold', metric: 'events' }
+    expect(await outcome(project, { ...threshold, value: 2 })).toEqual({
+      is_raised: true,
+      last_value: 3,
+    })
+    expect(await outcome(project, { ...threshold, value: 3 })).toMatchObject({ is_raised: false })
+    expect(await outcome(project, { ...threshold, value: 3, window: 'day' })).toEqual({
+      is_raised: true,
+      last_value: 4,
+    })
+    expect(
+      await outcome(project, { ...threshold, metric: 'page_views', value: 3, direction: 'below' }),
+    ).toEqual({ is_raised: true, last_value: 2 })
+    expect(await outcome(project, { ...threshold, filter: 'page_path:eq:/a', value: 0 })).toEqual({
+      is_raised: true,
+      last_value: 1,
+    })
+  })
+})
+
+describe('a change', () => {
+  const change = { kind: 'change', metric: 'page_views', value: 50 }
+  test('is measured against the same hour of the four weeks before', async () => {
+    const fell = await openProject(weeksAgo(4, 10, 10, 10, 10))
+    expect(await outcome(fell, { ...change, direction: 'below' })).toEqual({
+      is_raised: true,
+      last_value: 4,
+    })
+    expect(await outcome(fell, { ...change, direction: 'above' })).toMatchObject({
+      is_raised: false,
+    })
+    expect(await outcome(fell, { ...change, direction: 'either', value: 61 })).toMatchObject({
+      is_raised: false,
+    })
+    const rose = await openProject(weeksAgo(15, 10, 10))
+    expect(await outcome(rose, { ...change, direction: 'above' })).toEqual({
+      is_raised: true,
+      last_value: 15,
+    })
+  })
+  test('is unknown while the project has events of one week only', async () => {
+    const young = await openProject(weeksAgo(1, 10))
+    expect(await outcome(young, { ...change, direction: 'either' })).toBeNull()
+  })
+})
+
+test('silence is an hour without events in a project that had some, and not in an unused one', async () => {
+  const silence = { kind: 'silence' }
+  expect(await outcome(await openProject([2 * hour]), silence)).toEqual({
+    is_raised: true,
+    last_value: 0,
+  })
+  expect(await outcome(await openProject([1_000]), silence)).toMatchObject({ is_raised: false })
+  expect(await outcome(await openProject(), silence)).toBeNull()
+  expect(await outcome(await openProject([30 * day]), silence)).toBeNull()
+})
+
+test('a goal is reached by visitors, and an alert whose goal was removed is never raised', async () => {
+  const cookie_id = randomUUID()
+  const project = await openProject([1_000, 2_000], { page_path: '/thanks', cookie_id })
+  const goals = [{ name: 'Ordered', filter: 'page_path:eq:/thanks' }]
+  const put = (goals: object[]) =>
+    events.app.inject({
+      method: 'PUT',
+      url: '/api/v1/analytics/goals',
+      payload: { project_id: project, goals },
+    })
+  expect((await create(project, { kind: 'goal', goal: 'Ordered' })).status).toBe(400)
+  await put(goals)
+  expect(await outcome(project, { kind: 'goal', goal: 'Ordered', value: 1 })).toEqual({
+    is_raised: true,
+    last_value: 1,
+  })
+  expect(await outcome(project, { kind: 'goal', goal: 'Ordered', value: 2 })).toMatchObject({
+    is_raised: false,
+  })
+  const id = await created(project, { kind: 'goal', goal: 'Ordered' })
+  await put([])
+  await check(noon)
+  expect(await read(id)).toMatchObject({ is_raised: false, last_value: null })
+})
+
+describe('an alert', () => {
+  const told = async (alertId: string) => {
+    const [mails, messages, chats] = await Promise.all([
+      events.postgres.query(
+        'SELECT recipient, subject, body FROM outbox_mails WHERE subject LIKE $1',
+        [`%${alertId.slice(0, 8)}%`],
+      ),
+      events.postgres.query(
+        "SELECT type, data FROM outbox_messages WHERE data->>'alert_id' = $1 ORDER BY message_id",
+        [alertId],
+      ),
+      events.postgres.query('SELECT body FROM alert_chat_messages WHERE alert_id = $1', [alertId]),
+    ])
+    return { mails: mails.rows, messages: messages.rows, chats: chats.rows.length }
+  }
+
+  test('is reported once when it begins, once when it ends, and again when it begins again', async () => {
+    const project = await openProject([1_000])
+    const threshold = { kind: 'threshold', metric: 'events', value: 1, direction: 'below' }
+    const id = await created(project, threshold, {
+      member_ids: [owner],
+      chat_url: `${chat.url}/hook/secret`,
+    })
+    await events.postgres.query('UPDATE alerts SET name = $2 WHERE alert_id = $1', [
+      id,
+      id.slice(0, 8),
+    ])
+    await check(noon)
+    expect(await told(id)).toMatchObject({ mails: [], messages: [], chats: 0 })
+    // An hour later the event is out of the window.
+    for (const later of [2 * hour, 2 * hour + 60_000, 3 * hour]) await check(noon + later)
+    await Promise.all([check(noon + 3 * hour), check(noon + 3 * hour)])
+    expect(await told(id)).toEqual({
+      mails: [
+        {
+          recipient: 'owner@acme.example',
+          subject: `Shop: ${id.slice(0, 8)}`,
+          body: `0 events in the last hour (limit 1).\n\nhttps://footfall.example/${organizationId}/projects/${project}/alerts\n`,
+        },
+      ],
+      messages: [
+        {
+          type: 'alert.raised',
+          data: expect.objectContaining({
+            alert_id: id,
+            project_id: project,
+            value: 0,
+            usual: null,
+          }),
+        },
+      ],
+      chats: 1,
+    })
+    expect(await read(id)).toMatchObject({ is_raised: true, changed_at: expect.any(String) })
+    await check(noon + 1_000)
+    await check(noon + 5 * hour)
+    const { messages, mails } = await told(id)
+    expect(messages.map(({ type }) => type)).toEqual([
+      'alert.raised',
+      'alert.resolved',
+      'alert.raised',
+    ])
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      `Shop: ${id.slice(0, 8)}`,
+      `Shop: ${id.slice(0, 8)} is normal again`,
+      `Shop: ${id.slice(0, 8)}`,
+    ])
+
+    chat.misbehave = () => ({ answer: { status: 500 } })
+    await postToChats(deps(), new AbortController().signal)
+    expect((await told(id)).chats).toBe(3)
+    chat.misbehave = () => null
+    await postToChats(deps(), new AbortController().signal)
+    // They wait a minute before the next try.
+    expect((await told(id)).chats).toBe(3)
+    await events.postgres.query('UPDATE alert_chat_messages SET due_at = now()')
+    chat.asked.length = 0
+    await postToChats(deps(), new AbortController().signal)
+    expect((await told(id)).chats).toBe(0)
+    expect(chat.asked.map(({ url }) => url.pathname)).toEqual(Array(3).fill('/hook/secret'))
+    const texts: string[] = chat.asked.map(({ body }) => JSON.parse(body.toString()).text)
+    expect(
+      texts.filter((text) => /^\*Shop: .*\*\n0 events in the last hour/.test(text)),
+    ).toHaveLength(2)
+  })
+
+  test('that is switched off is not checked; another condition begins as normal', async () => {
+    const project = await openProject([1_000])
+    const payload = {
+      project_id: project,
+      name: 'Look',
+      condition: {
+        kind: 'threshold',
+        metric: 'events',
+        window: 'hour',
+        direction: 'above',
+        value: 0,
+      },
+    }
+    const id = await created(project, payload.condition)
+    const update = (more: object) =>
+      events.app.inject({ method: 'PUT', url: `${path}/${id}`, payload: { ...payload, ...more } })
+    await check(noon)
+    expect(await read(id)).toMatchObject({ is_raised: true, active: true })
+    expect((await update({ active: false })).json().alert).toMatchObject({ is_raised: false })
+    const { last_checked_at } = await read(id)
+    await check(noon)
+    expect(await read(id)).toMatchObject({ last_checked_at })
+    await update({})
+    await check(noon)
+    expect(
+      (await update({ condition: { ...payload.condition, value: 5 } })).json().alert,
+    ).toMatchObject({ is_raised: false, version: 4 })
+    expect((await update({ version: 1 })).json()).toMatchObject({ code: 'version_conflict' })
+    expect((await events.app.inject({ method: 'DELETE', url: `${path}/${id}` })).statusCode).toBe(
+      204,
+    )
+    expect((await events.app.inject({ url: `${path}/${id}` })).statusCode).toBe(404)
+  })
+
+  test('never shows the address of its chat, which is sealed', async () => {
+    const project = await openProject()
+    const url = `${chat.url}/hidden-${randomUUID()}`
+    const { body } = await create(project, { kind: 'silence' }, { chat_url: url })
+    expect(body.alert).toMatchObject({ has_chat_url: true })
+    expect(JSON.stringify(body)).not.toContain('hidden')
+    const { rows } = await events.postgres.query(
+      'SELECT chat_url FROM alerts WHERE alert_id = $1',
+      [body.alert.alert_id],
+    )
+    expect(rows[0].chat_url).toMatch(/^v1\./)
+  })
+
+  test.each<[string, object, object, string]>([
+    ['a filter by identity', { kind: 'silence', filter: 'hem:eq:x' }, {}, 'condition.filter'],
+    ['a filter that cannot be read', { kind: 'silence', filter: 'x' }, {}, 'condition.filter'],
+    [
+      'either side of a threshold',
+      { kind: 'threshold', direction: 'either' },
+      {},
+      'condition.direction',
+    ],
+    ['an unknown goal', { kind: 'goal', goal: 'None' }, {}, 'condition.goal'],
+    [
+      'a chat inside the network',
+      { kind: 'silence' },
+      { chat_url: 'http://10.0.0.1/x' },
+      'chat_url',
+    ],
+    [
+      'a member without access to the project',
+      { kind: 'silence' },
+      { member_ids: [plain] },
+      'member_ids',
+    ],
+    [
+      'somebody who is no member',
+      { kind: 'silence' },
+      { member_ids: [randomUUID()] },
+      'member_ids',
+    ],
+  ])('is refused with %s', async (_, condition, more, parameter) => {
+    const answer = await create(await openProject(), condition, more)
+    expect(answer).toMatchObject({ status: 400, body: { parameter } })
+  })
+
+  test('is one of at most 50 of a project', async () => {
+    const project = await openProject()
+    for (let n = 0; n < 50; n++) await created(project, { kind: 'silence' })
+    expect(await create(project, { kind: 'silence' })).toMatchObject({
+      status: 409,
+      body: { code: 'count_limit_reached' },
+    })
+  })
+
+  test('of another organization does not exist', async () => {
+    const id = await created(await openProject(), { kind: 'silence' })
+    const headers = { 'x-organization': randomUUID() }
+    for (const method of ['GET', 'DELETE'] as const)
+      expect((await events.app.inject({ method, url: `${path}/${id}`, headers })).statusCode).toBe(
+        404,
+      )
+  })
+})
+
+test('no check failed', () => expect(problems).toEqual([]))

@@ -1,0 +1,48 @@
+/** The page “Alerts” of a project. */
+import { expect, test } from 'vitest'
+import { waitFor } from '../harness/service.ts'
+import { button, expectAccessible, heading, useDashboard } from './dashboard.ts'
+
+const dashboard = useDashboard()
+const { at, open, signIn } = dashboard
+
+test('an alert is created, raised by the job, changed and deleted', async () => {
+  const { organization_id, project_id, api_key, api_secret, admin_email } = dashboard.service.demo
+  const page = await open()
+  await signIn(page)
+  await page.goto(at(`/${organization_id}/projects/${project_id}/alerts`))
+  await heading(page, 'Alerts').waitFor()
+  await page.getByText('No alerts.').waitFor()
+  await button(page, 'New alert').click()
+  await page.getByLabel('Name', { exact: true }).fill('Quiet')
+  await page.getByLabel('Side').selectOption('Below')
+  await page.getByLabel('Value').fill('1000000')
+  await expectAccessible(page, 'alert-dialog')
+  await page.locator('dialog fieldset input[type=checkbox]').first().check()
+  await page.getByLabel('Chat webhook').fill('http://10.0.0.1/hook')
+  await button(page, 'Save alert').click()
+  await page.getByText('is not on the public Internet').waitFor()
+  await page.getByLabel('Chat webhook').fill('')
+  await button(page, 'Save alert').click()
+  await page.getByText('Visitors below 1,000,000 in an hour').waitFor()
+
+  const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+  const alerts = async () => {
+    const url = at(`/api/v1/analytics/alerts?project_id=${project_id}`)
+    return (await (await fetch(url, { headers })).json()).alerts
+  }
+  expect((await alerts())[0].member_ids, admin_email).toHaveLength(1)
+  // The job of the service checks each alert within a minute.
+  await waitFor('the check', async () => (await alerts())[0].is_raised, 120_000)
+  await page.reload()
+  await page.getByText('Raised', { exact: true }).waitFor()
+  await expectAccessible(page, 'alerts')
+
+  await page.getByRole('button', { name: 'Quiet' }).click()
+  await page.getByLabel('Check this alert').uncheck()
+  await button(page, 'Save alert').click()
+  await page.getByText('Off', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Quiet' }).click()
+  await button(page, 'Delete alert').click()
+  await page.getByText('No alerts.').waitFor()
+})

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, expect, test } from 'vitest'
+import { beaconOf, postBeacon, receiptOf } from '../harness/api.ts'
+import { button, heading, keepScreenshots, sticksOut, violations } from './dashboard.ts'
+import { eventually, numberIn, useOverview } from './overview.ts'
+
+/** The panels of the overview. */
+const it = useOverview()
+const dayMs = 86_400_000
+const midnight = Math.floor(Date.now() / dayMs) * dayMs
+const month = { start_ms: midnight - 29 * dayMs, end_ms: midnight + dayMs }
+const rowsOf = (panel: string) => it.panel(panel).locator('.panel-rows tbody tr')
+const dialog = () => it.page.getByRole('dialog')
+
+beforeEach(async () => {
+  await it.page.goto(it.overview())
+  await it.page.locator('.panel-rows').first().waitFor()
+  await it.fresh()
+})
+
+interface Value {
+  value: string | null
+  visitors: number
+  events: number
+}
+const breakdown = async (dimension: string, limit = 1_000) =>
+  (
+    await it.analytics<{ breakdowns: Record<string, { values: Value[] }> }>('breakdown', {
+      ...month,
+      dimensions: dimension,
+      limit,
+    })
+  ).breakdowns[dimension]!.values
+
+test('a panel has eight rows with their share of all visitors; details have all of them, searched and sorted', async () => {
+  const values = await breakdown('event_type')
+  expect(values.length).toBeGreaterThan(8)
+  const visitors = await it.numberOf('Visitors')
+  await eventually(() => rowsOf('Events').count()).toBe(8)
+  expect(await rowsOf('Events').locator('td:nth-child(2)').allTextContents()).toEqual(
+    values.slice(0, 8).map((value) => value.visitors.toLocaleString('en')),
+  )
+  const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+  expect(await rowsOf('Events').locator('td:nth-child(3)').allTextContents()).toEqual(
+    values.slice(0, 8).map((value) => percent.format(value.visitors / visitors)),
+  )
+  await button(it.page, 'Details of Events').click()
+  const rows = dialog().locator('tbody tr')
+  await eventually(() => rows.count()).toBe(values.length)
+  expect(it.searchParam('details')).toBe('event_type')
+  expect(await violations(it.page)).toEqual([])
+  await keepScreenshots(it.page, 'panel-details')
+  const byEvents = dialog().getByRole('columnheader', { name: 'Events' })
+  await byEvents.getByRole('button').click()
+  await it.page.reload()
+  await eventually(() => byEvents.getAttribute('aria-sort')).toBe('ascending')
+  const fewest = Math.min(...values.map(({ events }) => events)).toLocaleString('en')
+  await eventually(() => rows.first().locator('td').nth(2).textContent()).toBe(fewest)
+  await dialog().getByRole('searchbox').fill('scroll')
+  await eventually(() => rows.count()).toBe(1)
+  await rows.getByRole('button', { name: 'Scroll depth' }).click()
+  await dialog().waitFor({ state: 'detached' })
+  expect(it.searchParam('filter')).toBe('event_type:eq:scroll_depth')
+})
+
+test('details show fifty rows at first, and more on request', async () => {
+  const { service } = it.dashboard
+  const views = Array.from({ length: 60 }, (_, index) => ({
+    event_id: randomUUID(),
+    event_type: 'page_view',
+    event_data: {
+      url: `http://shop.example/only/${index}`,
+      title: 'Only',
+      referrer: null,
+      screen: { width: 1280, height: 720 },
+      viewport: { width: 1280, height: 720 },
+      timestamp: new Date().toISOString(),
+    },
+  }))
+  const sent = await postBeacon(service.url, beaconOf(service, views))
+  expect(await receiptOf(sent)).toMatchObject({ accepted: views.length, rejected: [] })
+  await it.page.goto(it.overview('?details=page_path'))
+  const rows = dialog().locator('tbody tr')
+  await eventually(async () => {
+    await it.page.reload()
+    await rows.first().waitFor()
+    return rows.count()
+  }).toBe(50)
+  await button(it.page, 'Show more').click()
+  await eventually(() => rows.count()).toBeGreaterThanOrEqual(60)
+})
+
+test('a panel is turned to another dimension; CSV is behind its menu, which Escape closes', async () => {
+  await it.panel('Pages').getByRole('button', { name: 'Entry', exact: true }).click()
+  await it.panel('Pages').getByRole('columnheader', { name: 'Entry page' }).waitFor()
+  expect(it.searchParam('pages')).toBe('entry_page')
+  const csv = it.panel('Pages').getByRole('button', { name: 'CSV of entry_page' })
+  expect(await csv.isVisible()).toBe(false)
+  const menu = it.panel('Pages').getByLabel('Actions of Pages')
+  await menu.click()
+  await it.page.keyboard.press('Escape')
+  await csv.waitFor({ state: 'hidden' })
+  await menu.click()
+  expect(await violations(it.page)).toEqual([])
+  const download = it.page.waitForEvent('download')
+  await csv.click()
+  const file = await download
+  expect(file.suggestedFilename()).toBe('entry_page.csv')
+  let text = ''
+  for await (const chunk of await file.createReadStream()) text += chunk
+  expect(text).toMatch(/^"entry_page","visitors","events","page_views","sessions"\r\n"\/",\d+,/)
+  expect(text.trim().split('\r\n')).toHaveLength(1 + (await breakdown('entry_page')).length)
+})
+
+test('numbers lead to the visitors and events that they count', async () => {
+  await button(it.page, 'Details of Pages').click()
+  const row = dialog().getByRole('row', { name: /\/about/ })
+  await row.waitFor()
+  const [, visitors, , views] = (await row.getByRole('cell').allTextContents()).map(numberIn)
+  await row.getByRole('link').first().click()
+  await heading(it.page, `${visitors!.toLocaleString('en')} visitors`).waitFor()
+  expect(await violations(it.page)).toEqual([])
+  await it.page.goBack()
+  await row.getByRole('link').last().click()
+  await heading(it.page, `${views!.toLocaleString('en')} events match`).waitFor()
+})
+
+test('a chosen goal adds its conversions and rate to every panel, and the address keeps it', async () => {
+  await it.page.getByLabel('Goal', { exact: true }).selectOption('Order')
+  await eventually(() => it.searchParam('goal')).toBe('Order')
+  await it.page.reload()
+  const { breakdowns } = await it.analytics<{
+    breakdowns: Record<string, { values: { goal: { visitors: number; rate: number } }[] }>
+  }>('breakdown', { ...month, dimensions: 'source,page_path', goal: 'Order', limit: 8 })
+  const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
+  for (const [panel, dimension] of [
+    ['Sources', 'source'],
+    ['Pages', 'page_path'],
+  ] as const) {
+    const goals = breakdowns[dimension]!.values.map(({ goal }) => goal)
+    expect(goals.some(({ visitors }) => visitors > 0)).toBe(true)
+    const column = (number: number) =>
+      rowsOf(panel).locator(`td:nth-child(${number})`).allTextContents()
+    await eventually(() => column(3)).toEqual(
+      goals.map(({ visitors }) => visitors.toLocaleString('en')),
+    )
+    expect(await column(4)).toEqual(goals.map(({ rate }) => percent.format(rate)))
+  }
+  expect(await violations(it.page)).toEqual([])
+  expect(await sticksOut(it.page)).toEqual([])
+  await keepScreenshots(it.page, 'panels-goal')
+  await button(it.page, 'Details of Sources').click()
+  await dialog().getByRole('columnheader', { name: 'Rate' }).waitFor()
+})
+
+test('a click on a source shows only its sessions, and the sum of all sources is all sessions', async () => {
+  const sessions = await it.numberOf('Sessions')
+  const { breakdowns } = await it.analytics<{
+    breakdowns: Record<string, { values: { value: string; sessions: number }[] }>
+  }>('breakdown', { ...month, dimensions: 'source', limit: 1_000 })
+  const sources = breakdowns.source!.values
+  expect(sources.reduce((sum, { sessions }) => sum + sessions, 0)).toBe(sessions)
+  const google = sources.find(({ value }) => value === 'Google')!
+  await it.panel('Sources').getByRole('button', { name: 'Google', exact: true }).click()
+  await eventually(() => it.numberOf('Sessions')).toBe(google.sessions)
+  await it.page.getByRole('button', { name: 'Remove the filter Source is Google' }).waitFor()
+})
+
+test('flags and icons come from our own origin alone', async () => {
+  const asked: string[] = []
+  it.page.on('request', (request) => asked.push(request.url()))
+  await it.page.goto(it.overview('?devices=browser'))
+  const flag = it.panel('Places').locator('img.icon').first()
+  await flag.scrollIntoViewIfNeeded()
+  await it.panel('Devices').locator('img.icon').first().scrollIntoViewIfNeeded()
+  const isDrawn = (image: typeof flag) =>
+    image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth > 0)
+  await eventually(() => isDrawn(flag)).toBe(true)
+  await eventually(() => isDrawn(it.panel('Devices').locator('img.icon').first())).toBe(true)
+  expect(await sticksOut(it.page)).toEqual([])
+  const { origin } = new URL(it.overview())
+  expect(asked.filter((url) => new URL(url).origin !== origin)).toEqual([])
+  const [icon] = asked.filter((url) => url.includes('/flag-'))
+  const { headers } = await fetch(icon!)
+  expect(headers.get('content-type')).toBe('image/svg+xml')
+  expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+})
