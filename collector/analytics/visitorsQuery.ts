@@ -1,5 +1,6 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
+import { outsideReferrer } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { levelsSql } from './funnelQuery.ts'
@@ -46,8 +47,7 @@ const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
 const latest = ['country', 'device_type', 'browser', 'os'] as const
 
 /** Where an event came from: its campaign, else another site. */
-const sourceOfEvent =
-  "coalesce(nullIf(utm_source, ''), if(referrer_host != page_host, nullIf(referrer_host, ''), NULL))"
+const sourceOfEvent = `coalesce(nullIf(utm_source, ''), nullIf(${outsideReferrer}, ''))`
 
 /** The visitors that figures count, the one seen last first, and one more than the limit. */
 export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query {

@@ -80,7 +80,7 @@ export const dashboardPages =
       app.get(path, open, async (_request, reply) => reply.headers(shellHeaders).send(shell))
     }
 
-    // Its address has the secret only behind #, which browsers send nowhere; ids and all else of it go nowhere either.
+    // Browsers never send the secret behind #, and no-referrer keeps the rest of the address from other sites.
     app.get<{ Params: { share_id: string } }>('/share/:share_id', open, async (request, reply) =>
       reply
         .headers({

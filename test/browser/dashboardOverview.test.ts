@@ -117,7 +117,7 @@ describe('the overview', () => {
 
     await page
       .getByRole('navigation', { name: 'Project' })
-      .getByRole('link', { name: 'People' })
+      .getByRole('link', { name: 'Visitors' })
       .click()
     const browsers = page.locator('.known dd').first()
     await eventually(() => browsers.textContent()).toBe(

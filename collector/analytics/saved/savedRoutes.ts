@@ -15,7 +15,7 @@ import { requireVersion } from '../../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
-import { settingsTags } from '../analyticsSchemas.ts'
+import { savedTags } from '../analyticsSchemas.ts'
 import { mayRead } from '../openFigures.ts'
 import {
   changeSavedItem,
@@ -112,7 +112,7 @@ const routesOf =
       {
         config: { access: mayRead },
         schema: {
-          tags: settingsTags,
+          tags: savedTags,
           operationId: `listAnalytics${title}s`,
           summary: `List the ${plural} of a project`,
           description: `Returns all ${plural} of the project, the oldest first. ${kind.description}`,
@@ -137,7 +137,7 @@ const routesOf =
       {
         config: { access: write, sampleIds: { [kind.kind]: kind.sampleId } },
         schema: {
-          tags: settingsTags,
+          tags: savedTags,
           operationId: `createAnalytics${title}`,
           summary: `Create ${article}`,
           description:
@@ -163,7 +163,7 @@ const routesOf =
       {
         config: { access: write },
         schema: {
-          tags: settingsTags,
+          tags: savedTags,
           operationId: `updateAnalytics${title}`,
           summary: `Update ${article}`,
           description: 'Requires the project admin role. Omitted fields keep their values.',
@@ -190,7 +190,7 @@ const routesOf =
       {
         config: { access: write },
         schema: {
-          tags: settingsTags,
+          tags: savedTags,
           operationId: `deleteAnalytics${title}`,
           summary: `Delete ${article}`,
           description:

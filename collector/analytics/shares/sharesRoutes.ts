@@ -31,7 +31,7 @@ interface NamedShare {
 /** The dependencies of the routes of share links. */
 export type SharesDeps = ReadDeps & { readonly secretBox: SecretBox }
 
-/** /api/v1/analytics/shares: links that show figures to whoever has them, until they end. */
+/** /api/v1/analytics/shares: links that show figures without a sign-in, until they end. */
 export const sharesRoutes =
   (deps: SharesDeps, publicUrl: string): FastifyPluginAsyncTypebox =>
   async (app) => {

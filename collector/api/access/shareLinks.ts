@@ -53,7 +53,7 @@ export function splitShareCredentials(credentials: string): {
   return { secret, proof }
 }
 
-/** A share link that is remembered; when it ends is looked at anew with every request. */
+/** A share link that is remembered; each request checks its end. */
 interface ShareLink {
   share_id: string
   organization_id: string

@@ -13744,7 +13744,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b08 */
+                /**
+                 * @description Id of the segment.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b08
+                 */
                 segment_id: string;
             };
             cookie?: never;
@@ -13834,7 +13837,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b08 */
+                /**
+                 * @description Id of the segment.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b08
+                 */
                 segment_id: string;
             };
             cookie?: never;
@@ -14203,7 +14209,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b09 */
+                /**
+                 * @description Id of the saved funnel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b09
+                 */
                 funnel_id: string;
             };
             cookie?: never;
@@ -14293,7 +14302,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b09 */
+                /**
+                 * @description Id of the saved funnel.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b09
+                 */
                 funnel_id: string;
             };
             cookie?: never;
@@ -14656,7 +14668,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b0a */
+                /**
+                 * @description Id of the annotation.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b0a
+                 */
                 annotation_id: string;
             };
             cookie?: never;
@@ -14746,7 +14761,10 @@ export interface operations {
                 "X-Project-Id"?: string;
             };
             path: {
-                /** @example 5a3b1e00-0000-4000-8000-000000000b0a */
+                /**
+                 * @description Id of the annotation.
+                 * @example 5a3b1e00-0000-4000-8000-000000000b0a
+                 */
                 annotation_id: string;
             };
             cookie?: never;

@@ -8,6 +8,11 @@ import { type Condition, readConditions, textOfConditions } from './conditions.t
 import { operatorLabels } from './labels.ts'
 
 const emptyCondition: Condition = { field: 'page_path', op: 'is', values: [] }
+/** The rows of a text; null where only the text can express it. */
+const rowsOf = (text: string): readonly Condition[] | null => {
+  const read = readConditions(text)
+  return read?.length === 0 ? [emptyCondition] : read
+}
 const form = new RegExp(`^[\\w.]+(?:-[\\w.]*)*:(?:${Object.keys(operatorLabels).join('|')}):`)
 
 /**
@@ -29,10 +34,9 @@ export function ConditionBuilder({
   const id = useId()
   const { faults } = useContext(FormContext)
   const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
-  const [rows, setRows] = useState<readonly Condition[] | null>(() => {
-    const read = readConditions(value)
-    return read && read.length === 0 ? [emptyCondition] : read
-  })
+  const [rows, setRows] = useState(() => rowsOf(value))
+  // One of the two is edited at a time, so that nothing moves under the pointer when the text loses the focus.
+  const [isText, setIsText] = useState(rows === null)
   const [text, setText] = useState(value)
   const [textFault, setTextFault] = useState('')
   const setConditions = (to: readonly Condition[]) => {
@@ -42,12 +46,13 @@ export function ConditionBuilder({
     change(textOfConditions(to))
   }
   const fault = textFault || faults[name]
+  const shown = isText ? null : rows
   return (
     <div class="field conditions" id={id}>
       <AsyncView query={catalog} lines={2}>
         {({ fields }) => (
           <>
-            {rows?.map((condition, index) => (
+            {shown?.map((condition, index) => (
               <ConditionRow
                 // Conditions have no name but their place.
                 key={index}
@@ -55,15 +60,17 @@ export function ConditionBuilder({
                 fields={fields}
                 condition={condition}
                 number={index + 1}
-                change={(to) => setConditions(rows.with(index, to))}
-                remove={rows.length > 1 ? () => setConditions(rows.toSpliced(index, 1)) : undefined}
+                change={(to) => setConditions(shown.with(index, to))}
+                remove={
+                  shown.length > 1 ? () => setConditions(shown.toSpliced(index, 1)) : undefined
+                }
               />
             ))}
-            {rows && (
+            {shown && (
               <button
                 type="button"
                 class="link"
-                onClick={() => setRows([...rows, { ...emptyCondition, field: eventName }])}
+                onClick={() => setRows([...shown, { ...emptyCondition, field: eventName }])}
               >
                 Add a condition
               </button>
@@ -71,7 +78,15 @@ export function ConditionBuilder({
           </>
         )}
       </AsyncView>
-      <details open={rows === null}>
+      <details
+        open={isText}
+        onToggle={({ currentTarget }) => {
+          const read = currentTarget.open ? rows : rowsOf(text.trim())
+          if (!currentTarget.open && read === null) currentTarget.open = true
+          setRows(read)
+          setIsText(currentTarget.open)
+        }}
+      >
         <summary>Advanced</summary>
         <label for={`${id}-text`}>Conditions as text</label>
         <textarea
@@ -91,11 +106,11 @@ export function ConditionBuilder({
             const trimmed = text.trim()
             const isForm = trimmed === '' || form.test(trimmed)
             setTextFault(isForm ? '' : `“${trimmed}” is not field:op:value.`)
-            if (isForm) setRows(readConditions(trimmed))
           }}
         />
         <p id={`${id}-hint`} class="hint">
           As the API takes it: <code>field:op:value</code>, with commas between several.
+          {rowsOf(text.trim()) === null && ' Only text can express these conditions.'}
         </p>
       </details>
       {fault && (

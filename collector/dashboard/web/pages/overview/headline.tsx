@@ -30,7 +30,7 @@ export function Headline({
   now: Figures
   before: Figures | null
   annotations: readonly AnalyticsAnnotation[] | undefined
-  /** What comes below the chart. */
+  /** Shown below the chart. */
   children?: ComponentChildren
 }) {
   const [metric, choose] = urlChoice('metric', shownMetrics())

@@ -5,6 +5,7 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { percent } from '../../format.ts'
+import { lazyPage } from '../../lazyPage.tsx'
 import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
 import { urlChoice, urlValue } from '../../urlState.ts'
@@ -13,10 +14,15 @@ import { readFunnelStep } from '../../view/funnelView.ts'
 import { recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Browsers } from './browsers.tsx'
-import { IdentityExplorer } from './identityExplorer.tsx'
-import { MatchRate } from './matchRate.tsx'
-import { VisitorStory } from './visitorStory.tsx'
-import { Visitors } from './visitors.tsx'
+
+const IdentityExplorer = lazyPage(() =>
+  import('./identityExplorer.tsx').then(({ IdentityExplorer }) => IdentityExplorer),
+)
+const MatchRate = lazyPage(() => import('./matchRate.tsx').then(({ MatchRate }) => MatchRate))
+const VisitorStory = lazyPage(() =>
+  import('./visitorStory.tsx').then(({ VisitorStory }) => VisitorStory),
+)
+const Visitors = lazyPage(() => import('./visitors.tsx').then(({ Visitors }) => Visitors))
 
 const tabs = {
   browsers: 'Visitors',
