@@ -6,6 +6,7 @@ import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { type AnalyticsPlan, type AskedFigures, readFiguresFilters } from './figuresRequest.ts'
+import { readProjectZone } from './projectZone.ts'
 import { requireShared } from './sharePolicy.ts'
 
 /** Who may read figures: keys, and members signed in to the dashboard. */
@@ -31,23 +32,28 @@ interface OpenedFigures {
 export async function openFigures(
   deps: ReadDeps,
   principal: Principal,
-  { asked, plan }: AskedFigures,
+  { asked, selected, zone: askedZone, windowIn }: AskedFigures,
   reply: FastifyReply,
 ): Promise<OpenedFigures> {
-  requireShared(principal, plan)
-  const ofShare = principal.caller.kind === 'share' ? principal.caller.filter : null
-  const segment = readFiguresFilters(ofShare ?? undefined)
-  const limited = {
-    ...plan,
-    filters: [...plan.filters, ...segment.filters],
-    sessionFilters: [...(plan.sessionFilters ?? []), ...(segment.sessionFilters ?? [])],
-  }
+  requireShared(principal, selected)
+  const { filters, sessionFilters } = filtersOfShare(principal)
   const scope = await deps.scopeOf(principal, asked)
+  const zone = askedZone ?? (await readProjectZone(deps.postgres, scope.projectId))
+  const plan = { ...selected, scope, zone, window: windowIn(zone) }
   const signal = untilClosed(reply)
   const queryExecutor = deps.openQueryExecutor(principal, {
     effort: 'scan',
     signal,
     window: plan.window,
   })
-  return { queryExecutor, plan: await nameProjects(queryExecutor, { ...limited, scope }) }
+  const limited = {
+    ...plan,
+    filters: [...plan.filters, ...filters],
+    sessionFilters: [...(plan.sessionFilters ?? []), ...(sessionFilters ?? [])],
+  }
+  return { queryExecutor, plan: await nameProjects(queryExecutor, limited) }
 }
+
+/** The filters of a share link's segment. */
+const filtersOfShare = ({ caller }: Principal) =>
+  readFiguresFilters((caller.kind === 'share' && caller.filter) || undefined)

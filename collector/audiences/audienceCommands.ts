@@ -10,8 +10,8 @@ import { readBuild } from './statusRoute.ts'
 const lookEveryMs = 200
 
 /**
- * `npx footfall audiences build ID`: requests a build of an audience, and shows its progress until it is
- * done.
+ * Requests a build of an audience, and shows its progress until it is completed (`npx footfall audiences
+ * build ID`).
  */
 export async function buildAudience(
   postgres: Postgres,

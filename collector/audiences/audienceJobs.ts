@@ -16,7 +16,7 @@ export interface AudienceJobsDeps extends EventStores {
 
 const oneBuild = 'audiences.build'
 
-/** The background work of audiences: request due builds, build, drop unreferenced builds. */
+/** The background jobs of audiences: request due builds, build, drop unreferenced builds. */
 export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
   {
     name: audienceBuilds,
@@ -27,7 +27,7 @@ export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
     },
   },
   {
-    // Of one build, one runs at a time; what one that was killed has done is not done again.
+    // One job runs at a time for each build. A retry skips the completed work of a killed job.
     name: oneBuild,
     timeoutSeconds: 3_600,
     run: (job) => build(deps, job),
@@ -42,7 +42,7 @@ export const audienceQueues = (deps: AudienceJobsDeps): Queue[] => [
   },
 ]
 
-/** How soon a build is looked at again that another process holds. */
+/** Delay before a build that another process holds is tried again. */
 const heldSeconds = 5
 
 /**
@@ -55,7 +55,7 @@ async function build(
 ): Promise<Again | undefined> {
   try {
     await buildNow({ postgres, clickhouse }, job.key!)
-    // Others of the organization may have waited for it to end.
+    // Other builds of the organization may have waited for this one.
     await wakeQueue(postgres, audienceBuilds)
     return undefined
   } catch (error) {
@@ -75,7 +75,7 @@ async function build(
   }
 }
 
-/** Drops the members of builds that are served no more, or were deleted with their audience. */
+/** Drops the members of builds that are no longer served, or were deleted with their audience. */
 export async function dropBuilds({ postgres, clickhouse }: EventStores): Promise<void> {
   await postgres.query('UPDATE audience_builds SET members_kept = false WHERE build_id = ANY($1)', [
     await readDroppableBuilds(postgres),

@@ -27,7 +27,7 @@ import { requireTopicsOf } from './requireTopics.ts'
 const path = '/api/v1/audiences'
 const onePath = `${path}/:audience_id`
 
-/** Audiences as records: list, read, change, delete. */
+/** Routes that list, read, change and delete audiences. */
 export const audienceRoutes =
   ({ postgres, cursors, openQueryExecutor }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -96,7 +96,8 @@ export const audienceRoutes =
       async (request, reply) => {
         const { principal, params, body } = request
         const scope = await audienceScopeOf(postgres, request)
-        // Before the transaction: who holds a connection must not wait for another.
+        // Read before the transaction, because a request that holds a connection must not wait for another
+        // one.
         const { id, project_id } = await readAudience(postgres, scope, params.audience_id)
         await projectFor(postgres, principal, 'audiences', project_id, 'write')
         if (body.definition !== undefined)

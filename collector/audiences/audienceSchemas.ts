@@ -16,7 +16,7 @@ export const recordTags = ['Audience records']
 
 const definitionText = `The definition. A node is \`{ "all": [Node] }\`, \`{ "any": [Node] }\`, \`{ "not": Node }\` or a leaf. Leaves: \`{ "profile": { field, op, value } }\`, \`{ "event": { event_type?, filter?, at_least?, within_days, pixel_id? } }\`, \`{ "intent": { topics, match?, min_score? } }\`, \`{ "list": { list_id } }\` (its people or companies), \`{ "audience": { audience_id } }\`. At most ${depthMax} levels and ${leavesMax} leaves. Errors are 400 with a \`pointer\` into the definition. \`GET /api/v1/audiences/schema\` returns the JSON Schema.`
 
-/** A definition as it is sent: checked by parse.ts, which says where what is wrong stands. */
+/** A definition in a request; parse.ts checks it and reports the place of a fault. */
 const GivenDefinition = Type.Unsafe<unknown>({
   description: `\`{ "entity": "people" | "companies", "include": Node, "exclude"?: Node, "limit"?: integer }\`. ${definitionText}`,
 })
@@ -24,7 +24,7 @@ const GivenDefinition = Type.Unsafe<unknown>({
 const Entity = Type.Union([Type.Literal('people'), Type.Literal('companies')])
 const Node = Type.Record(Type.String(), Type.Unknown(), { description: 'A node.' })
 
-/** A definition as it is answered. */
+/** A definition in a response. */
 export const Definition = Type.Object(
   {
     entity: Entity,

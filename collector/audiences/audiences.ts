@@ -35,7 +35,7 @@ const isPredictive = `coalesce(served.is_predictive, jsonb_path_exists(audiences
       JOIN audience_builds AS used_build ON used_build.build_id = used.current_build_id
     WHERE audience_uses.audience_id = audiences.audience_id AND used_build.is_predictive))`
 
-/** A figure of the build, where it may be free. */
+/** Returns SQL of a figure of the build, or null where the figure is billed. */
 const unlessSold = (value: string) =>
   `CASE WHEN NOT ${isOfChosenPeopleSql('served')} THEN ${value} END`
 
@@ -45,7 +45,7 @@ const columns = `audiences.audience_id, audiences.project_id, audiences.name, au
   ${isPredictive} AS is_predictive, audiences.current_build_id, served.completed_at, audiences.version,
   audiences.created_at, audiences.updated_at`
 
-/** The audience of that id. Throws 404 "audience not found", also for one outside the scope. */
+/** Reads an audience. Throws 404 "audience not found", also for one outside the scope. */
 export async function readAudience(
   client: Queryable,
   { organizationId, projectId }: AudienceScope,
@@ -61,7 +61,10 @@ export async function readAudience(
   return audienceOf(rows[0])
 }
 
-/** A page of a project's audiences, oldest first, and where the next one begins. Throws 400 for a wrong cursor. */
+/**
+ * Returns a page of a project's audiences, oldest first, and the cursor of the next one. Throws 400 for an
+ * invalid cursor.
+ */
 export async function listAudiences(
   deps: Pick<AudiencesDeps, 'postgres' | 'cursors'>,
   { organizationId, projectId }: { organizationId: string; projectId: string },
@@ -77,7 +80,9 @@ export async function listAudiences(
   return { audiences: rows.map(audienceOf), ...next }
 }
 
-/** Makes an audience, whose first build waits from then on; its id. Throws 400 for a definition that cannot be. */
+/**
+ * Creates an audience with a pending first build, and returns its id. Throws 400 for an invalid definition.
+ */
 export async function createAudience(
   client: Queryable,
   projectId: string,
@@ -110,8 +115,9 @@ export async function createAudience(
 }
 
 /**
- * Changes what is given. A build starts only where members may change, and until it ends the earlier one is served. Throws
- * 409 with the audience as it is when `version` is not the newest, and 400 as above. Call it with the row locked.
+ * Changes the given fields. A build starts only if members may change, and until it ends the earlier build is
+ * served. Throws 409 with the current audience if `version` is not the newest, and 400 like createAudience.
+ * Call it with the row locked.
  */
 export async function changeAudience(
   client: Queryable,
@@ -147,7 +153,7 @@ async function changeReferences(
   await noteReferences(client, audience.id, parsed)
 }
 
-/** Deletes an audience. Throws 409 "conflict", naming them, while other audiences or exports use it. */
+/** Deletes an audience. Throws 409 "conflict" with the names of audiences or exports that use it. */
 export async function deleteAudience(client: Queryable, audienceId: string): Promise<void> {
   const { rows } = await client.query<{ audience_id: string; name: string }>(
     `SELECT audience_id, name FROM audience_uses JOIN audiences USING (audience_id)
@@ -187,7 +193,7 @@ export async function deleteAudience(client: Queryable, audienceId: string): Pro
   await client.query('DELETE FROM audiences WHERE audience_id = $1', [audienceId])
 }
 
-/** Keeps others from changing which audiences of a project use which until the transaction ends. */
+/** Locks the references between audiences of a project until the transaction ends. */
 export async function lockAudiencesOf(client: Queryable, projectId: string): Promise<void> {
   await client.query('SELECT FROM projects WHERE project_id = $1 FOR NO KEY UPDATE', [projectId])
 }

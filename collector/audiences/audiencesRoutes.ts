@@ -14,7 +14,7 @@ import { recordsRoute } from './recordsRoute.ts'
 import { sampleRoute } from './sampleRoute.ts'
 import { statusRoute } from './statusRoute.ts'
 
-/** /api/v1/audiences: who meets a definition, built, and then read or downloaded. */
+/** /api/v1/audiences: builds the members of definitions, and returns them in pages or files. */
 export const audiencesRoutes =
   (deps: AudiencesDeps): FastifyPluginAsync =>
   async (app) => {

@@ -5,18 +5,18 @@ import { emit } from '../platform/outbox/outbox.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 import { uuidV7 } from '../platform/uuidV7.ts'
 
-/** Members by their greatest score. */
+/** Numbers of members by their highest score. */
 export interface BucketCounts {
   readonly low: number
   readonly medium: number
   readonly high: number
 }
 
-/** The meter of records whose membership intent decides, or does not. */
+/** Returns the meter of records, which depends on whether intent determines the members. */
 export const meterOf = (isPredictive: boolean): Extract<Meter, `audience${string}`> =>
   isPredictive ? 'audience_predictive' : 'audience'
 
-/** The queue that finds builds which wait. */
+/** The queue that finds pending builds. */
 export const audienceBuilds = 'audiences.builds'
 
 /** One build of an audience: its definition and its owner. */
@@ -27,15 +27,15 @@ export interface Build {
   readonly projectId: string
   readonly definition: unknown
   readonly intentWindowDays: number
-  /** Events count up to then, epoch milliseconds. */
+  /** Events before this time count, epoch milliseconds. */
   readonly asOfMs: number
-  /** Whether it has never begun, so that no part of it is stored. */
+  /** Whether this is the first try, so that no part of it is stored. */
   readonly isFirstTry: boolean
 }
 
 /**
- * Asks for an audience to be built as it is now; the id of the build. One that waits already becomes it. `audience_builds`
- * says what waits, in the order of `number`.
+ * Requests a build with the audience's current definition, and returns the build's id. A pending build is
+ * reused. `audience_builds` contains the pending builds, in the order of `number`.
  */
 export async function requestBuild(client: Queryable, audienceId: string): Promise<string> {
   const { rows } = await client.query<{ build_id: string }>(
@@ -58,8 +58,8 @@ export async function requestBuild(client: Queryable, audienceId: string): Promi
 }
 
 /**
- * Begins a build, or continues one whose process ended, and returns its inputs. Undefined for one that is
- * done, failed, or was deleted with its audience. It counts events up to the moment of its first start.
+ * Begins a build, or continues one whose process ended, and returns its inputs. Undefined for a completed,
+ * failed or deleted build. It counts events up to the moment of its first start.
  */
 export async function beginBuild(
   client: Queryable,
@@ -99,7 +99,7 @@ export async function beginBuild(
   )
 }
 
-/** Says how far a build has come, from 0 to 1. */
+/** Records the progress of a build, from 0 to 1. */
 export async function noteProgress(
   client: Queryable,
   buildId: string,
@@ -112,7 +112,7 @@ export async function noteProgress(
   )
 }
 
-/** Ends a build that cannot be. `reason` is for people. */
+/** Marks a build as failed; people can read `reason`. */
 export async function failBuild(client: Queryable, buildId: string, reason: string): Promise<void> {
   await client.query(
     `UPDATE audience_builds SET status = 'failed', error = $2, updated_at = now()
@@ -130,7 +130,10 @@ interface Completed {
   readonly inputs: object | null
 }
 
-/** Ends a build whose members are all there, and has it served, unless a later one is already. Call it in a transaction. */
+/**
+ * Completes a build whose members are all stored, and serves it unless a later build is already served. Call
+ * it in a transaction.
+ */
 export async function completeBuild(
   client: Queryable,
   buildId: string,
@@ -179,7 +182,7 @@ export async function completeBuild(
   }
 }
 
-/** How long the members of a build that is sent from are kept, from now on. */
+/** How long the members of an exported build are kept, from now on. */
 const sendingDays = 7
 
 /**

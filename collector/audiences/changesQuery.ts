@@ -4,7 +4,7 @@ import { isSuppressed, suppressedPeople } from '../events/query/suppressedPeople
 import { personOf } from '../identity/store/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 
-/** What became of a person between two builds. */
+/** How a person's membership changed between two builds. */
 export type Change = 'entered' | 'left'
 
 /** The members of one build who are not in another; null: all. */
@@ -15,13 +15,13 @@ export interface ChangesPlan {
   /** The key after which the page begins. */
   readonly after: number
   readonly limit: number
-  /** Hems of people who are to be erased. */
+  /** Hems of people who are being erased. */
   readonly erased: readonly string[]
 }
 
 /**
  * Selects `key` and `hem` of these members, sorted by key. Builds are sorted by hem. So it reads the other
- * build only from the first hem of the page on, and people who may have had another address there.
+ * build only from the page's first hem on, and people there who may have had another address.
  */
 export function changedMembersQuery(plan: ChangesPlan): Query {
   const { bind, params } = bindings()

@@ -14,13 +14,13 @@ import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { changesRefusals, describeChanges, pageSize } from './recordsSchemas.ts'
 import { type ReadableBuild, readBuild } from './servedBuild.ts'
 
-/** Where the next page begins: after this key, of the build if they entered and of the one before it if they left. */
+/** The start of the next page: a key of the build for entries, or of the previous build for exits. */
 interface Place {
   readonly change: Change
   readonly after: number
 }
 
-/** GET …/builds/{build_id}/changes: who entered and who left since the build before; charged like records. */
+/** GET …/builds/{build_id}/changes: the entries and exits since the previous build, charged like records. */
 export const changesRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -71,7 +71,7 @@ export const changesRoute =
         const { rows, meta } = await readChargedRows(queryExecutor, charge, members)
 
         const next = placeAfter(change, members, {
-          // The number of records may be billed, so a full page never says whether it is the last one.
+          // The number of records may be billed, so a full page never reveals whether it is the last one.
           hasMore: members.length === limit,
           hasLeft: previous !== null,
         })
@@ -102,13 +102,15 @@ const placeAfter = (
   return change === 'entered' && hasLeft ? { change: 'left', after: 0 } : null
 }
 
-/** How a row begins that says its change. */
+/** The beginning of a row, which contains its change. */
 const begun: Record<Change, Buffer> = {
   entered: Buffer.from('{"change":"entered",'),
   left: Buffer.from('{"change":"left",'),
 }
 
-/** A completed build and the completed one before it. Throws 404 for none of that id, 409 "not_ready". */
+/**
+ * Reads a completed build and the previous completed one. Throws 404 for an unknown id, and 409 "not_ready".
+ */
 async function readBuilds(
   client: Queryable,
   audienceId: string,

@@ -21,7 +21,7 @@ import { readBuild, readNewestBuild } from './statusRoute.ts'
 
 /** Time after which a failed first build is requested again. */
 const retryMs = 60_000
-/** How long the address of a part is good. */
+/** How long the URL of a part is valid. */
 const urlMs = 15 * 60_000
 
 const Format = Type.Enum(formats, { default: 'csv' })
@@ -61,7 +61,10 @@ const Download = Type.Object(
   { title: 'AudienceDownload' },
 )
 
-/** GET /api/v1/audiences/{audience_id}/download: starts what is not there, and says where the files are. */
+/**
+ * GET /api/v1/audiences/{audience_id}/download: starts missing builds and files, and returns the URLs of the
+ * files.
+ */
 export const downloadRoute =
   ({
     postgres,
@@ -158,10 +161,11 @@ async function chargeBuild(
   { project_id, meter, count: toldCount }: Audience,
   build: { readonly id: string; readonly rows: number },
 ): Promise<number> {
-  // The audience hides its count where that is billed, so the count comes from the build.
+  // The audience hides its count if that is billed, so the count is read from the build.
   const isNumberSold = toldCount === null
   const { count } = (await readBuild(postgres, build.id))!
-  // The ledger charges a request id once. With the build's id, two calls at the same time are charged once.
+  // The ledger charges a request id once. The id is derived from the build, so two simultaneous calls are
+  // charged once.
   const charge = await billing.admit(
     { ...caller, requestId: build.id, repeatOf: null },
     {
@@ -186,7 +190,7 @@ async function chargeBuild(
   return charged
 }
 
-/** The status before the first build. Requests a new build some time after one has failed. */
+/** Returns the status before the first build. Requests a new build some time after one has failed. */
 async function statusBefore(postgres: Postgres, { id }: Audience, nowMs: number) {
   const { status, updated_at } = await readNewestBuild(postgres, id)
   if (status === 'failed' && nowMs - updated_at.getTime() > retryMs)

@@ -19,23 +19,23 @@ import { dayOf } from './sample/sampleQuery.ts'
 export interface Explanation {
   /** Whether the person has data. */
   readonly isKnown: boolean
-  /** Whether they are in the build that is served; null before the first. */
+  /** Whether the person is in the served build; null before the first build. */
   readonly isInBuild: boolean | null
-  /** Whether they meet the definition now. */
+  /** Whether the person matches the definition now. */
   readonly matches: boolean
   readonly leaves: readonly ExplainedLeaf[]
 }
 
 export interface ExplainedLeaf {
-  /** Where it stands, as a JSON pointer. */
+  /** The place of the leaf, as a JSON pointer. */
   readonly pointer: string
   readonly met: boolean
-  /** Of an event leaf: how many events it counts. */
+  /** For an event leaf: the number of counted events. */
   readonly events?: number
 }
 
 /**
- * Explains leaf by leaf why a person is in an audience or not. Throws the errors of readers, and
+ * Explains leaf by leaf whether a person is in an audience. Throws the errors of readers, and
  * AudienceNotBuilt.
  */
 export async function explain(

@@ -10,22 +10,22 @@ import { hemsOf } from './builder/membersPlan.ts'
 import { leafMatchesSelect } from './builder/membersQuery.ts'
 import { leavesOf } from './definition/leaves.ts'
 
-/** The current state of one person in a definition, with the served build; null before the first. */
+/** A definition's plan for one person, with the served build; null before the first. */
 export interface ExplainPlan extends CurrentPlan {
   readonly hem: string
   readonly buildId: string | null
 }
 
 export interface ExplainRow {
-  /** The leaves that are met, as bits of one number in decimal digits. */
+  /** The matched leaves, as bits of one number in decimal digits. */
   readonly met: string
   readonly is_in_build: boolean
-  /** Whether they opted out or are to be erased: then they meet nothing. */
+  /** Whether the person opted out or is being erased, and so matches nothing. */
   readonly is_hidden: boolean
   readonly has_profile: boolean
 }
 
-/** The id of no build. */
+/** An id that no build has. */
 const none = '00000000-0000-0000-0000-000000000000'
 
 export function explainQuery(plan: ExplainPlan): Query {
@@ -45,7 +45,10 @@ ${leafMatchesSelect(withCounts(plan), bind)}
   }
 }
 
-/** How many events of the person the event leaves count, as the array `counted` in their order; null without any. */
+/**
+ * Returns the query that counts the person's events of each event leaf, as the array `counted` in their
+ * order; null without event leaves.
+ */
 export function explainEventsQuery(plan: ExplainPlan): Query | null {
   const { bind, params } = bindings()
   const events = eventSums(withCounts(plan), bind)

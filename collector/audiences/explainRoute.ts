@@ -67,7 +67,7 @@ const describeExplain = {
   response: { 200: Answer },
 }
 
-/** GET /api/v1/audiences/{audience_id}/explain: leaf by leaf, whether a person is in, and why. */
+/** GET /api/v1/audiences/{audience_id}/explain: explains, leaf by leaf, whether a person is a member. */
 export const explainRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

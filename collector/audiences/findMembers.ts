@@ -5,7 +5,7 @@ import { chunked } from '../events/query/chunked.ts'
 import { personOf } from '../identity/store/personSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 
-/** Finds in a build the people who lie at some keys of another build of the audience. */
+/** Finds in a build the people with certain keys in another build of the audience. */
 export const findMembersOf =
   (reader: Pick<QueryExecutor, 'rows'>, buildId: string): BuildPart['findMembers'] =>
   (fromBuildId, keys) =>

@@ -22,7 +22,7 @@ const ProjectUsage = Type.Object({
   ),
 })
 
-/** GET /api/v1/audiences/linkage-usage: what audiences were charged, by project. Never charged. */
+/** GET /api/v1/audiences/linkage-usage: the charges of audiences by project. Never charged itself. */
 export const linkageUsageRoute =
   (deps: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

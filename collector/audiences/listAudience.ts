@@ -3,11 +3,14 @@ import { uuidV7 } from '../platform/uuidV7.ts'
 import { requestBuild } from './builds.ts'
 import type { Kind } from './lists/kinds.ts'
 
-/** Entity of a list: the people of its addresses or browsers, or its companies. */
+/** Returns the entity of a list: the people of its addresses or browsers, or its companies. */
 export const entityOf = (kind: Kind): 'people' | 'companies' =>
   kind === 'domains' ? 'companies' : 'people'
 
-/** A build says so long who is in a list of cookies, whose people may become known without the list changing. */
+/**
+ * How long a build of a list of cookies stays current, because more people become known without a change of
+ * the list.
+ */
 const cookieMinutes = 15
 
 /**

@@ -5,16 +5,16 @@ import type { Audience } from './audiences.ts'
 /** A build whose members can be read. */
 export interface ReadableBuild {
   readonly buildId: string
-  /** How many members it has: their keys are 1 to this. */
+  /** Number of members: their keys are 1 to this. */
   readonly count: number
-  /** Whether intent decided who is in it, which decides its meter. */
+  /** Whether intent determined the members, which selects the meter. */
   readonly isPredictive: boolean
 }
 
-/** 409 (spec: Errors and limits): there is no build whose members could be read. */
+/** 409 (spec: Errors and limits): no build has readable members. */
 const notReady = (message: string) => new ApiError(409, 'not_ready', message)
 
-/** The build of an audience that is served. Throws 409 "not_ready". */
+/** Reads the served build of an audience. Throws 409 "not_ready". */
 export async function readServedBuild(
   client: Queryable,
   { id, build_id }: Audience,
@@ -27,7 +27,7 @@ export async function readServedBuild(
   return readBuild(client, id, build_id)
 }
 
-/** A completed build of an audience. Throws 409 "not_ready" if its members were deleted. */
+/** Reads a completed build of an audience. Throws 409 "not_ready" if its members were deleted. */
 export async function readBuild(
   client: Queryable,
   audienceId: string,

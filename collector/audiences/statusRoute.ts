@@ -23,7 +23,7 @@ const TaskStatus = Type.Object(
   { title: 'AudienceStatus' },
 )
 
-/** GET /api/v1/audiences/{audience_id}/status: how far the newest build is. Never charged. */
+/** GET /api/v1/audiences/{audience_id}/status: the progress of the newest build. Never charged. */
 export const statusRoute =
   ({ postgres }: AudiencesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -71,13 +71,13 @@ interface BuildState {
 const selectState = `SELECT build_id, status, progress::float8 AS progress, count::float8 AS count, error, updated_at
   FROM audience_builds`
 
-/** The build of an audience that was asked for last. */
+/** Reads the last requested build of an audience. */
 export async function readNewestBuild(client: Queryable, audienceId: string): Promise<BuildState> {
   const sql = `${selectState} WHERE audience_id = $1 ORDER BY number DESC LIMIT 1`
   return (await client.query<BuildState>(sql, [audienceId])).rows[0]!
 }
 
-/** One build; undefined once it was deleted with its audience. */
+/** Reads a build; undefined if it was deleted with its audience. */
 export async function readBuild(
   client: Queryable,
   buildId: string,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Definition } from './audienceSchemas.ts'
 
-/** A definition to begin with. */
+/** A definition from which users start. */
 export interface Template {
   readonly template_id: string
   readonly name: string
@@ -34,7 +34,7 @@ const anyVisit = (withinDays: number, more: object = {}) => eventOf('page_view',
 const basket = (withinDays: number) =>
   eventOf('custom', withinDays, { filter: 'event_data.name:eq:add_to_basket' })
 
-/** Templates, the most asked for first. Paths and names are those of the sample shop: change them to your own. */
+/** Templates, the most common first. Paths and names are those of the sample shop, which users replace. */
 export const templates: readonly Template[] = [
   {
     template_id: 'product_visitors_without_order',

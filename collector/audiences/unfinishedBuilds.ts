@@ -1,6 +1,6 @@
 import type { Queryable } from '../platform/postgres/transaction.ts'
 
-/** So many builds of an organization are jobs at a time: however many wait, others' come between. */
+/** How many builds of an organization are jobs at a time, so that they do not delay other organizations. */
 const jobsOfOrganization = 3
 
 /** Pending and running builds, the first ones of each organization in the order of their requests. */
@@ -18,12 +18,13 @@ export async function readUnfinishedBuilds(client: Queryable): Promise<string[]>
 
 /** Number of builds of an audience that keep their members, for entries and exits. */
 const buildsKept = 3
-/** So long a build that was served may still be read by pages and files that began before. */
+/** How long pages and files may still read a build after another one replaced it. */
 const readHours = 24
 
 /**
- * Builds whose members may go: those that ended a day ago and have newer ones enough, or failed. One that was charged
- * today or yesterday stays, because newer builds look in it for people who were charged.
+ * Returns builds whose members may be deleted: failed ones, and those that ended a day ago and have enough
+ * newer builds. A build that was charged today or yesterday stays, because newer builds look up charged
+ * people in it.
  */
 export async function readDroppableBuilds(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ build_id: string }>(

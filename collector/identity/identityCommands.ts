@@ -6,7 +6,7 @@ import { loadFiles } from './load/loadFiles.ts'
 import { readLoadRequest } from './load/options.ts'
 import { targets } from './load/targets.ts'
 
-/** `npx footfall identity …`. Throws StartError, which says in one line what is wrong. */
+/** Runs `npx footfall identity …`. Throws StartError with one line that names the fault. */
 export async function runIdentityCommand(
   openStore: () => Promise<ClickHouse>,
   name: 'load' | 'generate',

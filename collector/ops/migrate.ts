@@ -7,8 +7,8 @@ import { requireSession } from '../platform/postgres/requireSession.ts'
 import { withServers } from './servers.ts'
 
 /**
- * `footfall migrate`: the first step of each start, as a separate command. With `acceptShards` it stores the
- * shards of the settings as the shards with events, replacing earlier ones.
+ * Runs `footfall migrate`, the first step of each start, as a separate command. With `acceptShards` it
+ * records the configured shards as the shards with events, replacing earlier ones.
  */
 export const migrate = (config: Config, { acceptShards = false } = {}): Promise<void> =>
   withServers(config, async ({ clickhouse, postgresUrl }) => {

@@ -6,8 +6,8 @@ import { openServers, type Servers } from '../platform/stores/openStores.ts'
 import { readStoreNotes, storeNotesPath } from '../platform/stores/storeNotes.ts'
 
 /**
- * Runs `run` with both stores: those of a running service in the data directory, otherwise those of the
- * settings. Without settings it starts local ones for the duration.
+ * Runs `run` with both stores: those of a running service in the data directory, otherwise the configured
+ * ones. Without settings it starts local ones for the duration.
  */
 export async function withServers<T>(
   config: Config,
@@ -34,7 +34,7 @@ export async function withServers<T>(
   }
 }
 
-/** As the service noted them when it started. */
+/** Returns the addresses that the service wrote when it started. */
 function serversOfService(dataDir: string): Servers {
   const notes = readStoreNotes(dataDir)
   if (!notes)

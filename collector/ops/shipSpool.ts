@@ -11,13 +11,13 @@ import { StartError } from '../platform/startError.ts'
 import { withServers } from './servers.ts'
 
 const pollMs = 100
-/** Interval of repeated messages about the same failure. */
+/** Interval between repeated messages about the same failure. */
 const tellMs = 5_000
 
 /**
- * `footfall spool ship DIR`: ships the remaining events of a lost collector to ClickHouse, from its data
- * directory or the rest of it. Each event is stored once, as after any crash. The command may be interrupted
- * and repeated.
+ * Runs `footfall spool ship DIR`: ships the remaining events of a lost collector to ClickHouse, from a
+ * complete or partial data directory. Each event is stored once, as after any crash. The command may be
+ * interrupted and repeated.
  */
 export async function shipSpool(config: Config, given: string): Promise<void> {
   const directory = resolve(given)
@@ -29,7 +29,7 @@ export async function shipSpool(config: Config, given: string): Promise<void> {
   await withServers(config, async ({ clickhouse: address, postgresUrl }) => {
     const clickhouse = openForShipping(address, config.clickhouseDatabase)
     const told = { rows: 0, duplicates: 0, deadLetters: 0, troubleAt: 0 }
-    // With the collectors that run meanwhile it takes turns as another of them.
+    // The command shares the ship lease with running collectors, under an id of its own.
     const turns = { postgresUrl, collectorId: randomUUID() }
     const shippers = openShippers(clickhouse, turns, join(config.dataDir, 'dead_letters'), () => ({
       shipped(rows) {

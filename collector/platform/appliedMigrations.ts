@@ -6,18 +6,18 @@ export interface Migrations {
   readonly store: string
   /** The migrations of this version, in order. */
   readonly names: readonly string[]
-  /** Those among them that create the schema, and earlier migrations that they replaced. */
+  /** The migrations that create the schema, and the earlier migrations that they replaced. */
   readonly base: { readonly names: readonly string[]; readonly replaced: readonly string[] }
 }
 
-/** The last commit that had the replaced migrations. */
+/** The last commit that contains the replaced migrations. */
 const lastCommitBefore = 'bb76fd97'
 
 /**
- * The migrations of this version that a store with these `recorded` names has had. A store that has had all
- * replaced migrations has the schema of the base. Throws StartError if this version cannot upgrade the store.
- * An older version must not write to a newer schema. A schema from before the base must first get the rest of
- * the replaced migrations.
+ * Returns the migrations of this version that a store with these `recorded` names already has. A store with
+ * all replaced migrations has the schema of the base. Throws StartError if this version cannot upgrade the
+ * store. An older version must not write to a newer schema. A schema older than the base must first apply the
+ * rest of the replaced migrations.
  */
 export function appliedMigrations(
   { store, names, base }: Migrations,

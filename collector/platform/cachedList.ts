@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keptDirectory, openDiskCache } from './diskCache.ts'
 
-/** How many items one write encodes: the event loop serves others between two of them. */
+/** Items per write. The event loop handles other work between two writes. */
 const sliceItems = 250
-/** A log of more lines than twice the items, and this many more, is replaced by a snapshot. */
+/** A snapshot replaces the log when it has more lines than twice the items plus this number. */
 const spareLines = 1_000
-/** How long after a write that the disk refused the next is tried. */
+/** Delay before the next attempt after a failed write. */
 const retryMs = 30_000
 
 /** Source of a list in memory. */
@@ -19,22 +19,22 @@ export interface ListSource<T> {
   size(): number
 }
 
-/** A copy on this machine's disk of a long list, for a start without PostgreSQL. */
+/** A copy of a long list on this machine's disk, for a start without PostgreSQL. */
 export interface CachedList<T> {
-  /** The list written last; undefined without one. */
+  /** Returns the last written list, or undefined if there is none. */
   read(): T[] | undefined
-  /** Writes the list: to be called when it is complete for the first time. Until then nothing is written. */
+  /** Writes the list. Call it once the list is complete; nothing is written earlier. */
   begin(): void
-  /** Writes what this key has now. */
+  /** Writes the current item of this key. */
   changed(key: string): void
-  /** Writes what is not written yet. */
+  /** Writes all pending changes. */
   close(): Promise<void>
 }
 
 /**
- * Opens the list of that name in the data directory: a snapshot, replaced atomically, and a line for each change after
- * it. Every line has a checksum, and the first damaged line ends the list: it is then as it was before. Writes are in
- * slices and off the event loop, and what one change writes does not depend on the length of the list.
+ * Opens the list `name` in the data directory: a snapshot, which is replaced atomically, and one line for
+ * each later change. Each line has a checksum, and reading ends at the first damaged line. Writes run in
+ * slices off the event loop. The cost of writing a change does not depend on the length of the list.
  */
 export function openCachedList<T>(
   dataDir: string,
@@ -56,7 +56,7 @@ export function openCachedList<T>(
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const next = await open(draft, 'w', 0o600)
     try {
-      // What changes from here on is written again, after the snapshot.
+      // Later changes are appended after the snapshot.
       dirty.clear()
       lines = 0
       for (const slice of slicesOf(source.all())) {
@@ -74,7 +74,7 @@ export function openCachedList<T>(
     file = next
     needsSnapshot = false
     await previous?.close()
-    // The copy of releases that wrote the list as one JSON text.
+    // Earlier releases wrote the list to this file as one JSON text.
     rmSync(join(directory, `${name}.json`), { force: true })
   }
   const appendChanges = async () => {
@@ -84,7 +84,7 @@ export function openCachedList<T>(
         const item = source.get(key)
         return lineOf<T>(item === undefined ? { removed: key } : { item })
       })
-      // A line that was written in part would hide all that follow.
+      // A partly written line would hide all following lines.
       needsSnapshot = true
       await file!.appendFile(text.join(''))
       needsSnapshot = false
@@ -97,7 +97,7 @@ export function openCachedList<T>(
       while (needsSnapshot || dirty.size > 0)
         await (needsSnapshot ? writeSnapshot() : appendChanges())
     } catch {
-      // The disk is full: files on it stay unchanged.
+      // The disk is full: its files stay unchanged.
       retry = setTimeout(() => {
         retry = undefined
         wake()

@@ -10,20 +10,23 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** A small copy on this machine's disk of a value in PostgreSQL, for a start without PostgreSQL. */
+/** A copy of a small PostgreSQL value on this machine's disk, for a start without PostgreSQL. */
 export interface DiskCache<T> {
-  /** The value written last; undefined without one, or if it cannot be read. */
+  /** Returns the last written value, or undefined if there is none or it cannot be read. */
   read(): T | undefined
-  /** Replaces the value atomically. Ignores a disk that refuses it: the next write may succeed. */
+  /** Replaces the value atomically. Ignores errors of the disk, because the next write may succeed. */
   write(value: T): void
-  /** Removes the value durably. Throws where the disk refuses. */
+  /** Removes the value durably. Throws if the disk refuses. */
   remove(): void
 }
 
-/** Where the copies of a data directory are. */
+/** Returns the directory of the copies. */
 export const keptDirectory = (dataDir: string): string => join(dataDir, 'kept')
 
-/** Opens the copy of that name in the data directory: JSON that only its owner may read. Lists are in keptList.ts. */
+/**
+ * Opens the copy `name` in the data directory: a JSON file that only its owner may read. Lists use
+ * cachedList.ts.
+ */
 export function openDiskCache<T>(dataDir: string, name: string): DiskCache<T> {
   const path = join(keptDirectory(dataDir), `${name}.json`)
   return {

@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 export type Log = Logger
 
 /**
- * Fields of a log line in addition to its message, for searches. For an error only its message, because the
- * rest may quote rows.
+ * Additional fields of a log line, for searches. For an error, log only its message, because the rest may
+ * contain rows.
  */
 export type LogFields = Readonly<Record<string, unknown>>
 
@@ -18,6 +18,6 @@ export interface WarnLog {
   warn(fields: LogFields, message: string): void
 }
 
-/** Structured logs on standard output. What visitors send is never in them, nor are keys. */
+/** Opens the structured log on standard output, which never contains keys or data that visitors send. */
 export const openLog = ({ logLevel }: { logLevel: string }): Log =>
   pino({ level: logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime })

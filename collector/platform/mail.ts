@@ -4,17 +4,17 @@ export interface Mail {
   to: string
   subject: string
   text: string
-  /** The same for programs that show it. */
+  /** The same text as HTML. */
   html?: string
   headers?: Record<string, string>
 }
 
 export type SendMail = (mail: Mail) => Promise<void>
 
-/** How long a mail server may take for each of its answers. */
+/** The time limit for each response of a mail server. */
 const answerMs = 20_000
 
-/** Sends through the server of SMTP_URL. */
+/** Returns a function that sends mail through the server of SMTP_URL. */
 export function openMail(smtpUrl: string, from: string): SendMail {
   const transport = createTransport({
     url: smtpUrl,
@@ -28,7 +28,8 @@ export function openMail(smtpUrl: string, from: string): SendMail {
 }
 
 /**
- * Whether a failed mail was certainly not sent, and may be sent again. There was no server, it refused the login, or it cannot accept it now (4xx). After an interruption this is unknown.
+ * Whether a failed mail was certainly not sent, so that a retry is safe. The server was unreachable, refused
+ * the login or responded with 4xx. After an interruption the outcome is unknown, and the result is false.
  */
 export function wasNotSent(error: unknown): boolean {
   const { code, syscall, responseCode, timeoutType } = error as MailError
@@ -40,7 +41,7 @@ export function wasNotSent(error: unknown): boolean {
   )
 }
 
-/** What nodemailer's errors say. */
+/** The fields of nodemailer's errors. */
 interface MailError {
   code?: string
   syscall?: string

@@ -146,9 +146,9 @@ export const jobsByState = new Gauge({
   registers,
 })
 
-/** A process's numbers, to be sent to another process. */
+/** The metrics of a process, as sent to another process. */
 export type Metrics = Awaited<ReturnType<typeof registry.getMetricsAsJSON>>
 
-/** The Prometheus text of the numbers of several processes. */
+/** Returns the Prometheus text of the combined metrics of several processes. */
 export const aggregateMetrics = (all: Metrics[]): Promise<string> =>
   AggregatorRegistry.aggregate(all).metrics()

@@ -1,2 +1,2 @@
-/** An e-mail address as it is compared and stored: trimmed and lower-cased. */
+/** Returns the form in which e-mail addresses are compared and stored: trimmed and lower-cased. */
 export const normalizedEmail = (email: string): string => email.trim().toLowerCase()

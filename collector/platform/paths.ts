@@ -7,13 +7,16 @@ const here = dirname(fileURLToPath(import.meta.url))
 const findPackageRoot = (directory: string): string =>
   existsSync(join(directory, 'package.json')) ? directory : findPackageRoot(dirname(directory))
 
-/** The checkout's folder, found alike from the sources and from the bundle in dist/. */
+/** The root directory of the package, for both the sources and the bundle in dist/. */
 export const packageRoot = findPackageRoot(here)
 
-/** The build that this process was started from, which later ones leave alone; from the sources, the newest. */
+/**
+ * The build that started this process, which later builds leave unchanged. When running from the sources, the
+ * newest build.
+ */
 export const buildRoot = /^.*[\\/]\.builds[\\/][^\\/]+/.exec(here)?.[0] ?? join(packageRoot, 'dist')
 
-/** Of Footfall, as package.json has it. */
+/** The version of Footfall in package.json. */
 export const packageVersion: string = JSON.parse(
   readFileSync(join(packageRoot, 'package.json'), 'utf8'),
 ).version

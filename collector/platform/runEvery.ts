@@ -1,6 +1,6 @@
 /**
- * Runs a task again `everyMs` after each end, until it is stopped. Its errors go to `failed` and have no
- * other effect.
+ * Runs a task again `everyMs` after each run ends, until it is stopped. Errors are passed to `failed` and
+ * have no other effect.
  */
 export function runEvery(
   everyMs: number,

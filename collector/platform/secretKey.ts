@@ -1,5 +1,8 @@
 import type { SecretBoxSettings } from './outbound/secretBox.ts'
 
-/** Whether secrets cannot be kept: a PostgreSQL of the operator's needs a key, for a local one the service makes it. */
+/**
+ * Whether the service cannot store secrets: an external PostgreSQL requires a key; for the local one the
+ * service creates it.
+ */
 export const lacksSecretKey = ({ databaseUrl, secretKeys }: SecretBoxSettings): boolean =>
   databaseUrl !== null && secretKeys.length === 0

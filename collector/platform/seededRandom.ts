@@ -1,13 +1,13 @@
-/** Random numbers that are the same for the same seed, on every machine. */
+/** Random numbers that are the same for the same seed on every machine. */
 export interface Random {
-  /** From 0, below 1. */
+  /** Returns a number from 0 to less than 1. */
   next(): number
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns a whole number from `least` to `most`, both included. */
   integer(least: number, most: number): number
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean
   pick<T>(values: readonly T[]): T
-  /** A valid version 4 uuid. */
+  /** Returns a valid version 4 UUID. */
   uuid(): string
 }
 

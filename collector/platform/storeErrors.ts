@@ -1,6 +1,6 @@
 /**
- * ClickHouse received the statement and refused it. All other errors are thrown unchanged: no connection, no
- * response.
+ * ClickHouse received the statement and refused it. Other errors, such as a failed connection, are thrown
+ * unchanged.
  */
 export class ClickHouseRefused extends Error {
   /** ClickHouse's error code: 27 is CANNOT_PARSE_INPUT_ASSERTION_FAILED, and so on. */
@@ -12,7 +12,10 @@ export class ClickHouseRefused extends Error {
   }
 }
 
-/** PostgreSQL's codes for a server that is starting, ending or full, and Node's for one that is not there. */
+/**
+ * PostgreSQL's codes for a server that is starting, stopping or full, and Node's codes for an unreachable
+ * server.
+ */
 const awayCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -27,7 +30,7 @@ const awayCodes = new Set([
   '53300',
 ])
 
-/** ClickHouse's codes for a server of its cluster that does not answer. */
+/** ClickHouse's codes for a cluster server that does not answer. */
 const lostShard = new Set([
   209, // SOCKET_TIMEOUT
   210, // NETWORK_ERROR
@@ -35,7 +38,7 @@ const lostShard = new Set([
   519, // NO_REMOTE_SHARD_AVAILABLE
 ])
 
-/** ClickHouse's code of a server that is ending, also by a fault of its own: it comes back, and nothing was answered. */
+/** ClickHouse's code of a server that stops or crashes. It restarts, and the statement returned no rows. */
 const aborted = 236
 const isEnding = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && error.code === aborted
@@ -43,7 +46,7 @@ const isEnding = (error: unknown): boolean =>
 export const isLostShard = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && lostShard.has(error.code)
 
-/** True for an error which says that ClickHouse or PostgreSQL could not be reached: the same request may succeed later. */
+/** Whether ClickHouse or PostgreSQL was unreachable, so that the same request may succeed later. */
 export function isUnavailable(error: unknown): boolean {
   const { code, message = '' } = error as { code?: unknown; message?: string }
   return (

@@ -3,8 +3,8 @@ const rememberMs = 1_000
 const rememberedMax = 10_000
 
 /**
- * Remembers answers for a second, so that a busy caller's requests do not each ask PostgreSQL the same. What fails
- * is not remembered, nor what is not worth it.
+ * Caches answers for a second, so that a busy caller's requests do not each query PostgreSQL. Errors, and
+ * answers that are not worth it, are not cached.
  */
 export function ttlCache<T>(
   ask: (key: string) => Promise<T>,

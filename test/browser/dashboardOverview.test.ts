@@ -119,12 +119,13 @@ describe('the overview', () => {
       .getByRole('navigation', { name: 'Project' })
       .getByRole('link', { name: 'Visitors' })
       .click()
-    const browsers = page.locator('.known dd').first()
-    await eventually(() => browsers.textContent()).toBe(
-      (await countsOf('is_bot:eq:false')).visitors.toLocaleString('en'),
-    )
+    const listed = page.locator('.list-count')
+    const { visitors } = await countsOf('is_bot:eq:false')
+    await eventually(() => listed.textContent()).toBe(`${visitors.toLocaleString('en')} visitors`)
     await button(page, 'Include bots').click()
-    await eventually(() => browsers.textContent()).toBe(all.visitors.toLocaleString('en'))
+    await eventually(() => listed.textContent()).toBe(
+      `${all.visitors.toLocaleString('en')} visitors`,
+    )
     await page
       .getByRole('navigation', { name: 'Project' })
       .getByRole('link', { name: 'Overview' })

@@ -18,7 +18,7 @@ import { readDelivered, sumOf } from './performance.ts'
 
 const path = '/api/v1/campaigns'
 
-/** Remaining budgets of campaigns, from the cost in the DSP's events. */
+/** Routes that return the remaining budgets of campaigns, computed from the cost in the DSP's events. */
 export const budgetRoutes =
   (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

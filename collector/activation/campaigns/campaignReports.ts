@@ -13,14 +13,14 @@ export const pageCounts = {
   total: Type.Integer({ description: 'The same as `count`.' }),
 }
 
-/** What reports read: the projection has sums of whole days, so it is little. */
+/** Opens the reader of reports, which read few rows, because the projection has daily sums. */
 export const readerOf = (
   { openQueryExecutor }: CampaignsDeps,
   principal: Principal,
   reply: FastifyReply,
 ): QueryExecutor => openQueryExecutor(principal, { effort: 'page', signal: untilClosed(reply) })
 
-/** The campaigns that a report is about: those of its page, and all that its totals count. */
+/** Reads the campaigns of a report: those of its page, and all that its totals include. */
 export async function readChosen(
   { recordScopeOf, ...deps }: CampaignsDeps,
   principal: Principal,

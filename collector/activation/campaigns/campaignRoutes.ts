@@ -26,7 +26,7 @@ import type { CampaignsDeps } from './campaignsDeps.ts'
 const path = '/api/v1/campaigns'
 const One = Type.Object({ campaign: Campaign })
 
-/** Campaigns as records: list, read, create, change. */
+/** Routes that list, read, create and change campaigns. */
 export const recordRoutes =
   (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -18,7 +18,7 @@ const Status = Type.Union([
   Type.Literal('completed'),
 ])
 
-/** Six decimals are kept; there is one currency for all of an organization's campaigns, and it is not named. */
+/** An amount with up to six decimals; all campaigns of an organization use one unnamed currency. */
 export const Money = (description: string) =>
   Type.Number({
     minimum: 0,
@@ -72,7 +72,7 @@ export const CampaignChange = strictObject({
 
 const project = { project_id: Type.Optional(Id) }
 
-/** Which campaigns a list or a summary is of, and which page of them. */
+/** Parameters that select the campaigns and the page of a list or a summary. */
 const chosen = {
   ...project,
   status: Type.Optional(Status),

@@ -39,7 +39,7 @@ const parametersOf = ({ scope, status, campaign_id, audience_id }: Choice) => [
   audience_id ?? null,
 ]
 
-/** The campaign of that id. Throws 404 "campaign not found", also for one outside the scope. */
+/** Reads a campaign. Throws 404 "campaign not found", also for one outside the scope. */
 export async function readCampaign(
   postgres: Queryable,
   scope: RecordScope,
@@ -55,7 +55,10 @@ export async function readCampaign(
   return campaignOf(rows[0])
 }
 
-/** A page of campaigns, newest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
+/**
+ * Returns a page of campaigns, newest first, and the cursor of the next one. Throws 400 for an invalid
+ * cursor.
+ */
 export async function listCampaigns(
   deps: Pick<CampaignsDeps, 'postgres' | 'cursors'>,
   choice: Choice,
@@ -72,7 +75,7 @@ export async function listCampaigns(
   return { campaigns: rows.map(campaignOf), ...next }
 }
 
-/** Data for a summary of all campaigns of a choice. */
+/** Reads the data for a summary of all selected campaigns. */
 export async function readEvery(
   postgres: Postgres,
   choice: Choice,
@@ -84,7 +87,10 @@ export async function readEvery(
   return rows
 }
 
-/** Makes a campaign. Throws 400 for a flight that ends before it starts, and an audience of another project. */
+/**
+ * Creates a campaign. Throws 400 for a flight that ends before it starts, and for an audience of another
+ * project.
+ */
 export async function createCampaign(
   postgres: Queryable,
   projectId: string,
@@ -101,7 +107,7 @@ export async function createCampaign(
   return campaignOf(rows[0]!)
 }
 
-/** Changes what is given. Throws 409 with the campaign as it is when `version` is not the newest. */
+/** Changes the given fields. Throws 409 with the current campaign if `version` is not the newest. */
 export async function changeCampaign(
   postgres: Queryable,
   campaign: Campaign,
@@ -121,7 +127,10 @@ export async function changeCampaign(
   return campaignOf(rows[0]!)
 }
 
-/** Throws 400 for an audience that is not of the project. One that is stays until the transaction ends. */
+/**
+ * Throws 400 for an audience that is not in the project. The audience cannot be deleted until the transaction
+ * ends.
+ */
 async function requireAudience(
   client: Queryable,
   projectId: string,

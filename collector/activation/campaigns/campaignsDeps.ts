@@ -12,16 +12,16 @@ export interface CampaignsDeps {
   openQueryExecutor: OpenQueryExecutor
   /** Signs the cursors of pages. */
   cursors: Cursors
-  /** The owners of the campaigns that a request may read. Throws 403 and 404. */
+  /** Returns the owners of the campaigns that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
   /** Milliseconds since 1970. */
   now(): number
 }
 
-/** What taking DSP events in is built from. */
+/** Dependencies of the routes that receive DSP events. */
 export interface DeliveryDeps {
   postgres: Postgres
-  /** Of the table `events`. */
+  /** The log of the table `events`. */
   log: EventLog
   /** People whose events are not stored. */
   optOuts: OptOuts

@@ -6,7 +6,7 @@ import { errorsOf } from '../../api/http/validation.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { Money } from './campaignSchemas.ts'
 
-/** Most events one delivery may carry (spec: Errors and limits). */
+/** The most events of one delivery (spec: Errors and limits). */
 export const deliveryEventsMax = 10_000
 
 /** An impression or a click, as the DSP delivers it. */
@@ -31,7 +31,7 @@ export const Delivery = strictObject({
 })
 export type Delivery = Static<typeof Delivery>
 
-/** A delivery that passed. */
+/** A valid delivery. */
 export interface ValidDelivery extends Delivery {
   projectId: string
   tsMillis: number
@@ -51,7 +51,7 @@ const dayMs = 86_400_000
 const ageMsMax = 366 * dayMs
 const clockToleranceMs = 60_000
 
-/** Checks one delivery; `projects` holds the project of each campaign that the caller may deliver for. */
+/** Checks one delivery; `projects` maps the campaigns that the caller may deliver for to their projects. */
 export function checkDelivery(
   given: unknown,
   projects: ReadonlyMap<string, string>,
@@ -81,7 +81,7 @@ const invalidEvent = (path: string, message: string): DeliveryFault => ({
   message,
 })
 
-/** The projects of those of the campaigns that the organization has, or one project of it. */
+/** Returns the projects of those campaigns that belong to the organization, or to one project of it. */
 export async function projectsOfCampaigns(
   postgres: Postgres,
   { organizationId, projectId }: { organizationId: string; projectId: string | null },

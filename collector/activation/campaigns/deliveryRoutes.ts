@@ -23,7 +23,7 @@ import { deliveryAccess } from './deliveryAccess.ts'
 import { deliveryRow } from './deliveryRow.ts'
 
 const bodyBytesMax = 8 * 1024 * 1024
-/** So many rows are encoded and written at a time: other requests get their turn in between. */
+/** How many rows are encoded and written at a time, so that other requests run in between. */
 const rowsAtOnce = 1_000
 
 const bounds = { minItems: 1, maxItems: deliveryEventsMax }
@@ -47,7 +47,7 @@ const Receipt = Type.Object(
   { title: 'DeliveryReceipt' },
 )
 
-/** POST /api/v1/campaigns/events: how the DSP delivers what its campaigns did. */
+/** POST /api/v1/campaigns/events: receives impressions and clicks from the DSP. */
 export const deliveryRoutes =
   (deps: DeliveryDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -111,7 +111,7 @@ async function deliver(
   return { accepted: valid.length, rejected }
 }
 
-/** What an event cost still counts when its visitor has opted out; who it was is not kept. */
+/** Removes the visitor from an event after an opt-out; its cost still counts. */
 const withoutVisitor = ({
   cookie_id,
   client_ip,
@@ -119,7 +119,7 @@ const withoutVisitor = ({
   ...rest
 }: ValidDelivery): ValidDelivery => rest
 
-/** A text of an event that may not be one. */
+/** Returns a text member of an unchecked event. */
 function textOf(event: unknown, key: 'event_id' | 'campaign_id'): string | null {
   const value = (event as Record<string, unknown> | null)?.[key]
   return typeof value === 'string' ? value.slice(0, 100).toWellFormed() : null

@@ -4,16 +4,16 @@ import type { Locate } from '../../ingest/normalize/location.ts'
 import { storedIp } from '../../ingest/normalize/storedIp.ts'
 import type { ValidDelivery } from './delivery.ts'
 
-/** What stands where an event has no pixel. */
+/** The pixel id of events without a pixel. */
 const noPixel = '00000000-0000-0000-0000-000000000000'
 
 /**
- * A browser that the DSP does not send: all fields are unknown, and the sender does not appear to be
- * automated.
+ * Values for a browser that the DSP does not send: all fields are unknown, and the sender does not appear to
+ * be automated.
  */
 const unknownDevice = '"user_agent":null,"device_type":null,"is_bot":false'
 
-/** What all deliveries of one request share. */
+/** Common values of all deliveries of one request. */
 interface DeliveryContext {
   organizationId: string
   receivedMillis: number
@@ -21,15 +21,15 @@ interface DeliveryContext {
 }
 
 /**
- * A delivery as a line for the `events` table, without line end. A visitor whom the DSP does not know counts as one of
- * their own: the event's id stands for the cookie's.
+ * Encodes a delivery as a line for the `events` table, without line end. An event without a visitor counts as
+ * its own visitor: the event's id replaces the cookie's.
  */
 export function deliveryRow(
   delivery: ValidDelivery,
   { organizationId, receivedMillis, locate }: DeliveryContext,
 ): string {
   const { event_type, spend, tsMillis, page_url, user_agent, client_ip } = delivery
-  // An empty text is the same as no text.
+  // An empty text is treated as a missing one.
   const device = user_agent ? knownDevice(user_agent).members : unknownDevice
   const event_id = delivery.event_id.toLowerCase()
   const campaign_id = delivery.campaign_id.toLowerCase()
@@ -38,7 +38,7 @@ export function deliveryRow(
     projectId: delivery.projectId,
     pixelId: noPixel,
     cookieId: delivery.cookie_id?.toLowerCase() ?? event_id,
-    // A DSP does not say that the visitor consented.
+    // A DSP sends no consent, so the address is truncated.
     clientIp: client_ip ? storedIp(client_ip, 'truncated', false) : null,
     deviceMembers: client_ip ? `${device},${locate(client_ip)}` : device,
     receivedMillis,

@@ -7,10 +7,10 @@ export type BudgetStatus = Static<typeof BudgetStatusSchema>
 
 const dayMs = 86_400_000
 
-/** How far spend may be from an even one, either way, and still be on track. */
+/** The tolerated deviation of spend from an even one, in both directions. */
 const tolerance = 0.1
 
-/** How a campaign's spend stands to its budget and to its flight, at a time in milliseconds since 1970. */
+/** Compares a campaign's spend with its budget and flight, at a time in milliseconds since 1970. */
 export function budgetStatusOf(
   campaign: Campaign,
   spendMicros: number,
@@ -52,7 +52,7 @@ export function budgetStatusOf(
   }
 }
 
-/** Utilization and what remains; both null without a budget. */
+/** Returns utilization and remaining budget; both are null without a budget. */
 export function budgetFigures(budget: number | null, spendMicros: number) {
   const spend = spendMicros / 1e6
   return {

@@ -12,7 +12,7 @@ export interface Delivered {
   spendMicros: number
 }
 
-/** Of which campaigns, and of which days (YYYY-MM-DD, UTC, both inclusive). */
+/** The campaigns and days (YYYY-MM-DD, UTC, both inclusive) of a report. */
 export interface PerformanceOf {
   organizationId: string
   campaigns: readonly { campaign_id: string; project_id: string }[]
@@ -30,7 +30,7 @@ const add = (a: Delivered, b: Delivered): Delivered => ({
 
 export const sumOf = (all: Iterable<Delivered>): Delivered => [...all].reduce(add, none)
 
-/** What each campaign delivered; without an entry: nothing. */
+/** Reads the deliveries of each campaign; a campaign without deliveries has no entry. */
 export const readDelivered = (
   queryExecutor: QueryExecutor,
   of: PerformanceOf,
@@ -64,7 +64,7 @@ async function read(queryExecutor: QueryExecutor, of: PerformanceOf, by: 'campai
 
 const date = "toDate(fromUnixTimestamp64Milli(ts_millis, 'UTC'))"
 
-/** Said in the words of the projection by_campaign (007_dsp.sql), which ClickHouse then reads instead of the events. */
+/** Uses the expressions of the projection by_campaign, so that ClickHouse reads it instead of the events. */
 export function deliveredQuery(
   { organizationId, campaigns, startDate, endDate }: PerformanceOf,
   by: 'campaign_id' | 'date',
@@ -92,7 +92,7 @@ ORDER BY key`
   }
 }
 
-/** As the spec shows them (Campaign performance). */
+/** Returns metrics in the form of the spec (Campaign performance). */
 export const metricsOf = ({ impressions, clicks, spendMicros }: Delivered): Metrics => ({
   impressions,
   clicks,

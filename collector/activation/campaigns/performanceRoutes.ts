@@ -20,7 +20,7 @@ import { dailyOf, metricsOf, readDaily, readDelivered, sumOf } from './performan
 const path = '/api/v1/campaigns'
 const { campaign_id, project_id, name, status } = Campaign.properties
 
-/** What campaigns did (spec: Campaign performance), from the DSP's events. */
+/** Routes for campaign performance (spec: Campaign performance), from the DSP's events. */
 export const performanceRoutes =
   (deps: CampaignsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -75,7 +75,7 @@ export async function updateExport(
   })
 }
 
-/** Deletes of the list and changes of the integration wait, and then see the export. */
+/** Locks the list and the integration, so that a later deletion or change of them sees the export. */
 async function lockParts(
   client: Queryable,
   { list_id, integration_id }: Pick<Export, 'list_id' | 'integration_id'>,

@@ -10,10 +10,10 @@ import { requestDueRuns } from './schedule.ts'
 const oneRun = 'exports.run'
 /** Time that one job spends on a run before others continue. */
 const turnMs = 10_000
-/** A run that waits at most this long continues directly; the schedule finds others. */
+/** A run with at most this delay continues in the same job; the schedule finds others. */
 const soonSeconds = 60
 
-/** The background work of exports: ask for runs that are due, send, and remove who opted out. */
+/** The background jobs of exports: request due runs, send, and remove people who opted out. */
 export const exportQueues = (deps: SendDeps): Queue[] => [
   {
     name: exportRuns,
@@ -24,7 +24,7 @@ export const exportQueues = (deps: SendDeps): Queue[] => [
     },
   },
   {
-    // Of one run, one job runs at a time; what one that was killed has not kept is sent again.
+    // One job runs at a time for each run. Unsaved work of a killed job is sent again.
     name: oneRun,
     concurrency: 4,
     timeoutSeconds: 900,
@@ -44,10 +44,13 @@ async function takeTurn(deps: SendDeps, { key, signal }: Job): Promise<Again | u
   }
 }
 
-/** So many runs of an organization are jobs at a time: however slow its destinations, others' come between. */
+/**
+ * How many runs of an organization are jobs at a time, so that slow destinations do not delay other
+ * organizations.
+ */
 const jobsOfOrganization = 2
 
-/** Runs with records to send whose time has come, the first ones of each organization, the oldest first. */
+/** Reads the due runs with records to send: the first ones of each organization, oldest first. */
 async function readDueRuns(postgres: Postgres): Promise<string[]> {
   const { rows } = await postgres.query<{ run_id: string }>(
     `SELECT run_id FROM (

@@ -15,15 +15,15 @@ import type { ExportsDeps } from './exportsDeps.ts'
 
 export type Run = Static<typeof RunSchema>
 
-/** The queue that finds runs which are due. */
+/** The queue that finds due runs. */
 export const exportRuns = 'exports.runs'
 
-/** Statuses of runs some of whose records have no outcome yet. */
+/** Statuses of runs with records that have no outcome yet. */
 export const unfinished = `('pending', 'running', 'parked')`
 
 /**
- * SQL: whether the number of records of a run is sold (query/freeAnswers.ts). Which people have addresses depends on
- * events, which the caller can forge, so it is sold of every export of addresses.
+ * Returns SQL for whether the number of records of a run is billed (query/freeAnswers.ts). Events determine
+ * which people have addresses, and a caller can forge events. So it is billed for every export of addresses.
  */
 export const isNumberSold = (run: string, build: string): string =>
   `(${isOfChosenPeopleSql(build)} OR ${run}.output_format = 'ip_address')`
@@ -61,7 +61,7 @@ const columns = `export_runs.run_id, export_id, status,
   coalesce(stop_reason, CASE WHEN status = 'parked' THEN park_reason END) AS error, resumes_at, requested_at, started_at,
   ended_at`
 
-/** The run in the message `export.run_ended`. */
+/** Reads the run for the message `export.run_ended`. */
 export async function readRunEnd(
   client: Queryable,
   runId: string,
@@ -73,7 +73,7 @@ export async function readRunEnd(
   return rows[0]!
 }
 
-/** One run of an export. Throws 404 "run not found". */
+/** Reads one run of an export. Throws 404 "run not found". */
 export async function readRun(
   client: Queryable,
   exportId: string,
@@ -90,7 +90,7 @@ export async function readRun(
   return runOf(rows[0])
 }
 
-/** A page of an export's runs, newest first. Throws 400 for an invalid cursor. */
+/** Returns a page of an export's runs, newest first. Throws 400 for an invalid cursor. */
 export async function listRuns(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   exportId: string,
@@ -108,7 +108,7 @@ export async function listRuns(
 }
 
 /**
- * A page of the records of a run that were not exported, each with its reason. Throws 400 for an invalid
+ * Returns a page of a run's records that were not exported, each with its reason. Throws 400 for an invalid
  * cursor.
  */
 export async function listFailures(
@@ -126,7 +126,7 @@ export async function listFailures(
   const { rows, next } = await readPage<Failure & { key: string }>(deps, page, {
     list: 'export_failures',
     owner: `${runId} ${outcome}`,
-    // Who was not charged was not delivered to anybody, the caller included.
+    // An uncharged record was delivered to nobody, so the response does not identify it.
     sql: `SELECT key, CASE WHEN is_charged THEN record END AS record, outcome, reason, class FROM export_outcomes
           WHERE run_id = $1 AND outcome = $2 AND (is_charged OR NOT (
             SELECT is_sold FROM ${visibleRuns} WHERE export_runs.run_id = $1))`,
@@ -148,15 +148,15 @@ export async function listFailures(
   }
 }
 
-/** Who asks for a run, and is charged for it. */
+/** The caller that requests a run and is charged for it. */
 export interface Requester {
   readonly callerId: string
   readonly isProjectKey: boolean
 }
 
 /**
- * Requests a run of an export, with the build of its audience that is served now, or its list as it is. Later
- * builds do not affect it. Throws 409 "not_ready" without one, and "conflict" while a run is in progress.
+ * Requests a run of an export, with the served build of its audience, or the current list. Later builds do
+ * not affect the run. Throws 409 "not_ready" without a build, and "conflict" while a run is in progress.
  */
 export async function requestRun(
   client: Queryable,
@@ -182,8 +182,8 @@ async function readServed(client: Queryable, audienceId: string) {
 }
 
 /**
- * Requests that only the failed records of a run are sent again. Throws 409 "conflict" while a run is in
- * progress and if nothing failed. Throws "not_ready" if the members of its build were deleted.
+ * Requests a run that sends only the failed records of another run. Throws 409 "conflict" while a run is in
+ * progress, and if nothing failed. Throws "not_ready" if the members of its build were deleted.
  */
 export async function requestRetry(
   client: Queryable,
@@ -206,7 +206,10 @@ export async function requestRetry(
   return insertRun(client, wanted, { retryOf: run.run_id, buildId, expected: failed }, requester)
 }
 
-/** How many records of a run failed, and whether a retry may be refused without revealing uncharged failures. */
+/**
+ * Counts the failed records of a run, and returns whether a retry may be refused without revealing uncharged
+ * failures.
+ */
 async function readFailed(client: Queryable, { run_id, status, records_failed }: Run) {
   const { rows } = await client.query<{ failed: number; is_sold: boolean }>(
     `SELECT records_failed::float8 AS failed, is_sold FROM ${visibleRuns} WHERE run_id = $1`,
@@ -252,7 +255,7 @@ async function insertRun(
   return rows[0].run_id
 }
 
-/** Has a run send nothing more: the records that are left fail with that reason. One that has ended stays as it is. */
+/** Stops a run: the remaining records fail with that reason. A finished run stays unchanged. */
 export async function cancelRun(client: Queryable, runId: string): Promise<void> {
   await client.query(
     `UPDATE export_runs SET stop_reason = 'The run was cancelled.', stop_class = 'retry', resumes_at = NULL,

@@ -35,7 +35,7 @@ const parametersOf = (scope: RecordScope, { export_id, audience_id, campaign_id 
   campaign_id ?? null,
 ]
 
-/** The export of that id. Throws 404 "export not found", also for one outside the scope. */
+/** Reads an export. Throws 404 "export not found", also for one outside the scope. */
 export async function readExport(
   client: Queryable,
   scope: RecordScope,
@@ -51,7 +51,9 @@ export async function readExport(
   return exportOf(rows[0])
 }
 
-/** A page of exports, oldest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
+/**
+ * Returns a page of exports, oldest first, and the cursor of the next one. Throws 400 for an invalid cursor.
+ */
 export async function listExports(
   deps: Pick<ExportsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
@@ -75,7 +77,7 @@ type Given = Omit<Static<typeof NewExport>, 'project_id' | 'integration_type'> &
   project_id: string
 }
 
-/** Makes an export that was checked; its id. */
+/** Creates a validated export, and returns its id. */
 export async function createExport(
   client: Queryable,
   given: Given,
@@ -111,8 +113,8 @@ export async function createExport(
 }
 
 /**
- * Changes what is given; runs that were asked for already stay as they were. Throws 409 with the export as it is when
- * `version` is not the newest. Call it with the row locked.
+ * Changes the given fields; requested runs stay unchanged. Throws 409 with the current export if `version` is
+ * not the newest. Call it with the row locked.
  */
 export async function changeExport(
   client: Queryable,
@@ -129,7 +131,7 @@ export async function changeExport(
   )
 }
 
-/** Deletes an export with its runs. Throws 409 "conflict" while one of them is under way. */
+/** Deletes an export with its runs. Throws 409 "conflict" while a run is in progress. */
 export async function deleteExport(client: Queryable, exportId: string): Promise<void> {
   const { rows } = await client.query<{ run_id: string }>(
     `SELECT run_id FROM export_runs WHERE export_id = $1 AND status IN ('pending', 'running', 'parked')`,

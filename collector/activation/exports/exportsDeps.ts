@@ -7,11 +7,11 @@ import type { IntegrationsDeps, OpenDeps } from '../integrations/integrationsDep
 /** Dependencies of the exports' routes. */
 export type ExportsDeps = IntegrationsDeps
 
-/** What sending is built from. */
+/** Dependencies of sending. */
 export interface SendDeps extends OpenDeps, EventStores {
   readonly openQueryExecutor: OpenQueryExecutor
   readonly billing: Billing
-  /** Where the file of a chunk lies until it is sent. */
+  /** The directory for the file of a chunk until it is sent. */
   readonly temporaryDirectory: string
   readonly log: WarnLog
 }

@@ -8,7 +8,7 @@ import { readIntegration } from '../integrations/integrations.ts'
 import type { Export } from './exports.ts'
 import type { Wanted } from './validateExport.ts'
 
-/** The parts of an export that have to fit each other. */
+/** The parts of an export that must be consistent. */
 type Parts = Pick<
   Export,
   'audience_id' | 'list_id' | 'integration_id' | 'output_format' | 'mapping'
@@ -51,7 +51,7 @@ export async function readExportRequest(
   }
 }
 
-/** The same, where what is not found is answered 400 by the name of what named it. */
+/** Converts a 404 to a 400 that names the parameter. */
 const named = <T>(parameter: string, found: Promise<T>): Promise<T> =>
   found.catch((error: unknown) => {
     const isMissing = error instanceof ApiError && error.status === 404

@@ -4,7 +4,7 @@ import { DestinationError, type IntegrationType } from '../integrations/destinat
 import { openDestination } from '../integrations/openDestination.ts'
 import type { SendDeps } from './exportsDeps.ts'
 
-/** So many people are removed from one integration at a time. */
+/** How many people are removed from one integration at a time. */
 const removedAtOnce = 100
 
 interface Hidden {
@@ -17,8 +17,8 @@ interface Hidden {
 }
 
 /**
- * Removes those who opted out, or are erased, from the destinations that they were sent to and that can remove. Where a
- * destination cannot be reached it is tried again, later each time, up to a day.
+ * Removes people who opted out, or are being erased, from destinations that support removal. If a destination
+ * is unreachable, it retries with back-off up to a day.
  */
 export async function removeHidden(deps: SendDeps): Promise<void> {
   await forgetErased(deps.postgres)
@@ -60,7 +60,7 @@ interface Address {
   readonly hem: string
 }
 
-/** Other addresses of people who opted out by one address. */
+/** Reads other addresses of people who opted out by one address. */
 const readOtherAddresses = ({ clickhouse }: SendDeps): Promise<Address[]> =>
   clickhouse.live.rows<Address>({
     sql: `SELECT DISTINCT organization_id, hem FROM opted_out_people
@@ -68,7 +68,7 @@ const readOtherAddresses = ({ clickhouse }: SendDeps): Promise<Address[]> =>
     params: {},
   })
 
-/** Who is to be removed from where; at most one batch of each integration. */
+/** Reads the recipients to remove, at most one batch of each integration. */
 async function readHidden(postgres: Postgres, others: readonly Address[]): Promise<Hidden[]> {
   const { rows } = await postgres.query<Hidden>(
     `WITH hidden AS (

@@ -30,11 +30,11 @@ interface RunRequest {
   readonly query: { readonly project_id?: string }
 }
 
-/** What may be done with runs of an export: begin one, send again what failed, cancel. */
+/** Routes that start a run of an export, resend its failed records, or cancel it. */
 export const runActionRoutes =
   (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
-    /** Does something to an export or a run of it in a transaction, with both locked; the run as it is then. */
+    /** Runs a change of an export or its run in a transaction that locks both, and returns the run. */
     const change = async (
       request: RunRequest,
       action: string,

@@ -21,13 +21,13 @@ import type { ExportsDeps } from './exportsDeps.ts'
 const path = '/api/v1/exports/:export_id/runs'
 const onePath = `${path}/:run_id`
 
-/** Runs of an export: how far they are, and what failed. */
+/** Routes that return runs of an export: their progress and failures. */
 export const runRoutes =
   (deps: ExportsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { postgres, recordScopeOf } = deps
 
-    /** An export that the caller may see. Throws 403 and 404. */
+    /** Reads an export that the caller may see. Throws 403 and 404. */
     const readable = async (
       principal: Principal,
       exportId: string,

@@ -4,7 +4,10 @@ import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { requestRun, unfinished } from './exportRuns.ts'
 import { readExport } from './exports.ts'
 
-/** Asks for a run of each export whose schedule says so; one that has no build, or is being sent, waits. */
+/**
+ * Requests a run of each export that is due by its schedule. An export without a build, or with a run in
+ * progress, waits.
+ */
 export async function requestDueRuns({ postgres }: { postgres: Postgres }): Promise<void> {
   const { rows } = await postgres.query<{
     export_id: string

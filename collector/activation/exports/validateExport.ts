@@ -17,7 +17,7 @@ import { openDestination } from '../integrations/openDestination.ts'
 export type Entity = 'people' | 'companies'
 export type Mapping = Readonly<Record<string, string>>
 
-/** What an export would be. */
+/** The settings of an export to validate. */
 export interface Wanted {
   readonly integration: SealedIntegration
   readonly integrationType: IntegrationType | undefined
@@ -104,11 +104,12 @@ export async function findUnknownFields(
 }
 
 /**
- * Throws 400 for a mapping to fields that the destination lacks, and 409 when the customer must correct the integration
- * first. While the destination is unreachable the mapping passes: each run checks it again before it sends.
+ * Throws 400 for a mapping to fields that the destination lacks, and 409 if the customer must correct the
+ * integration first. While the destination is unreachable the mapping is accepted: each run checks it again
+ * before it sends.
  */
 export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<void> {
-  // A test key reaches no destination.
+  // Requests of a test key contact no destination.
   if (isSimulated()) return
   try {
     const fault = await findUnknownFields(deps, wanted.integration, wanted)
@@ -123,7 +124,7 @@ export async function requireFields(deps: OpenDeps, wanted: Wanted): Promise<voi
   }
 }
 
-/** The mapping that is used; null: all fields. */
+/** Returns the mapping in use; null: all fields. */
 export const mappingOf = (
   { type, settings }: Pick<SealedIntegration, 'type' | 'settings'>,
   outputFormat: OutputFormat,
@@ -132,7 +133,7 @@ export const mappingOf = (
   mapping ??
   (outputFormat === 'crm' ? (destinationTypes[type].defaultMapping?.(settings) ?? null) : null)
 
-/** Whether a format has fields of its own to map to. */
+/** Whether a format supports a mapping. */
 const isMapped = (format: OutputFormat): boolean =>
   format === 'crm' || (fileFormats as readonly OutputFormat[]).includes(format)
 

@@ -5,7 +5,7 @@ import type { SealedIntegration } from './integrations.ts'
 import type { OpenDeps } from './integrationsDeps.ts'
 import { openDestination } from './openDestination.ts'
 
-/** Asks a destination whether it lets us in, and which fields it has. */
+/** Checks whether a destination accepts our credentials, and reads its fields. */
 export async function checkIntegration(
   deps: OpenDeps,
   integration: SealedIntegration,

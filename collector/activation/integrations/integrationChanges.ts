@@ -17,8 +17,8 @@ import {
 import type { IntegrationsDeps } from './integrationsDeps.ts'
 
 /**
- * Makes an integration. Throws 400 for settings and secrets that its type does not
- * have, and for addresses inside the network, 403 and 404 for its project.
+ * Creates an integration. Throws 400 for settings and secrets that its type does not have, and for internal
+ * addresses. Throws 403 and 404 for its project.
  */
 export async function addIntegration(
   { postgres, outbound, secretBox }: IntegrationsDeps,
@@ -48,7 +48,7 @@ export async function addIntegration(
 
 /**
  * Changes the given parts. Throws as addIntegration does, and 409 after a concurrent change or if an export
- * needs a setting that would be dropped.
+ * needs a removed setting.
  */
 export async function updateIntegration(
   { postgres, recordScopeOf, outbound, secretBox }: IntegrationsDeps,

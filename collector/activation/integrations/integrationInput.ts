@@ -18,7 +18,10 @@ const validators = Object.fromEntries(
   }),
 ) as unknown as Record<IntegrationType, Record<'settings' | 'secrets', Validator>>
 
-/** Throws 400 naming the first thing wrong with settings or secrets of a type. A wrong secret is never repeated. */
+/**
+ * Throws 400 that names the first fault in the settings or secrets of a type. The error never contains a
+ * secret.
+ */
 export function requireValid(
   type: IntegrationType,
   part: 'settings' | 'secrets',
@@ -40,7 +43,7 @@ export function requireValid(
     if (required !== undefined) return 'is required'
     if (unknown !== undefined) return 'is not allowed'
     if (!fault) return 'must match its schema'
-    // The name of the part keeps a secret from being repeated.
+    // The name of the part prevents a secret's value in the error.
     return describeFault(
       faults.map((one) => ({ ...one, instancePath: `/${part}${one.instancePath}` })),
       { [part]: given },
@@ -48,7 +51,7 @@ export function requireValid(
   }
 }
 
-/** A setting that an output format needs and the settings lack; undefined when they have all. */
+/** Returns a missing setting that an output format needs; undefined if none is missing. */
 export const findMissingSetting = (
   type: IntegrationType,
   settings: Record<string, unknown>,
@@ -58,10 +61,10 @@ export const findMissingSetting = (
     .requiredSettings?.(outputFormat)
     .find((name) => settings[name] === undefined)
 
-/** The settings that are addresses: secrets are sent there. */
+/** Settings with addresses to which secrets are sent. */
 const addresses = ['url', 'endpoint', 'api_base', 'data_base', 'instance_url'] as const
 
-/** Throws 400 for an invalid address, or one inside the network. */
+/** Throws 400 for an invalid or internal address. */
 export async function requireReachable(
   outbound: Outbound,
   settings: Record<string, unknown>,

@@ -15,12 +15,12 @@ import type { IntegrationsDeps } from './integrationsDeps.ts'
 
 export type Integration = Static<typeof IntegrationSchema>
 
-/** An integration with what only its destination is to see. */
+/** An integration with the secrets that only its destination may see. */
 export interface SealedIntegration extends Integration {
   readonly sealedSecrets: string
 }
 
-/** As callers see it. */
+/** Returns the part of an integration that callers see. */
 export const withoutSecrets = ({
   sealedSecrets: _,
   ...integration
@@ -53,7 +53,7 @@ const parametersOf = (scope: RecordScope, choice: Choice) => [
   choice.campaign_id ?? null,
 ]
 
-/** The integration of that id. Throws 404 "integration not found", also for one outside the scope. */
+/** Reads an integration. Throws 404 "integration not found", also for one outside the scope. */
 export async function readIntegration(
   client: Queryable,
   scope: RecordScope,
@@ -69,7 +69,10 @@ export async function readIntegration(
   return { ...integrationOf(rows[0]), sealedSecrets: rows[0].sealed_secrets }
 }
 
-/** A page of integrations, oldest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
+/**
+ * Returns a page of integrations, oldest first, and the cursor of the next one. Throws 400 for an invalid
+ * cursor.
+ */
 export async function listIntegrations(
   deps: Pick<IntegrationsDeps, 'postgres' | 'cursors'>,
   scope: RecordScope,
@@ -105,7 +108,10 @@ interface Given {
   secrets?: Record<string, unknown> | undefined
 }
 
-/** Makes an integration of settings and secrets that were checked; its id. Throws 503 "not_configured" without a key to seal with. */
+/**
+ * Creates an integration from validated settings and secrets, and returns its id. Throws 503 "not_configured"
+ * if the service has no key to encrypt with.
+ */
 export async function createIntegration(
   client: Queryable,
   secretBox: SecretBox,
@@ -133,7 +139,7 @@ export async function createIntegration(
   return id
 }
 
-/** Changes what is given. Throws 409 with the integration as it is when `version` is not the newest. */
+/** Changes the given fields. Throws 409 with the current integration if `version` is not the newest. */
 export async function changeIntegration(
   client: Queryable,
   secretBox: SecretBox,
@@ -152,7 +158,9 @@ export async function changeIntegration(
   )
 }
 
-/** Throws 409 "conflict", naming them, when `settings` drop a setting that the output format of an export needs. */
+/**
+ * Throws 409 "conflict" with the exports' names if `settings` lack a setting that their output format needs.
+ */
 export async function requireSettingsInUse(
   client: Queryable,
   { id, type, settings: before }: Integration,
@@ -181,7 +189,7 @@ export async function requireSettingsInUse(
   )
 }
 
-/** Deletes an integration. Throws 409 "conflict", naming them, while exports send to it. */
+/** Deletes an integration. Throws 409 "conflict" with the exports' names while exports send to it. */
 export async function deleteIntegration(client: Queryable, integrationId: string): Promise<void> {
   const { rows } = await client.query<{ export_id: string; name: string }>(
     'SELECT export_id, name FROM exports WHERE integration_id = $1 ORDER BY export_id',

@@ -4,12 +4,12 @@ import type { Outbound } from '../../platform/outbound/outbound.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What opening a destination takes. */
+/** Dependencies of opening a destination. */
 export interface OpenDeps {
   readonly postgres: Postgres
-  /** Sends to addresses that customers gave, none of them inside the network. */
+  /** Sends requests to customers' addresses, never to internal ones. */
   readonly outbound: Outbound
-  /** Opens integrations' secrets. */
+  /** Decrypts the secrets of integrations. */
   readonly secretBox: SecretBox
   /** Milliseconds since 1970. */
   now(): number
@@ -18,6 +18,6 @@ export interface OpenDeps {
 /** Dependencies of the integrations' routes. */
 export interface IntegrationsDeps extends OpenDeps {
   readonly cursors: Cursors
-  /** The owners of the integrations that a request may read. Throws 403 and 404. */
+  /** Returns the owners of the integrations that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
 }

@@ -10,21 +10,21 @@ import { destinationTypes } from './destinations/index.ts'
 import { purposeOf, type SealedIntegration } from './integrations.ts'
 import type { OpenDeps } from './integrationsDeps.ts'
 
-/** A step waits so long for its turn; past it the run is parked. */
+/** How long a step waits for the rate limit before its run is parked. */
 const waitSecondsMax = 5
 
-/** Who wants to know what leaves for a destination. */
+/** Receives notice before and after data is sent to a destination. */
 export interface SendingLog {
   /**
    * Called before data may be sent. A process that dies later may have sent data; one that died earlier has
    * not.
    */
   begun(): Promise<void>
-  /** After `begun`, where it is certain that nothing has left. */
+  /** Called after `begun` if nothing was sent. */
   unsent(): Promise<void>
 }
 
-/** Opens the destination of an integration. Throws DestinationError where its secrets cannot be opened. */
+/** Opens the destination of an integration. Throws DestinationError if its secrets cannot be decrypted. */
 export function openDestination(
   { postgres, outbound, secretBox, now }: OpenDeps,
   integration: Pick<SealedIntegration, 'id' | 'type' | 'settings' | 'sealedSecrets'>,
@@ -59,7 +59,7 @@ export function openDestination(
     now,
     sending,
     secrets: readSecrets(),
-    // One bucket for an integration, whatever process asks.
+    // All processes share one bucket per integration.
     async takeToken() {
       for (;;) {
         const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>({
@@ -86,7 +86,7 @@ export function openDestination(
       return JSON.parse(secretBox.open(sealedSecrets, purposeOf(id))) as Record<string, unknown>
     } catch {
       throw new DestinationError(
-        'mend',
+        'needs_action',
         'The integration’s secrets were encrypted with another key. Enter them again.',
       )
     }

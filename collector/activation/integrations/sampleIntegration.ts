@@ -4,11 +4,11 @@ import { destinationTypes } from './destinations/index.ts'
 import type { Check } from './integrationSchemas.ts'
 import type { Integration } from './integrations.ts'
 
-/** The integrations that test keys see, one of each type. Nothing is ever sent to them. */
+/** The integrations of test keys, one of each type. The service never sends data to them. */
 export const sampleIntegrationId = (type: IntegrationType): string =>
   `5a3b1e00-0000-4000-8000-0000000000e${integrationTypes.indexOf(type) + 1}`
 
-/** Settings that a sample integration shows. */
+/** The settings of sample integrations. */
 export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unknown>>> = {
   hubspot: {},
   salesforce: { instance_url: 'https://sample.my.salesforce.com' },
@@ -18,12 +18,13 @@ export const sampleSettings: Readonly<Record<IntegrationType, Record<string, unk
   meta_ads: { custom_audience_id: '1' },
 }
 
-/** Which of them stands for an integration that a test key makes. */
+/** Returns the sample integration that a test key sees instead of one that it creates. */
 export const sampleIntegrationOf = ({ type }: { type?: unknown }): string =>
   sampleIntegrationId(type as IntegrationType)
 
 /**
- * The answer to a check with a test key. It sends no request, and the fields are those of the usual mapping.
+ * Returns the result of a check with a test key. It sends no request, and the fields are those of the default
+ * mapping.
  */
 export function sampleCheck({ type, settings }: Integration, nowMs: number): Static<typeof Check> {
   const mapping = destinationTypes[type].defaultMapping?.(settings)

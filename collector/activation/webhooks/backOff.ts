@@ -1,6 +1,5 @@
 /**
- * How long after each failed try the next one is made, in seconds: the schedule that Standard Webhooks recommends, over
- * three days.
+ * Delays after failed tries, in seconds: the schedule of Standard Webhooks, over three days.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#deliverability-and-reliability
  */
 const waits = [
@@ -15,11 +14,14 @@ const waits = [
   24 * 3_600,
 ]
 
-/** So that messages which failed together are not all tried together again. */
+/** Spreads the retries of messages that failed together. */
 const jitter = 0.1
 const retryAfterSecondsMax = 86_400
 
-/** Seconds until the next try after `attempts` of them, never sooner than the receiver asks; null: no more. */
+/**
+ * Returns the seconds until the next try after `attempts` of them, at least the receiver's Retry-After; null:
+ * no more tries.
+ */
 export function waitAfter(
   attempts: number,
   retryAfter: string | undefined,
@@ -34,7 +36,7 @@ export function waitAfter(
   )
 }
 
-/** What Retry-After says, as seconds or as a date; 0 when it says nothing. */
+/** Returns the seconds of a Retry-After, given as seconds or as a date; 0 without one. */
 function secondsOf(retryAfter: string | undefined, nowMs: number): number {
   if (retryAfter === undefined) return 0
   const seconds = /^\d+$/.test(retryAfter)

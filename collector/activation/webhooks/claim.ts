@@ -1,6 +1,6 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** A delivery that this process is to try now. */
+/** A delivery that this process tries now. */
 export interface ClaimedDelivery {
   delivery_id: string
   webhook_id: string
@@ -16,9 +16,11 @@ export interface ClaimedDelivery {
   former_sealed_secret: string | null
 }
 
-/** Longer than a try may take: afterwards its process is taken for dead, and another tries. */
+/** Longer than a try may take: afterwards its process counts as dead, and another one retries. */
 const leaseSeconds = 30
-/** Tries at once of a webhook that works, and of one that does not: a slow one must not hold others up. */
+/**
+ * Concurrent tries of a working webhook, and of a failing one, so that a slow webhook does not delay others.
+ */
 const concurrency = { working: 16, failing: 1 }
 /**
  * Limit of an organization, beyond the first ones of each of its webhooks. Tries of other organizations run
@@ -26,7 +28,7 @@ const concurrency = { working: 16, failing: 1 }
  */
 const organization = { concurrency: 64, first: 2 }
 
-/** Gives what is in the outbox to the webhooks that want it; whether there may be more. */
+/** Dispatches messages of the outbox to subscribed webhooks. Returns whether there may be more. */
 export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
   const most = 1_000
   const { rows } = await postgres.query<{ taken: number }>(
@@ -49,7 +51,7 @@ export async function dispatchMessages(postgres: Postgres): Promise<boolean> {
   return rows[0]!.taken === most
 }
 
-/** Takes up to `most` of the deliveries that are due, no more of one webhook, and of one organization, than at once. */
+/** Claims up to `most` due deliveries, within the concurrency limits of each webhook and organization. */
 export async function claimDeliveries(
   postgres: Postgres,
   most: number,

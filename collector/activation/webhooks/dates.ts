@@ -1,4 +1,4 @@
-/** A record as PostgreSQL gives it: with dates where the answer has timestamps. */
+/** A record with Dates from PostgreSQL instead of the response's timestamps. */
 export type WithDates<T, Names extends keyof T> = Omit<T, Names> & {
   [Name in Names]: null extends T[Name] ? Date | null : Date
 }

@@ -17,17 +17,17 @@ export interface DelivererDeps {
   log: WarnLog
 }
 
-/** Tries what is due, many at once. */
+/** Tries due deliveries concurrently. */
 export interface Deliverer {
-  /** Begins what is due, and what becomes due while that is under way, as far as there is room. */
+  /** Starts due deliveries, including those that become due meanwhile, up to the limit. */
   begin(): Promise<void>
-  /** Breaks off what is under way: the next process that runs tries it again. */
+  /** Aborts current tries: the next process retries them. */
   stop(): Promise<void>
 }
 
-/** Tries at once of one process. */
+/** Concurrent tries of one process. */
 const triesMax = 256
-/** Tries that are due sooner are not left to the job that looks every minute. */
+/** Tries that are due sooner than this get their own timer, because the job runs only every minute. */
 const remindedSecondsMax = 60
 const timeoutMs = 15_000
 const responseBytesMax = 1_024
@@ -88,7 +88,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
   }
 }
 
-/** Tries, and writes down what it came to; in how many seconds to try again, null: not at all. */
+/** Tries a delivery and records the outcome. Returns the seconds until the next try; null: none. */
 async function tryOnce(
   deps: DelivererDeps,
   delivery: ClaimedDelivery,
@@ -103,7 +103,7 @@ async function tryOnce(
   return null
 }
 
-/** Sends a message once; whatever happens is an outcome. */
+/** Sends a message once, and returns every result as an outcome. */
 async function send(
   { outbound, secretBox, now }: DelivererDeps,
   { webhook_id, message_id, url, sealed_secret, former_sealed_secret, ...message }: ClaimedDelivery,
@@ -144,5 +144,5 @@ async function send(
   }
 }
 
-/** PostgreSQL keeps no NUL. */
+/** PostgreSQL cannot store NUL. */
 const textOf = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '\ufffd')

@@ -9,17 +9,17 @@ import { uuidV7 } from '../../platform/uuidV7.ts'
 import { timestampOf, type WithDates } from './dates.ts'
 import type { Delivery } from './webhookSchemas.ts'
 
-/** A message that says nothing but that it arrived; it is tried once. */
+/** The type of a test message, which is tried once. */
 export const testType = 'webhook.test'
 
-/** How the world outside calls a message: the header `webhook-id`. */
+/** Returns the public id of a message: the header `webhook-id`. */
 export const publicMessageId = (messageId: string): string => `msg_${messageId}`
 
 const selected = `SELECT delivery_id AS id, message_id, type, status, attempts, last_attempt_at, next_attempt_at,
     response_status, response_body, error, webhook_deliveries.created_at
   FROM webhook_deliveries JOIN outbox_messages USING (message_id) WHERE webhook_id = $1`
 
-/** A page of a webhook's deliveries, newest first. Throws 400 for an invalid cursor. */
+/** Returns a page of a webhook's deliveries, newest first. Throws 400 for an invalid cursor. */
 export async function listDeliveries(
   deps: { postgres: Queryable; cursors: Cursors },
   webhookId: string,
@@ -39,7 +39,7 @@ export async function listDeliveries(
   return { deliveries: rows.map(deliveryOf), ...next }
 }
 
-/** Throws 404 "delivery not found", also for one of another webhook. */
+/** Reads a delivery. Throws 404 "delivery not found", also for one of another webhook. */
 async function readDelivery(
   client: Queryable,
   webhookId: string,
@@ -54,7 +54,7 @@ async function readDelivery(
   return deliveryOf(rows[0])
 }
 
-/** Has a message sent that is made for this webhook alone. */
+/** Sends a test message to one webhook. */
 export async function sendTest(
   client: Queryable,
   webhook: { id: string; project_id: string | null },
@@ -77,7 +77,7 @@ export async function sendTest(
 const renewed = `UPDATE webhook_deliveries SET status = 'pending', attempts_of_round = 0, next_attempt_at = now(),
   leased_until = CASE WHEN leased_until > now() THEN leased_until END WHERE webhook_id = $1`
 
-/** Has one sent again, whatever became of it. Throws 404 "delivery not found". */
+/** Sends a delivery again, whatever its outcome. Throws 404 "delivery not found". */
 export async function replayDelivery(
   client: Queryable,
   webhookId: string,
@@ -89,7 +89,7 @@ export async function replayDelivery(
   return readDelivery(client, webhookId, deliveryId)
 }
 
-/** Has all sent again that failed, of messages since then; how many. */
+/** Resends all failed deliveries of messages since that time, and returns their number. */
 export async function replayFailed(
   client: Queryable,
   webhookId: string,

@@ -7,22 +7,22 @@ import { testType } from './deliveries.ts'
 
 /** Result of a try. */
 export interface Outcome {
-  /** Null without an answer. */
+  /** Null without a response. */
   status: number | null
   body: string | null
-  /** Null when it was answered 2xx. */
+  /** Null after a 2xx response. */
   error: string | null
   retryAfter?: string | undefined
 }
 
-/** A webhook of which every try has failed for so long is switched off. */
+/** A webhook whose tries have all failed for this time is disabled. */
 const failingDaysMax = 5
-/** The receiver says that it wants no more (Standard Webhooks). */
+/** The status with which a receiver unsubscribes (Standard Webhooks). */
 const gone = 410
 
 /**
- * Writes down what a try came to: delivered, to be tried again, or given up; and what that makes of the webhook. In how
- * many seconds it is to be tried again; null: not at all.
+ * Records the outcome of a try: delivered, to be retried, or failed, and updates the webhook. Returns the
+ * seconds until the next try; null: none.
  */
 export async function recordOutcome(
   postgres: Postgres,

@@ -4,8 +4,8 @@ import type { Principal } from '../../api/access/principal.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /**
- * The project of a new webhook, or null for the whole organization. Throws 403 and 404 like projectFor, and 403 for a
- * plain member who names no project.
+ * Returns the project of a new webhook, or null for the organization. Throws 403 and 404 like projectFor, and
+ * 403 for a plain member who names no project.
  */
 export async function ownerOf(
   postgres: Postgres,

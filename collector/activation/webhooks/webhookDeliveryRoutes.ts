@@ -21,7 +21,7 @@ import type { WebhooksDeps } from './webhooksDeps.ts'
 
 const path = '/api/v1/webhooks/:webhook_id'
 
-/** What became of a webhook's messages, and how to have them sent again. */
+/** Routes that return deliveries of a webhook, and resend them. */
 export const deliveryRoutes =
   (deps: WebhooksDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -124,7 +124,7 @@ export const deliveryRoutes =
     )
   }
 
-/** Throws 409: to one that is switched off nothing is sent. */
+/** Throws 409 for a disabled webhook, to which nothing is sent. */
 function requireEnabled(webhook: Webhook): void {
   if (!webhook.enabled)
     throw conflict('invalid_state', 'The webhook is turned off. Set `enabled` to true first.')

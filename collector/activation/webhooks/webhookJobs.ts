@@ -4,10 +4,10 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { dispatchMessages, secondsUntilDue } from './claim.ts'
 import type { Deliverer } from './deliverer.ts'
 
-/** How long messages and what became of them are kept. */
+/** Retention of messages and their deliveries. */
 const keptDays = 30
 
-/** The background work of webhooks: dispatch messages, begin what is due, forget what is old. */
+/** The background jobs of webhooks: dispatch messages, start due deliveries, delete old ones. */
 export const webhookQueues = (postgres: Postgres, deliverer: Deliverer): Queue[] => [
   {
     name: outboxQueue,
@@ -17,7 +17,7 @@ export const webhookQueues = (postgres: Postgres, deliverer: Deliverer): Queue[]
       await deliverer.begin()
       if (hasMore) return { againInSeconds: 0 }
       const seconds = await secondsUntilDue(postgres)
-      // A due delivery without a free place starts when another one ends.
+      // A due delivery beyond the limit starts when another one ends.
       return seconds !== null && seconds < 60 ? { againInSeconds: Math.ceil(seconds) } : undefined
     },
   },

@@ -32,7 +32,7 @@ import type { WebhooksDeps } from './webhooksDeps.ts'
 const path = '/api/v1/webhooks'
 const onePath = `${path}/:webhook_id`
 
-/** Webhooks as records: create, list, read, change, delete, rotate the secret. */
+/** Routes that create, list, read, change and delete webhooks, and rotate their secret. */
 export const webhookRoutes =
   (deps: WebhooksDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -196,7 +196,7 @@ export const webhookRoutes =
     )
   }
 
-/** Throws 400 for an address that messages may not be sent to. */
+/** Throws 400 for an address to which messages must not be sent. */
 async function requireReachableUrl({ outbound }: WebhooksDeps, url: string): Promise<void> {
   try {
     await outbound.check(url)

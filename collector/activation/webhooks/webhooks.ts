@@ -15,9 +15,9 @@ import { uuidV7 } from '../../platform/uuidV7.ts'
 import { timestampOf, type WithDates } from './dates.ts'
 import type { NewWebhook, Webhook, WebhookChange } from './webhookSchemas.ts'
 
-/** Of one project, and of those of the organization as a whole. */
+/** Limit per project, and for webhooks of the organization. */
 const webhooksMax = 20
-/** How long messages are signed with the secret before, too. */
+/** How long messages are also signed with the previous secret. */
 const rotationHours = 24
 
 const columns = `webhook_id AS id, project_id, description, url, event_types, is_enabled AS enabled, disabled_reason,
@@ -30,7 +30,7 @@ const inScope = 'organization_id = $1 AND ($2::uuid[] IS NULL OR project_id = AN
 /** The purpose under which a webhook's secret is encrypted. */
 export const secretPurpose = (webhookId: string): string => `webhook:${webhookId}`
 
-/** Throws 404 "webhook not found", also for one outside the scope. */
+/** Reads a webhook. Throws 404 "webhook not found", also for one outside the scope. */
 export async function readWebhook(
   client: Queryable,
   { organizationId, projectIds }: RecordScope,
@@ -46,7 +46,7 @@ export async function readWebhook(
   return webhookOf(rows[0])
 }
 
-/** A page of webhooks, oldest first. Throws 400 for an invalid cursor. */
+/** Returns a page of webhooks, oldest first. Throws 400 for an invalid cursor. */
 export async function listWebhooks(
   deps: { postgres: Queryable; cursors: Cursors },
   { organizationId, projectIds }: RecordScope,
@@ -62,7 +62,7 @@ export async function listWebhooks(
   return { webhooks: rows.map(webhookOf), ...next }
 }
 
-/** Makes a webhook with a secret of its own. Throws 409 for more than there may be. */
+/** Creates a webhook with its own secret. Throws 409 beyond the limit. */
 export async function createWebhook(
   client: Queryable,
   secretBox: SecretBox,
@@ -104,8 +104,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes the given fields. A webhook that is turned on (again) continues with waiting messages, as if it had
- * never failed. Throws 409 with the current webhook when `version` is not the newest.
+ * Changes the given fields. A webhook that is enabled (again) continues with waiting messages, as if it had
+ * never failed. Throws 409 with the current webhook if `version` is not the newest.
  */
 export async function changeWebhook(
   client: Queryable,
@@ -127,7 +127,7 @@ export async function changeWebhook(
   return webhookOf(rows[0]!)
 }
 
-/** Gives a webhook a new secret; the one before stays good for a day, any earlier one no longer. */
+/** Gives a webhook a new secret; the previous one stays valid for a day, earlier ones become invalid. */
 export async function rotateSecret(
   client: Queryable,
   secretBox: SecretBox,

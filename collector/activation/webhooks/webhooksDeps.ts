@@ -9,10 +9,10 @@ export interface WebhooksDeps {
   postgres: Postgres
   /** Signs the cursors of pages. */
   cursors: Cursors
-  /** The owners of the webhooks that a request may read. Throws 403 and 404. */
+  /** Returns the owners of the webhooks that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
-  /** Checks addresses. */
+  /** Checks that addresses are public. */
   outbound: Outbound
-  /** Keeps the secrets that messages are signed with. */
+  /** Encrypts the secrets that sign messages. */
   secretBox: SecretBox
 }

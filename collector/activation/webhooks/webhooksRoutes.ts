@@ -4,7 +4,7 @@ import { deliveryRoutes } from './webhookDeliveryRoutes.ts'
 import { webhookRoutes } from './webhookRoutes.ts'
 import type { WebhooksDeps } from './webhooksDeps.ts'
 
-/** /api/v1/webhooks: where customers want to hear of events, and what became of each message. */
+/** /api/v1/webhooks: addresses that receive events, and the deliveries of messages. */
 export const webhooksRoutes =
   (deps: WebhooksDeps): FastifyPluginAsync =>
   async (app) => {

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { callerId, type Principal } from './principal.ts'
 
-/** Who did something: all that the log keeps of a principal. */
+/** The actor of a change, with the fields of a principal that the log stores. */
 export type Actor = Pick<Principal, 'organizationId' | 'caller'>
 
 export interface AuditObject {
@@ -30,8 +30,8 @@ export interface AuditObject {
 }
 
 /**
- * Records who changed what, in the transaction of the change itself. The actor's name is kept as it is now, for the log
- * outlives them. `details` must hold no secrets.
+ * Records a change and its actor, in the transaction of the change. The log stores the actor's current name,
+ * because entries remain after the actor is deleted. `details` must contain no secrets.
  */
 export async function audit(
   client: Queryable,

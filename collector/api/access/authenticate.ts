@@ -16,10 +16,13 @@ import {
 } from './shareLinks.ts'
 import type { Tokens } from './tokens.ts'
 
-/** What keys, secrets and sessions are kept as: all are random, so a fast hash without salt gives nothing away. */
+/**
+ * The hash in which keys, secrets and sessions are stored. All of them are random, so a fast hash without
+ * salt is safe.
+ */
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Who is asking a route that is not for anyone. */
+/** Returns the caller of a route that requires authentication. */
 export type Authenticate = (
   request: FastifyRequest,
   access: Exclude<Access, { to: 'anyone' }>,
@@ -110,7 +113,7 @@ export function createAuthenticate(
   }
 }
 
-/** What every API key begins with. */
+/** Prefix of every API key. */
 export const apiKeyPrefix = 'ff_'
 
 interface KeyRow {
@@ -119,7 +122,7 @@ interface KeyRow {
   project_id: string | null
   mode: 'live' | 'test'
   role: KeyRole
-  /** Null for keys from before secrets existed. */
+  /** Null for old keys, which have no secret. */
   secret_sha256: Buffer | null
   secret_required: boolean
   expires_at: Date | null
@@ -145,7 +148,7 @@ interface MemberRow {
 interface SessionKey {
   /** SHA-256 of the session, base64. */
   hash: string
-  /** Which of the user's organizations a request is about; null: the one last used. */
+  /** The organization of the request; null: the user's last used one. */
   organizationId: string | null
 }
 
@@ -169,7 +172,7 @@ async function readMemberOfSession(
 }
 
 interface TokenMemberRow extends MemberRow {
-  /** Tokens issued earlier are invalid. */
+  /** Tokens issued before this time are invalid. */
   valid_from_seconds: number
 }
 

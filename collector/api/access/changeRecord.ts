@@ -13,8 +13,8 @@ type ReadRecord<Found> = (
 ) => Promise<Found>
 
 /**
- * Runs `change` in a transaction that locks the record. Throws 403 and 404 for callers who may not change it. A record
- * without project belongs to the whole organization.
+ * Runs `change` in a transaction that locks the record. Throws 403 or 404 for callers who may not change it.
+ * A record without project belongs to the organization.
  */
 export async function changeRecord<Found extends { readonly project_id: string | null }, T>(
   { postgres, recordScopeOf }: { postgres: Postgres; recordScopeOf: RecordScopeOf },
@@ -24,7 +24,7 @@ export async function changeRecord<Found extends { readonly project_id: string |
   change: (client: Queryable, record: Found) => Promise<T>,
 ): Promise<T> {
   const scope = await recordScopeOf(principal, query.project_id)
-  // Before the transaction: a request that holds a connection must not wait for another one.
+  // Read before the transaction, because a request that holds a connection must not wait for another one.
   const { project_id } = await read(postgres, scope, id)
   if (project_id === null) requireWholeOrganization(principal)
   else await projectFor(postgres, principal, 'records', project_id, 'write')

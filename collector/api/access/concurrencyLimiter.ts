@@ -1,11 +1,11 @@
-/** How many operations of one owner may run at once, how many more may wait, and for how long. */
+/** How many operations of one owner may run at once, how many may wait, and for how long. */
 export interface ConcurrencyLimits {
   atOnce: number
   waitingMax: number
   waitMs: number
 }
 
-/** Lets at most `atOnce` of each owner in; the others wait in the order in which they came. */
+/** Admits at most `atOnce` operations of each owner; others wait in order of arrival. */
 export class ConcurrencyLimiter {
   readonly #limits: ConcurrencyLimits
   readonly #owners = new Map<string, { inside: number; waiting: Set<() => void> }>()

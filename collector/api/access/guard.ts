@@ -10,7 +10,7 @@ import { type SandboxTenant, showOwnNames, showSampleIds } from './sandboxTenant
 import { requireSharedRoute } from './shareLinks.ts'
 import { credentialsOf, type WrongKeyLimit } from './wrongKeys.ts'
 
-/** Cache-Control of answers that are for one caller: no cache keeps them, a shared one least of all. */
+/** Cache-Control of responses for one caller, which no cache may store. */
 export const personal = 'private, no-store'
 
 export interface GuardDeps {
@@ -21,7 +21,7 @@ export interface GuardDeps {
   noteKeyUse(keyId: string): void
   /** Null: wrong keys are not limited. */
   wrongKeys: WrongKeyLimit | null
-  /** Turns a test key's request into one of the sample organization, and undoes what it writes. */
+  /** Redirects a test key's request to the sample organization, and undoes its writes. */
   sandboxTenant: SandboxTenant
 }
 
@@ -71,7 +71,7 @@ export function guardRoutes(app: FastifyInstance, deps: GuardDeps): void {
   })
 }
 
-/** Has a route that writes do all that it does for a live key, and undoes it. */
+/** Runs the handler of a writing route as for a live key, and undoes its writes. */
 function simulateForTestKeys(route: RouteOptions, { simulate }: SandboxTenant): void {
   const { handler } = route
   route.handler = function (request, reply) {
@@ -113,7 +113,7 @@ async function authorize(
     principal.mode === 'test' ? await sandboxTenant.enter(request, principal) : principal
 }
 
-/** Authenticates a request. Networks with too many wrong keys or secrets wait. */
+/** Authenticates a request, and limits networks with too many wrong keys or secrets. */
 export async function identify(
   { authenticate, wrongKeys }: Pick<GuardDeps, 'authenticate' | 'wrongKeys'>,
   access: Exclude<Access, { to: 'anyone' }>,
@@ -140,7 +140,7 @@ function requireAllowed(
     throw forbidden('This endpoint is not available to a project-scoped API key.')
   }
   if (caller.kind === 'key') requireKeyRole(caller.role, access.keyRole)
-  // Data routes know keys of the organization or of one project; a plain member's projects are neither.
+  // Data routes accept keys of the organization or of one project; a plain member's projects are neither.
   if (caller.kind === 'member' && caller.role === 'member' && access.members !== true) {
     throw forbidden('This requires the owner or admin role in the organization.')
   }

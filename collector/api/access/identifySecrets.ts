@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { serviceSecret } from './serviceSecret.ts'
 
-/** The valid versions of a pixel's secret: one, or two while it is rotated. */
+/** The valid versions of a pixel's secret: one, or two during a rotation. */
 export interface SecretVersions {
   identify_secret_newest: number
   identify_secret_oldest: number
@@ -10,16 +10,16 @@ export interface SecretVersions {
 
 export interface IdentifySecret {
   version: number
-  /** 64 hex characters; the text itself is the key of the HMAC. */
+  /** 64 hex characters; this text is the key of the HMAC. */
   secret: string
 }
 
-/** Tells the secrets that a pixel's owner signs `identify` with. */
+/** Returns the secrets with which a pixel's owner signs `identify` calls. */
 export type IdentifySecrets = (pixelId: string, valid: SecretVersions) => IdentifySecret[]
 
 /**
- * Derives the secrets of all pixels, newest first, from a secret of the service. So they can be shown again
- * without being stored.
+ * Derives the secrets of all pixels, newest first, from a secret of the service. So the dashboard can show
+ * them again although they are not stored.
  */
 export async function openIdentifySecrets(postgres: Postgres): Promise<IdentifySecrets> {
   const key = await serviceSecret(postgres, 'identify_key')

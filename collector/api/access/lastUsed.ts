@@ -5,8 +5,8 @@ const noteEveryMs = 60_000
 const notedMax = 10_000
 
 /**
- * Makes what records that a key was used, at most once a minute for each, so that the list of keys can say when. It
- * returns at once: no request waits for it, and one that fails costs nothing but the note.
+ * Creates the function that records the use of a key, at most once a minute, for the list of keys. It returns
+ * at once, and a failed write is only logged.
  */
 export function createRecordLastUsed(postgres: Postgres, log: WarnLog): (keyId: string) => void {
   const notedAt = new Map<string, number>()

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Whom a limit per address counts together: an IPv4 address, or of IPv6 the network of /64, for one machine has all
- * addresses of it.
+ * Returns the network that a limit per address counts: an IPv4 address, or the /64 network of an IPv6
+ * address, which one machine can own.
  */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address

@@ -9,14 +9,14 @@ import {
   type Role,
 } from './principal.ts'
 
-/** For share links. No route admits them here, because their routes only check a scope. */
+/** The rights of share links here: none, because the routes of share links only check a scope. */
 const mayNothing = () => forbidden('Share links cannot administer anything.')
 
-/** Whether a key of one role may all that one of the other may. */
+/** Whether a key with `role` has all rights of `other`. */
 export const coversRole = (role: KeyRole, other: KeyRole): boolean =>
   keyRoles.indexOf(role) >= keyRoles.indexOf(other)
 
-/** Throws 403 "forbidden" for a key that may less than is needed. */
+/** Throws 403 "forbidden" if the key's role is below the required one. */
 export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>): void {
   if (coversRole(role, needed)) return
   throw forbidden(
@@ -27,8 +27,8 @@ export function requireKeyRole(role: KeyRole, needed: Exclude<KeyRole, 'owner'>)
 }
 
 /**
- * The highest role of a key that the caller may create or take over: their own. An admin of one project may
- * create a key that administers it.
+ * Returns the highest role of a key that the caller may create or take over: the caller's own. An admin of
+ * one project may create a key that administers it.
  */
 export const highestKeyRole = ({ caller }: Principal, projectId: string | null): KeyRole => {
   if (caller.kind === 'share') throw mayNothing()
@@ -37,7 +37,7 @@ export const highestKeyRole = ({ caller }: Principal, projectId: string | null):
 }
 
 /**
- * The highest role of a key of this member, for a project or for the organization (null): the member's own
+ * Returns the highest role of a member's key for a project, or for the organization (null): the member's own
  * role there. For a plain member of a project it is write. Null: no key.
  */
 export function highestKeyRoleOf(
@@ -50,13 +50,16 @@ export function highestKeyRoleOf(
   return projectRole === 'admin' ? 'admin' : 'write'
 }
 
-/** Whether the caller may act for the whole organization: a key of it that administers, an owner or an admin. */
+/**
+ * Whether the caller may act for the organization: a key of the organization with role admin or higher, an
+ * owner or an admin.
+ */
 export const isOrganizationAdmin = ({ projectId, caller }: Principal): boolean =>
   caller.kind === 'key'
     ? projectId === null && coversRole(caller.role, 'admin')
     : caller.kind === 'member' && caller.role !== 'member'
 
-/** Throws 403 "forbidden" unless the caller may act for the whole organization. */
+/** Throws 403 "forbidden" unless the caller may act for the organization. */
 export function requireOrganizationAdmin(principal: Principal): void {
   if (!isOrganizationAdmin(principal))
     throw forbidden('This requires the owner or admin role in the organization.')
@@ -68,7 +71,7 @@ export function requireWholeOrganization({ caller }: Principal): void {
     throw forbidden('This takes an owner or an admin of the organization.')
 }
 
-/** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization that may what owners may. */
+/** Throws 403 "forbidden" unless the caller is an owner, or a key of the organization with role owner. */
 export function requireOwner({ projectId, caller }: Principal): void {
   if (projectId !== null || caller.kind === 'share' || caller.role !== 'owner')
     throw forbidden('This requires the owner role in the organization.')
@@ -76,7 +79,7 @@ export function requireOwner({ projectId, caller }: Principal): void {
 
 /**
  * Throws 403 "forbidden" if the caller lost the role that admitted the request, which is cached for a second.
- * A key or an invitation would otherwise outlive the role. Locks the caller until the transaction ends.
+ * Otherwise a new key or invitation would outlive the role. Locks the caller until the transaction ends.
  */
 export async function requireCurrentRole(client: Queryable, { caller }: Principal): Promise<void> {
   if (caller.kind === 'share') throw mayNothing()

@@ -34,13 +34,13 @@ import {
 import { plainMemberId } from './visibility.ts'
 
 /**
- * Access that a request needs to a project: to see it, to see the identities of its people, or to change it.
+ * The access to a project that a request needs: to see it, to see its visitors' identities, or to change it.
  */
 export type Action = 'read' | 'identity' | 'write'
 
 /** How each kind of resource refuses a project key that names another project (spec: Project key). */
 const refusalOfOtherProject = {
-  /** Events, and the figures made of them. */
+  /** Events, and figures computed from them. */
   events: notFound.project,
   /** Lists, exports, integrations, campaigns, webhooks, statistics and usage. */
   records: projectMismatch,
@@ -56,7 +56,7 @@ export interface ProjectGrant {
   readonly role: ProjectRole
 }
 
-/** Throws what the contract says for a project key that names another project: 401, 403 or 404. */
+/** Throws the contract's error for a project key that names another project: 401, 403 or 404. */
 export function requireOwnProject(
   { projectId }: Principal,
   resource: Resource,
@@ -80,9 +80,9 @@ export function requireFiltersAllowed(
 }
 
 /**
- * Returns the project that a request acts on, by default the project of the key. Throws 400 without a
- * project, the errors of requireOwnProject, and 404 "project not found" for an inaccessible one. Throws 403
- * "forbidden" if a member who is not project admin wants more than to read.
+ * Returns the project of a request, by default the project of the key. Throws 400 without a project, the
+ * errors of requireOwnProject, and 404 "project not found" for an inaccessible one. Throws 403 "forbidden" if
+ * a member who is not project admin needs more than read access.
  */
 export async function projectFor(
   postgres: Postgres,
@@ -103,7 +103,7 @@ export async function projectFor(
   return { projectId, role }
 }
 
-/** Throws 403 "forbidden" where a role in a project does not suffice. */
+/** Throws 403 "forbidden" if a role in a project does not suffice. */
 function requireAction(role: ProjectRole, action: Action): void {
   if (role === 'admin' || action === 'read') return
   throw action === 'identity'
@@ -116,7 +116,7 @@ const identityIsForAdmins = () => forbidden('Identity data requires the project 
 /** The owners of the lists, exports, integrations and campaigns that a request may read. */
 export interface RecordScope {
   readonly organizationId: string
-  /** Null: of every project. */
+  /** Null: all projects. */
   readonly projectIds: readonly string[] | null
 }
 
@@ -126,9 +126,10 @@ export type RecordScopeOf = (
 ) => Promise<RecordScope>
 
 /**
- * Creates the decision which records a request may read (spec: Project key on lists, on campaigns). These are
- * the records of the requested project, otherwise of the key's project, otherwise of all accessible projects.
- * It throws 403 "project_id does not match API key scope" and 404 "project not found".
+ * Creates the function that returns which records a request may read (spec: Project key on lists, on
+ * campaigns). These are the records of the requested project, otherwise of the key's project, otherwise of
+ * all accessible projects. It throws 403 "project_id does not match API key scope" and 404 "project not
+ * found".
  */
 export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
   return async (principal, asked) => {
@@ -144,10 +145,12 @@ export function createRecordScopeOf(postgres: Postgres): RecordScopeOf {
   }
 }
 
-/** The owners of the audiences that a request may read. Every statement of the repository is bound to it. */
+/**
+ * The owners of the audiences that a request may read. Every statement of the repository binds these values.
+ */
 export interface AudienceScope {
   readonly organizationId: string
-  /** Null: of every project of the organization. */
+  /** Null: all projects of the organization. */
   readonly projectId: string | null
 }
 
@@ -155,7 +158,7 @@ export interface AudienceScope {
  * Returns the project of the audiences of a request, from X-Project-Id, ?project_id= or the body's
  * project_id. Throws 400 if two of them differ or all are missing. Throws 403 "access denied" if it is not
  * the key's project, and 404 "project not found" for an inaccessible one. Throws 403 "forbidden" without the
- * right to change it or to see identities.
+ * right to change the audiences or to see identities.
  */
 export async function audienceProjectOf(
   postgres: Postgres,
@@ -188,7 +191,7 @@ export async function audienceScopeOf(
   return { organizationId, projectId: await audienceProjectOf(postgres, request, 'read') }
 }
 
-/** The scope parameters of a request, well-formed but not yet known to be the caller's. */
+/** The scope parameters of a request: well-formed, but not yet checked for access. */
 export interface RequestedScope {
   organizationId?: string | undefined
   projectId?: string | undefined
@@ -196,7 +199,7 @@ export interface RequestedScope {
   campaignId?: string | undefined
 }
 
-/** The rows a read may touch: part of every query plan. */
+/** The rows that a read may return, as part of every query plan. */
 export interface Scope {
   organizationId: string
   projectId: string | null
@@ -206,7 +209,7 @@ export interface Scope {
   projectIds?: readonly string[]
 }
 
-/** `action`: to read what events say themselves (the default), or who their visitors are too. */
+/** `action`: reads the events' own fields (the default), or also their visitors' identities. */
 export type ScopeOf = (
   principal: Principal,
   asked: RequestedScope,
@@ -214,10 +217,10 @@ export type ScopeOf = (
 ) => Promise<Scope>
 
 /**
- * Creates the decision which events a principal may see (spec: Project key). It throws 404 "organization not
- * found", "project not found", "pixel not found" or "campaign not found" for objects of others, and 403
- * "pixel inactive". A plain member reads one of their projects, and identities only as its admin: 400 and
- * 403. A share link reads its own project or pixel, without identities.
+ * Creates the function that returns which events a principal may see (spec: Project key). It throws 404
+ * "organization not found", "project not found", "pixel not found" or "campaign not found" for objects of
+ * others, and 403 "pixel inactive". A plain member reads one of their projects, and identities only as its
+ * admin: 400 and 403. A share link reads its own project or pixel, without identities.
  */
 export function createScopeOf(postgres: Postgres): ScopeOf {
   const projectIs = ttlCache((key) => isProject(postgres, key))
@@ -246,7 +249,8 @@ export function createScopeOf(postgres: Postgres): ScopeOf {
       : null
     if (campaign === undefined || isElsewhere(campaign, asked)) throw notFound.campaign()
 
-    // The project leads the primary key, so it is named even where the pixel or the campaign alone would do.
+    // The project is first in the primary key, so the query names it even if the pixel or the campaign would
+    // suffice.
     const projectId =
       principal.projectId ?? asked.projectId ?? pixel?.project_id ?? campaign?.project_id ?? null
     const memberId = plainMemberId(principal)
@@ -263,7 +267,7 @@ export function createScopeOf(postgres: Postgres): ScopeOf {
   }
 }
 
-/** Whether a pixel or a campaign is of another project than the request names. */
+/** Whether a pixel or a campaign belongs to another project than the requested one. */
 const isElsewhere = (
   found: { project_id: string } | null,
   { projectId }: RequestedScope,

@@ -10,7 +10,7 @@ export type ProjectRole = 'admin' | 'member'
 export const keyRoles = ['read', 'write', 'admin', 'owner'] as const
 export type KeyRole = (typeof keyRoles)[number]
 
-/** Who is asking: what authentication found out, and all that later decisions may rest on. */
+/** The authenticated caller, with all facts that later decisions use. */
 export interface Principal {
   readonly organizationId: string
   /** A project key reads and writes only this project; null for every other caller. */
@@ -23,14 +23,17 @@ export interface Principal {
         readonly kind: 'member'
         readonly memberId: string
         readonly role: Role
-        /** Whether the organization's provider speaks for the member, and for this organization alone. */
+        /**
+         * Whether the member signed in through the organization's identity provider; such a session is valid
+         * only for this organization.
+         */
         readonly byProvider?: boolean
       }
     | {
         /** A caller with a share link: it has no role, and reads the routes that shareLinks.ts lists. */
         readonly kind: 'share'
         readonly shareId: string
-        /** The only pixel that it reads; null: all of its project's. */
+        /** The only pixel that the link can read; null: all pixels of its project. */
         readonly pixelId: string | null
         /** Filters that all its figures meet, as the parameter `filter` has them; null: none. */
         readonly filter: string | null
@@ -38,7 +41,7 @@ export interface Principal {
       }
 }
 
-/** One text for each caller: their rate limit's bucket, the log's word for them. */
+/** Returns the text that identifies a caller in rate limits and the log. */
 export function callerId({ caller }: Pick<Principal, 'caller'>): string {
   switch (caller.kind) {
     case 'key':

@@ -12,24 +12,24 @@ import { busy, ClientDisconnected, queryTooHeavy } from '../http/errors.ts'
 import { ConcurrencyLimiter, type ConcurrencyLimits } from './concurrencyLimiter.ts'
 
 /**
- * Runs the ClickHouse queries of one request. Queries wait for a place of their organization, have limits of
+ * Runs the ClickHouse queries of one request. Queries wait for a slot of their organization, have limits of
  * time and memory, and end when the client disconnects. They throw 503 "busy", 400 "query_too_heavy", and
  * ClientDisconnected.
  */
 export interface QueryExecutor {
-  /** Serves reads whose result other callers share, so it does not end with this caller. */
+  /** A connection for reads whose result other callers share, so it does not end with this caller. */
   readonly clickhouse: ClickHouse
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Runs a query and parses its rows. For small answers. */
+  /** Runs a query and parses its rows. Use it for small results. */
   rows<Row>(query: Query): Promise<Row[]>
-  /** Runs a query and hands its bytes on unparsed. */
+  /** Runs a query and returns its bytes unparsed. */
   stream(query: Query | ListQuery, format: OutputFormat): Promise<ResultStream>
-  /** The same through one of the servers (ClickHouse.shards), within the same limits. */
+  /** Returns an executor on one of the servers (ClickHouse.shards), with the same limits. */
   through(server: ClickHouse): QueryExecutor
 }
 
-/** How much of ClickHouse a read may take: a page stops where it is full, a scan looks at all of its window. */
+/** How much a read may use of ClickHouse: a page stops when it is full, a scan reads its complete window. */
 export type Effort = 'page' | 'scan'
 
 export interface ReadBy {
@@ -40,11 +40,11 @@ export interface ReadBy {
 }
 
 export interface ReadLimits {
-  /** How long all queries of a request may take together. */
+  /** Time limit of all queries of a request together. */
   readonly secondsMax: number
-  /** How much memory each of them may take. */
+  /** Memory limit of each query. */
   readonly memoryBytesMax: number
-  /** With how many threads a scan is read, so that it leaves cores to others (test/bench/neighbours.ts). */
+  /** Number of threads of a scan, which leaves cores to other queries (test/bench/neighbours.ts). */
   readonly scanThreads: number
 }
 
@@ -58,8 +58,9 @@ const concurrencyLimits: Record<Effort, ConcurrencyLimits> = {
 }
 
 /**
- * The nice value of a scan's threads: a page that comes meanwhile has the cores first. ClickHouse may set it where it
- * has CAP_SYS_NICE, and otherwise leaves it. (Named os_threads_nice_value_query today; every version knows this alias.)
+ * The nice value of a scan's threads, so that concurrent pages get the cores first. ClickHouse ignores it
+ * without CAP_SYS_NICE. (ClickHouse now calls it os_threads_nice_value_query; every version accepts this
+ * alias.)
  */
 const scanNiceness = 19
 
@@ -75,18 +76,21 @@ export const readLimitsOf = ({
   scanThreads,
 })
 
-/** The caller of the request, and the data it reads. */
+/** The caller of the request, and its data scope. */
 export interface ReadFor {
   readonly organizationId: string
   readonly mode: 'live' | 'test'
-  /** Callers with share links wait only for each other, never the organization's keys for them. */
+  /** Callers with share links have limits of their own, so they never delay the organization's keys. */
   readonly caller?: { readonly kind: string }
 }
 
 /** Opens the executor through which one request reads. */
 export type OpenQueryExecutor = (readFor: ReadFor, by: ReadBy) => QueryExecutor
 
-/** Creates the query executor of each request of this process. One for all routes, so that they share the limits. */
+/**
+ * Creates the function that opens a request's query executor. All routes of this process use one, so that
+ * they share the limits.
+ */
 export function createOpenQueryExecutor(
   clickhouse: Readonly<Record<ReadFor['mode'], ClickHouse>>,
   limits: ReadLimits,
@@ -123,7 +127,7 @@ function openQueryExecutor(
     const startedAt = performance.now()
     try {
       const answer = await server.stream(query, format, signal, {
-        // Less than nothing would be no limit.
+        // A negative value would mean no limit.
         max_execution_time: Math.max(secondsLeft, 0.1),
         max_memory_usage: limits.memoryBytesMax,
         ...(effort === 'scan' && {
@@ -160,7 +164,7 @@ function openQueryExecutor(
 
 const callerGone = () => new ClientDisconnected('the client disconnected')
 
-/** ClickHouse's codes for a query that took more than it may. */
+/** ClickHouse's codes for a query that exceeded a limit. */
 const overLimit = new Set([
   158, // TOO_MANY_ROWS
   159, // TIMEOUT_EXCEEDED
@@ -169,7 +173,7 @@ const overLimit = new Set([
   396, // TOO_MANY_ROWS_OR_BYTES
 ])
 
-/** The same for a server that has too much to do. */
+/** ClickHouse's codes for an overloaded server. */
 const overloaded = new Set([
   201, // QUOTA_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES

@@ -3,11 +3,11 @@ import { ApiError } from '../http/errors.ts'
 import { callerId, type Principal } from './principal.ts'
 
 interface Bucket {
-  /** Tokens a second. */
+  /** Tokens added per second. */
   rate: number
-  /** Most tokens it holds: what may be taken at once. */
+  /** The most tokens in the bucket, so the largest burst. */
   burst: number
-  /** Shared by all keys of the organization, or each key's own. */
+  /** Whether all keys of the organization share the bucket, or each key has its own. */
   per: 'organization' | 'caller'
 }
 
@@ -16,23 +16,23 @@ const buckets = {
   /** 720 requests a minute, bursts of 25. */
   events: { rate: 12, burst: 25, per: 'organization' },
   caller: { rate: 10, burst: 10, per: 'caller' },
-  /** A page of figures asks several at once, and again every few seconds. */
+  /** A page of figures sends several requests at once, and repeats them every few seconds. */
   analytics: { rate: 10, burst: 40, per: 'caller' },
-  /** All who have one share link together: some dozen readers, who ask again every few seconds. */
+  /** All readers of one share link share it: a few dozen, whose pages repeat requests every few seconds. */
   share: { rate: 10, burst: 60, per: 'caller' },
   batch_lookup: { rate: 2, burst: 2, per: 'organization' },
   intent: { rate: 10, burst: 10, per: 'organization' },
   intent_preview: { rate: 5, burst: 5, per: 'organization' },
   audience_sample: { rate: 5, burst: 5, per: 'organization' },
-  /** A refusal by a budget or limit that its owner changed reveals data. So changes are rare. */
+  /** A refusal after the owner changed a budget or limit reveals data, so changes are limited. */
   usage_limits: { rate: 20 / 3600, burst: 20, per: 'organization' },
   organization: { rate: 25, burst: 50, per: 'organization' },
 } as const satisfies Record<string, Bucket>
 type BucketName = keyof typeof buckets
 
 /**
- * From which buckets a route takes a token, one of each; in the order of the table above, so that none waits in a
- * circle.
+ * The buckets from which a route takes one token each. They are in the order of the table above, which
+ * prevents deadlocks.
  */
 export const rateLimits = {
   events: ['events'],
@@ -56,7 +56,7 @@ export type RateLimitName = keyof typeof rateLimits
  */
 const isTold = (limit: RateLimitName): boolean => limit !== 'events' && limit !== 'usage_limits'
 
-/** Takes a request's tokens. Resolves with the headers to answer with; rejects with 429 "rate_limited". */
+/** Takes a request's tokens. Resolves with the response headers; rejects with 429 "rate_limited". */
 export type TakeTokens = (
   principal: Principal,
   limit: RateLimitName,
@@ -94,7 +94,7 @@ export function createTakeTokens(postgres: Postgres): TakeTokens {
 const inWords = (rate: number): string =>
   rate < 1 ? `${Math.round(rate * 3600)} requests an hour` : `${rate} requests a second`
 
-/** A limit in words, for the documentation. */
+/** Describes a limit for the documentation. */
 export function describeRateLimit(limit: RateLimitName): string {
   const parts = rateLimits[limit].map((name) => {
     const { rate, burst, per } = buckets[name]
@@ -107,12 +107,12 @@ export function describeRateLimit(limit: RateLimitName): string {
 }
 
 interface TokensTaken {
-  /** The place of the bucket that was empty, from 1; 0 when there was none. */
+  /** The index of the empty bucket, from 1; 0 if there is none. */
   refused: number
   wait_seconds: number
   /** Tokens left in the tightest bucket. */
   remaining: number
-  /** Its place, from 1. */
+  /** The index of the tightest bucket, from 1. */
   tightest: number
 }
 
@@ -122,6 +122,6 @@ const rateHeaders = ({ rate, burst }: Bucket, remaining: number) => ({
   'x-ratelimit-remaining': String(Math.min(remaining, rate)),
 })
 
-/** A test key's requests never take tokens of the organization's live ones. */
+/** Requests of a test key have buckets of their own, and never take tokens of live keys. */
 const ownerOf = (principal: Principal, per: Bucket['per']): string =>
   per === 'caller' ? callerId(principal) : `${principal.organizationId}:${principal.mode}`

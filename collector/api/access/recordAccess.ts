@@ -1,6 +1,6 @@
 import type { Access } from './routeAccess.ts'
 
-/** Who may ask the routes of what belongs to a project: audiences, webhooks, integrations, exports. */
+/** Access to routes for records of a project: audiences, webhooks, integrations, exports. */
 export const access = {
   to: 'key',
   projectKeys: 'own project',
@@ -9,14 +9,17 @@ export const access = {
   members: true,
 } as const satisfies Access
 
-/** The same for what changes or sends something. */
+/** Access to routes that change records or send data. */
 export const writeAccess = { ...access, keyRole: 'write' } as const satisfies Access
 
-/** Who may ask the routes of lists and campaigns: `Authorization: Bearer <API key>` too (spec: Authentication 6). */
+/**
+ * Access to routes of lists and campaigns, which also accept `Authorization: Bearer <API key>` (spec:
+ * Authentication 6).
+ */
 export const bearerAccess = { ...access, bearerKey: true } as const satisfies Access
 
-/** The same for what changes them. */
+/** Access to routes that change lists and campaigns. */
 export const bearerWriteAccess = { ...writeAccess, bearerKey: true } as const satisfies Access
 
-/** Who may ask what is the same for everybody: the schema of audiences' definitions, the templates. */
+/** Access to routes whose response is the same for all callers: the schema of definitions, the templates. */
 export const catalogAccess = { ...access, projectKeys: 'as organization' } as const satisfies Access

@@ -16,10 +16,10 @@ const scopedPart = (schema: Schema): Part | undefined =>
       (schema?.[part] as Partial<TObject> | undefined)?.properties?.project_id !== undefined,
   )
 
-/** Whether a route takes a project, and so the header X-Project-Id. */
+/** Whether a route accepts a project, and so the header X-Project-Id. */
 export const isProjectScoped = (schema: Schema): boolean => scopedPart(schema) !== undefined
 
-/** How the documentation of these routes describes the header. */
+/** The header's description in the documentation. */
 export const projectHeader = {
   'X-Project-Id': Type.Optional(
     Type.String({
@@ -33,7 +33,8 @@ export const projectHeader = {
 /**
  * A preValidation hook that copies the header X-Project-Id to the route's `project_id`, so that routes read
  * one parameter. The header replaces the first of path, query and body that accepts a project. The body of a
- * clone may name another one as destination. Throws 400 for a header that is no UUID or that differs.
+ * clone may name another project as its destination. Throws 400 for an invalid UUID, or if the two values
+ * differ.
  */
 export async function readProjectHeader(request: FastifyRequest): Promise<void> {
   const header = request.headers['x-project-id']?.toString().toLowerCase()
@@ -43,7 +44,7 @@ export async function readProjectHeader(request: FastifyRequest): Promise<void> 
   const values = part && (request[parts[part]] as { project_id?: unknown } | null | undefined)
   if (typeof values !== 'object' || values === null) return
   values.project_id ??= header
-  // Anything but a text is refused here too: validation could turn it into another project's id.
+  // Values other than text are refused here, because validation could convert them to another project's id.
   if (typeof values.project_id !== 'string' || values.project_id.toLowerCase() !== header)
     throw invalidParameter('project_id', 'differs from the X-Project-Id header')
 }
@@ -55,7 +56,7 @@ export interface ProjectRequest {
   readonly body?: unknown
 }
 
-/** The project that a request names in its query or its body, in lower case. Throws 400 when the two differ. */
+/** Returns the project in the query or body of a request, in lower case. Throws 400 if the two differ. */
 export function askedProject({
   query,
   body,

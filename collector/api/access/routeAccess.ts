@@ -4,31 +4,31 @@ import type { RateLimitName } from './rateLimits.ts'
 import type { SampleIds } from './sandboxTenant.ts'
 
 /**
- * Who may ask a route, declared with it as `config.access`. A route that declares nothing keeps the service from
- * starting (guard.ts).
+ * The callers that a route accepts, declared as its `config.access`. The service does not start with a route
+ * without it (guard.ts).
  */
 export type Access =
-  /** Health, documentation, ingest, sign-in. */
+  /** Routes without authentication: health, documentation, ingest, sign-in. */
   | { to: 'anyone' }
-  /** A member signed in to the dashboard: no key or token will do. */
+  /** A member signed in to the dashboard; keys and tokens are refused. */
   | { to: 'session' }
   /** An API key, or a legacy token of a member. */
   | {
       to: 'key'
       /**
-       * Access of a key of one project (spec: Project key): only its project, the same as a key of the
-       * organization, or 403.
+       * How a key of one project is treated (spec: Project key): limited to its project, like a key of the
+       * organization, or refused with 403.
        */
       projectKeys: 'own project' | 'as organization' | 'refused'
-      /** The least that a key must be allowed: to read data, to write records, or to administer. */
+      /** The lowest sufficient key role: to read data, to write records, or to administer. */
       keyRole: Exclude<KeyRole, 'owner'>
       limit: RateLimitName
       /**
-       * Also for members with a dashboard session: admins of the organization, or all roles if the route
+       * Also accepts members with a dashboard session: admins of the organization, or all roles if the route
        * checks permissions itself.
        */
       members?: true | 'admins'
-      /** `Authorization: Bearer <API key>` too (spec: lists and campaigns). */
+      /** Also accepts `Authorization: Bearer <API key>` (spec: lists and campaigns). */
       bearerKey?: true
     }
 
@@ -42,9 +42,9 @@ declare module 'fastify' {
     sampleIds?: SampleIds
   }
   interface FastifyRequest {
-    /** Who is asking; set by the guard on every route that is not for anyone. */
+    /** The caller; the guard sets it on every route that requires authentication. */
     principal: Principal
-    /** The same, but for a test key its own organization; null before authentication. */
+    /** The authenticated caller; for a test key with its own organization. Null before authentication. */
     askedBy: Principal | null
   }
 }

@@ -11,7 +11,8 @@ const safeMethods = ['GET', 'HEAD', 'OPTIONS']
 export function requireSameOrigin(request: FastifyRequest, publicUrl: string): void {
   const { method, headers, routeOptions } = request
   const isSafe = safeMethods.includes(method)
-  // No link and no form can send this header. Browsers send no origin if a page requests its own origin.
+  // Links and forms cannot send this header. Browsers send no Origin header if a page requests its own
+  // origin.
   if (isSafe && (!routeOptions.config.charged || headers['x-organization-id'] !== undefined)) return
   const { origin, 'sec-fetch-site': site } = headers
   const isSame = origin === undefined ? site === 'same-origin' : isOriginOf(origin, publicUrl)
@@ -33,6 +34,6 @@ function isOriginOf(origin: string, publicUrl: string): boolean {
   )
 }
 
-/** On one machine, localhost and 127.0.0.1 are the same service by two names. */
+/** On one machine, localhost and 127.0.0.1 name the same service. */
 const isLoopback = ({ protocol, hostname }: URL): boolean =>
   protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)

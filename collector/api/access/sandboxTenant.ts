@@ -8,8 +8,8 @@ import { piecesOf, streamOf } from '../http/streamOf.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * Owner of the sample rows: the one organization, project and pixel that test keys see. The other ids belong
- * to records that represent those a test key creates.
+ * Owner of the sample rows: the one organization, project and pixel of test keys. The other ids belong to
+ * sample records. A test key reads them instead of the records that it creates.
  */
 export const sampleIdentity = {
   organizationId: '5a3b1e00-0000-4000-8000-000000000001',
@@ -17,7 +17,7 @@ export const sampleIdentity = {
   pixelId: '5a3b1e00-0000-4000-8000-000000000003',
   campaignId: '5a3b1e00-0000-4000-8000-00000000000c',
   audienceId: '5a3b1e00-0000-4000-8000-0000000000d1',
-  /** Stands for the current build of the sample audience, which is another in each deployment. */
+  /** An alias for the current build of the sample audience, whose id differs in each deployment. */
   buildId: '5a3b1e00-0000-4000-8000-0000000000d2',
   listId: '5a3b1e00-0000-4000-8000-0000000000e1',
   importId: '5a3b1e00-0000-4000-8000-0000000001e1',
@@ -40,10 +40,10 @@ declare module 'fastify' {
   }
 }
 
-/** The sample's id → the caller's. All are texts of one length. */
+/** Maps each sample id to the caller's id, which has the same length. */
 export type SampleNames = Map<string, string>
 
-/** The ids that a request may name, and the sample's of the same kind. */
+/** The ids that a request may name, with the sample's id of the same kind. */
 const kinds = {
   organization_id: sampleIdentity.organizationId,
   project_id: sampleIdentity.projectId,
@@ -51,20 +51,20 @@ const kinds = {
   pixel_id: sampleIdentity.pixelId,
 } as const
 
-/** How a test key sees the service. */
+/** Redirects requests of test keys to the sample. */
 export interface SandboxTenant {
-  /** Turns a test key's request into one of the sample organization, and returns its principal. */
+  /** Changes a test key's request to one of the sample organization, and returns its principal. */
   enter(request: FastifyRequest, principal: Principal): Promise<Principal>
-  /** The same for the ids in its body, which is read later. */
+  /** Replaces the ids in the request's body, which is parsed later. */
   enterBody(request: FastifyRequest): Promise<void>
-  /** Does what a route that writes does, and undoes it once it is answered. */
+  /** Runs the handler of a writing route, and undoes its writes after the response. */
   simulate<T>(work: () => Promise<T>): Promise<T>
 }
 
 /**
- * Makes what lets a test key in as a key of the sample organization, so that no route can show it anything live. Ids of
- * its own organization that it names become the sample's before any handler sees them; `showOwnNames` turns them back
- * in the answer. Ids of others stay as they are, and are not found.
+ * Creates the redirection of test keys to the sample organization, so that no route can return live data. The
+ * caller's own ids become the sample's before any handler reads them; `showOwnNames` reverts them in the
+ * response. Ids of other organizations stay unchanged, and so are not found.
  */
 export function createSandboxTenant(postgres: Postgres): SandboxTenant {
   const isTheirs = ttlCache((key) => isOwn(postgres, JSON.parse(key)))
@@ -107,14 +107,19 @@ export function createSandboxTenant(postgres: Postgres): SandboxTenant {
   }
 }
 
-/** The records in a route's answer that it made, by their member, and the sample's id that a test key is shown for each. */
+/**
+ * Maps a member of a route's response, which contains the created record, to the sample's id for a test key.
+ */
 export type SampleIds = Readonly<Record<string, string | ((made: MadeRecord) => string)>>
 
 interface MadeRecord {
   readonly [member: string]: unknown
 }
 
-/** A preSerialization hook: a record that a test key made is shown by the id of a record of the sample, which it can read. */
+/**
+ * A preSerialization hook that shows a record created by a test key under the id of a sample record, which
+ * the key can read.
+ */
 export async function showSampleIds(
   request: FastifyRequest,
   _reply: unknown,
@@ -132,7 +137,10 @@ export async function showSampleIds(
   return payload
 }
 
-/** Has the sample's build id in a path stand for the current build of the sample audience, in the answer too. */
+/**
+ * Replaces the sample's build id in a path by the current build of the sample audience; the response shows
+ * the sample's id.
+ */
 async function nameBuild(
   postgres: Postgres,
   params: Record<string, unknown>,
@@ -151,7 +159,7 @@ async function nameBuild(
 
 interface Asked {
   organizationId: string
-  /** The only project that the key may name; null: any of the organization. */
+  /** The only project that the key may name; null: all projects of the organization. */
   projectId: string | null
   kind: string
   id: string
@@ -171,7 +179,7 @@ async function isOwn(
   return rowCount !== 0
 }
 
-/** An onSend hook: replaces the sample's ids in the answer by the ids that the test key requested. */
+/** An onSend hook that replaces the sample's ids in the response by the requested ids. */
 export async function showOwnNames(
   request: FastifyRequest,
   _reply: unknown,
@@ -192,7 +200,7 @@ const rename = (text: string, names: SampleNames): string =>
 /** Length of the longest incomplete id at the end of a chunk. */
 const heldBytes = sampleIdentity.projectId.length - 1
 
-/** Returns the same bytes with other ids, which are ASCII and of the same length. */
+/** Replaces ids in a stream. Ids are ASCII and have equal length. */
 async function* renamed(
   chunks: AsyncIterable<Buffer | string>,
   names: SampleNames,

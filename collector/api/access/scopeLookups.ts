@@ -9,9 +9,9 @@ import type { ProjectRole } from './principal.ts'
 /** The lookup and its caller, which is also the key of the cached answer. */
 interface Lookup {
   organizationId: string
-  /** The only project that the caller may see; null for all of the organization's. */
+  /** The only project that the caller may see; null: all projects of the organization. */
   projectId: string | null
-  /** A project, a pixel or a campaign. */
+  /** The id of a project, a pixel or a campaign. */
   asked: string
 }
 
@@ -69,7 +69,7 @@ export async function readCampaign(
   return rows[0]
 }
 
-/** The projects that a member belongs to. */
+/** Returns the projects of a member. */
 export async function projectsOfMember(postgres: Postgres, memberId: string): Promise<string[]> {
   const { rows } = await postgres.query<{ project_id: string }>(
     'SELECT project_id FROM project_members WHERE member_id = $1',

@@ -3,7 +3,9 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 
 const known = new WeakMap<Postgres, Map<string, Promise<Buffer>>>()
 
-/** A secret of 32 bytes that the service made up once and keeps in PostgreSQL, where every process finds it. */
+/**
+ * Returns a secret of 32 bytes that the service generated once and stores in PostgreSQL for all processes.
+ */
 export function serviceSecret(
   postgres: Postgres,
   name: 'token_key' | 'browser_key' | 'identify_key' | 'cursor_key' | 'unsubscribe_key',

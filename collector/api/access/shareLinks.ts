@@ -8,7 +8,10 @@ import type { Principal } from './principal.ts'
 /** Prefix of the secret of every share link. */
 export const shareSecretPrefix = 'ffs_'
 
-/** All that a share link opens: figures without identity. Every other route that is not for anyone refuses it. */
+/**
+ * The routes that a share link opens: figures without identity. All other routes with authentication refuse
+ * it.
+ */
 const sharedRoutes: ReadonlySet<string> = new Set([
   'GET /api/v1/analytics/shares/:share_id',
   'GET /api/v1/analytics/overview',
@@ -53,7 +56,7 @@ export function splitShareCredentials(credentials: string): {
   return { secret, proof }
 }
 
-/** A share link that is remembered; each request checks its end. */
+/** A cached share link. Every request checks its expiry. */
 interface ShareLink {
   share_id: string
   organization_id: string
@@ -65,7 +68,7 @@ interface ShareLink {
   expires_at: Date
 }
 
-/** The share link of a secret (its SHA-256); notes when it was last opened, to the minute. */
+/** Reads the share link of a secret (its SHA-256), and records when it was last opened, to the minute. */
 export async function readShareLink(
   postgres: Postgres,
   hash: Buffer,
@@ -84,8 +87,8 @@ export async function readShareLink(
 }
 
 /**
- * The caller who has a link. Throws 401 "invalid_share_link" for one that does not exist, was revoked or has expired, and
- * 401 "share_password_required" without the proof of its password.
+ * Returns the principal of a share link. Throws 401 "invalid_share_link" for an unknown, revoked or expired
+ * link, and 401 "share_password_required" without the proof of its password.
  */
 export function principalOfShare(link: ShareLink | undefined, credentials: string): Principal {
   if (!link || link.expires_at.getTime() <= Date.now()) throw unauthorized.share()

@@ -3,15 +3,15 @@ import { serviceSecret } from './serviceSecret.ts'
 
 /** Signs and reads the tokens of POST /auth/v1/login (spec: Authentication 6). */
 export interface Tokens {
-  /** A token that says who the member is; good for `tokenSeconds`. */
+  /** Signs a token that identifies the member and is valid for `tokenSeconds`. */
   sign(memberId: string): Promise<string>
-  /** Returns the claims of a token, or null for a forged, expired or foreign one. */
+  /** Returns the claims of a token; null for a forged, expired or foreign token. */
   verify(token: string): Promise<TokenClaims | null>
 }
 
 export interface TokenClaims {
   memberId: string
-  /** When it was made, seconds since 1970. */
+  /** When the token was issued, seconds since 1970. */
   issuedAt: number
 }
 
@@ -19,7 +19,7 @@ export const tokenSeconds = 3600
 const algorithm = 'HS256'
 const issuer = 'footfall'
 
-/** Loads the library at the first token: the primary, and most workers, never see one. */
+/** Loaded with the first token: the primary and most workers never need it. */
 const loadJose = () => import('jose')
 
 export function createTokens(postgres: Postgres): Tokens {

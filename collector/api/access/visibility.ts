@@ -2,8 +2,8 @@ import { isOrganizationAdmin } from './permissions.ts'
 import type { Principal } from './principal.ts'
 
 /**
- * A plain member sees only the projects they belong to: their id, to be bound in SQL. Null for everyone else, who see
- * what their key or role says.
+ * Returns the member id of a plain member, who sees only their own projects, for a bound SQL parameter. Null
+ * for other callers, whose key or role decides.
  */
 export const plainMemberId = (principal: Principal): string | null =>
   principal.caller.kind === 'member' && !isOrganizationAdmin(principal)
@@ -11,8 +11,8 @@ export const plainMemberId = (principal: Principal): string | null =>
     : null
 
 /**
- * SQL for "the project `column` is the caller's to see": `projectParameter` is bound to the principal's projectId,
- * `memberParameter` to plainMemberId.
+ * Returns the SQL condition that the caller may see the project in `column`. `projectParameter` is bound to
+ * the principal's projectId, `memberParameter` to plainMemberId.
  */
 export const isVisibleProject = (
   column: string,

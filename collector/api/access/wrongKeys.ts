@@ -10,13 +10,16 @@ const goodCredentialsMax = 10_000
 
 /** Limits attempts with wrong keys, and with wrong secrets of a known key. */
 export interface WrongKeyLimit {
-  /** Throws 429 "rate_limited" for credentials that were not accepted lately, from a network with too many wrong ones. */
+  /**
+   * Throws 429 "rate_limited" for credentials that were not recently accepted, from a network with too many
+   * wrong ones.
+   */
   require(address: string, credentials: string): Promise<void>
   noteWrong(address: string): Promise<void>
   noteGood(credentials: string): void
 }
 
-/** What identifies the credentials of a request, as a hash; null without a key or token. */
+/** Returns a hash that identifies the credentials of a request; null without a key or token. */
 export function credentialsOf({ headers }: FastifyRequest): string | null {
   const { 'x-api-key': apiKey, 'x-api-secret': secret, authorization } = headers
   if (apiKey === undefined && authorization === undefined) return null
@@ -26,9 +29,9 @@ export function credentialsOf({ headers }: FastifyRequest): string | null {
 }
 
 /**
- * Creates the limit of one process. It counts by network, so a stranger elsewhere cannot lock out a key. A
- * key with the last accepted secret always passes, so a stranger in the same network cannot either. The same
- * key with another secret counts.
+ * Creates the limit of one process. It counts by network, so a caller in another network cannot block a key.
+ * A key with the last accepted secret always passes, so callers in the same network cannot block it either.
+ * The same key with another secret is counted.
  */
 export function createWrongKeyLimit(): WrongKeyLimit {
   const wrong = new RateLimiterMemory({ points: perMinute, duration: 60 })

@@ -5,7 +5,7 @@ import { ApiError } from '../http/errors.ts'
 
 const Healthy = Type.Object({ status: Type.Literal('ok') }, { title: 'Health' })
 
-/** GET /healthz: the process lives. GET /readyz: send it requests. */
+/** GET /healthz: whether the process is running. GET /readyz: whether it should receive requests. */
 export const healthRoutes =
   (notReady: () => string | null): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -2,10 +2,10 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { shardUp } from '../../platform/metrics.ts'
 import { answersInTime } from './watchStores.ts'
 
-/** Well within the time for which /metrics waits. */
+/** Shorter than the time limit of /metrics. */
 const answerMsMax = 800
 
-/** Checks whether each shard answers. A shard without an answer in time counts as unavailable. */
+/** Checks whether each shard responds. A shard that does not respond in time counts as unavailable. */
 export async function measureShards({ shards }: Pick<ClickHouse, 'shards'>): Promise<void> {
   await Promise.all(
     shards.map(async (shard, index) => {

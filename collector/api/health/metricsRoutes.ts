@@ -50,7 +50,7 @@ function requireToken(request: FastifyRequest, token: string): void {
   }
 }
 
-/** Set by proxies: who has any of them was not here. */
+/** Headers of proxies: a request with any of them is not a direct one. */
 const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via']
 const loopback = /^(::ffff:)?127\.|^::1$/
 

@@ -7,15 +7,15 @@ import { healthRoutes } from './healthRoutes.ts'
 
 /** Answers on PORT while a store that the service needs to start is unavailable. */
 export interface StartupServer {
-  /** Opens it, unless it is open: from now on `/readyz` and whatever else is asked say what is waited for. */
+  /** Opens the server if it is not open. `/readyz` and all other requests then report `reason`. */
   waitFor(reason: string): Promise<void>
-  /** Leaves the port to the workers. */
+  /** Releases the port to the workers. */
   close(): Promise<void>
 }
 
 const retrySeconds = 5
 
-/** A startup server that is not open yet: it never opens if all stores are available. */
+/** Creates a startup server that does not listen yet; if all stores are available, it never does. */
 export function createStartupServer({ host, port }: Pick<Config, 'host' | 'port'>): StartupServer {
   let awaited = ''
   let opened: Promise<() => Promise<void>> | null = null

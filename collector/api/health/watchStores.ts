@@ -6,7 +6,7 @@ import { runEvery } from '../../platform/runEvery.ts'
 const watchMs = 2_000
 const answerMsMax = 5_000
 
-/** Checks both stores regularly, and reports changes: the unavailable store, or null. */
+/** Checks both stores regularly, and reports changes: the description of the unavailable store, or null. */
 export function watchStores(
   { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse },
   changed: (away: string | null) => void,
@@ -30,7 +30,7 @@ export function watchStores(
   )
 }
 
-/** False where it takes longer than `msMax`, or fails. */
+/** Returns false if the answer takes longer than `msMax`, or fails. */
 export const answersInTime = (answer: Promise<boolean>, msMax = answerMsMax): Promise<boolean> =>
   Promise.race([answer, delay(msMax, false, { ref: false })]).catch(() => false)
 

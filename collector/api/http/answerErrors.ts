@@ -23,13 +23,16 @@ declare module 'fastify' {
 }
 
 const storeRetrySeconds = 2
-/** Errors that are no fault of the service; /readyz itself logs why it is not ready. */
+/** Errors that the service does not cause. /readyz itself logs why it is not ready. */
 const expected = ['busy', 'not_ready']
 
-/** What 401 asks for (RFC 9110): a key, by X-Api-Key and X-Api-Secret, or a token. No browser has a prompt for either. */
+/**
+ * The challenge of a 401 (RFC 9110): a key in X-Api-Key and X-Api-Secret, or a token. Browsers show no prompt
+ * for either.
+ */
 const challenge = 'ApiKey realm="Footfall", Bearer realm="Footfall"'
 
-/** Turns any thrown value into a response, which is never billed. Internal details are only in the log. */
+/** Converts any thrown value to a response, which is never billed. Internal details are only logged. */
 export async function answerError(
   error: FastifyError | ApiError | ClientDisconnected,
   request: FastifyRequest,
@@ -48,7 +51,7 @@ export async function answerError(
   return (
     reply
       .code(known.status)
-      // A stream that broke before its first byte may have set it.
+      // A stream that failed before its first byte may have set this header.
       .removeHeader('content-encoding')
       // The charge is refunded above.
       .removeHeader('x-footfall-charged')
@@ -63,7 +66,7 @@ export async function answerError(
 }
 
 /**
- * Answers requests that no route sees: too slow, with a too large head, or not HTTP. Then closes the
+ * Answers requests that never reach a route: too slow, with a too large header, or not HTTP. Then closes the
  * connection.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
@@ -85,8 +88,8 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
       body,
     ].join('\r\n'),
   )
-  // An immediate close could lose the answer. Without a timeout, a client that keeps sending would hold the
-  // socket for ever.
+  // An immediate close could lose the response. Without a timeout, a client that keeps sending would occupy
+  // the socket indefinitely.
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
@@ -113,7 +116,7 @@ const bodyOf = ({ error, code, message, extra }: ApiError, requestId: string) =>
   ...extra.body,
 })
 
-/** What others threw, in the catalogue's words. */
+/** Converts errors of Fastify and its plugins to errors of the catalogue. */
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ParentDeleted) return conflict('invalid_state', error.message)
   if (error instanceof NoSecretKeyError) return noSecretKey
@@ -140,7 +143,7 @@ const noSecretKey = new ApiError(
   'This service cannot store secrets. Its operator must set FOOTFALL_SECRET_KEY.',
 )
 
-/** The bodies that the request's route takes. */
+/** Returns the media types that the request's route accepts. */
 const mediaTypesOf = ({ server }: FastifyRequest): string[] =>
   [
     'application/json',
@@ -152,12 +155,12 @@ const mediaTypesOf = ({ server }: FastifyRequest): string[] =>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route itself unpacks bodies that are sent compressed. */
+    /** The route decompresses request bodies itself. */
     unpacksBody?: true
   }
 }
 
-/** A preParsing hook: bodies are taken as they are, and one that is packed is not called malformed JSON. */
+/** A preParsing hook that refuses compressed bodies, so that they are not reported as malformed JSON. */
 export function refuseEncodedBody(
   request: FastifyRequest,
   _reply: FastifyReply,

@@ -3,8 +3,8 @@ import { type TSchema, Type } from 'typebox'
 import { allErrorCodes } from './errorCodes.ts'
 
 /**
- * The parts that queries, bodies and answers are declared with. A schema whose `title` is a name (`Project`) is shared:
- * the OpenAPI document has it once, under that name (openapi/sharedSchemas.ts).
+ * Shared parts of query, body and response schemas. A schema whose `title` is a name (`Project`) is shared:
+ * the OpenAPI document contains it once, under that name (openapi/sharedSchemas.ts).
  */
 export const Id = Type.String({ format: 'uuid' })
 export const Day = Type.String({ format: 'date', description: 'YYYY-MM-DD, UTC.' })
@@ -12,19 +12,19 @@ export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 33
 export const Nullable = <S extends TSchema>(schema: S, options: { description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options)
 
-/** A text that is one of these. */
+/** A text with one of these values. */
 export const Choice = <const V extends string>(
   values: readonly V[],
   options: { default?: V; description?: string } = {},
 ) => Type.Unsafe<V>(Type.Enum([...values], { type: 'string', ...options }))
 
-/** A body, query or set of path parameters that takes these and nothing else. */
+/** A body, query or set of path parameters that accepts no other members. */
 export const strictObject = <P extends Record<string, TSchema>>(
   properties: P,
   options: { title?: string; default?: object } = {},
 ) => Type.Object(properties, { ...options, additionalProperties: false })
 
-/** An answer that leaves as bytes, which no serializer looks at. */
+/** A response that is sent as bytes, without a serializer. */
 export const Bytes = (schema: TSchema) => Type.Unsafe<Readable | Buffer>(schema)
 
 export const Version = Type.Integer({ description: 'Increases with each change.' })
@@ -38,14 +38,14 @@ export const SeenVersion = Type.Optional(
   }),
 )
 
-/** A name that people gave: no control characters, and not blanks alone. */
+/** A name that people enter: no control characters, and not only spaces. */
 export const Name = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$',
 })
 
-/** What every answer other than 2xx says (answerErrors.ts); some say more. */
+/** The body of every response other than 2xx (answerErrors.ts); some have further members. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'The error, in words that never change.' }),
@@ -60,7 +60,7 @@ export const ErrorBody = Type.Object(
   { title: 'Error' },
 )
 
-/** An answer in JSON, where its schema is shared and so cannot say what this one is. */
+/** Adds a description to a JSON response whose schema is shared and cannot have its own. */
 export const answerOf = <S extends TSchema>(description: string, schema: S) => ({
   description,
   content: { 'application/json': { schema } },

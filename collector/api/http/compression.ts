@@ -5,16 +5,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { chooseEncoding } from './negotiateEncoding.ts'
 import { piecesOf, streamOf } from './streamOf.ts'
 
-/** Smaller answers fit into a packet as they are. */
+/** A smaller response fits into one packet without compression. */
 const bytesMin = 1024
 
 const compressible =
   /^(?:text\/|image\/svg\+xml|application\/(?:json|x-ndjson|javascript|vnd\.apache\.arrow\.stream))/
 
 /**
- * Levels that cost less time than they save during the transfer, measured on pages of events. Zstandard is
- * smaller than gzip in a third of the time. Brotli is between them, for browsers without Zstandard. Every
- * write is flushed, so that a piece is sent at once.
+ * Levels that cost less time than they save during the transfer, measured on pages of events. Zstandard
+ * output is smaller than gzip's, in a third of the time. Brotli is between them, for browsers without
+ * Zstandard. Every write is flushed, so each piece is sent at once.
  */
 const encoders = {
   zstd: {
@@ -39,7 +39,7 @@ const encoders = {
 
 type Encoding = keyof typeof encoders
 
-/** In the order of preference. Node 22 has Zstandard since 22.15. */
+/** In order of preference. Node 22 supports Zstandard since 22.15. */
 const offered = (Object.keys(encoders) as Encoding[]).filter(
   (name) => encoders[name].open !== undefined,
 )
@@ -58,7 +58,7 @@ export async function compressAnswer(
   const encoding = chooseEncoding(request.headers['accept-encoding'], offered)
   if (encoding === 'identity') return payload
   reply.header('content-encoding', encoding).removeHeader('content-length')
-  // Other bytes: a strong tag is that of the ones that were not compressed.
+  // The compressed bytes differ, so the strong ETag of the uncompressed ones becomes weak.
   const etag = reply.getHeader('etag')
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`)
   const { whole, compress } = encoders[encoding]
@@ -93,7 +93,7 @@ async function* compressPieces(
   let out: Buffer[] = []
   encoder.on('data', (bytes: Buffer) => out.push(bytes))
   const taken = () => {
-    // What still waits in the encoder becomes an event, too.
+    // Makes the encoder emit its remaining output as an event.
     encoder.read()
     const bytes = Buffer.concat(out)
     out = []

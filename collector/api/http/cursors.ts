@@ -2,23 +2,26 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { invalidParameter } from './errors.ts'
 
 /**
- * The cursors of one list. `owner` is whose list it is: the id of the organization, or of the project where each has
- * a list of its own.
+ * The cursors of one list. `owner` is the owner of the list: the id of the organization, or of the project if
+ * each project has its own list.
  */
 export interface ListCursors<Place> {
-  /** A cursor as callers see it: opaque, safe in a URL. `place` is any JSON. */
+  /** Returns a cursor for callers: opaque, and safe in a URL. `place` is any JSON value. */
   write(owner: string, place: Place): string
-  /** The place that was written. Throws 400 for a cursor of another list or owner, or one that was changed. */
+  /** Returns the place in a cursor. Throws 400 for a modified cursor, or one of another list or owner. */
   read(owner: string, cursor: string): Place
 }
 
-/** Makes the cursors of the list of that name; a list whose places change takes another name. */
+/** Creates the cursors of the list with this name; a list whose places change gets a new name. */
 export type Cursors = <Place>(list: string) => ListCursors<Place>
 
-/** Bytes of a signature: no page is worth guessing 128 bits for. */
+/** Bytes of a signature: 128 bits prevent guessing. */
 const signatureBytes = 16
 
-/** The cursors of all lists, signed with `key` (HMAC-SHA-256), so that every process reads what another wrote. */
+/**
+ * Creates the cursors of all lists, signed with `key` (HMAC-SHA-256), so that every process accepts cursors
+ * of the others.
+ */
 export function openCursors(key: Buffer): Cursors {
   return <Place>(list: string): ListCursors<Place> => {
     const sign = (owner: string, place: string) =>
@@ -37,7 +40,7 @@ export function openCursors(key: Buffer): Cursors {
         const isOurs =
           bytes.length > signatureBytes &&
           timingSafeEqual(bytes.subarray(0, signatureBytes), sign(owner, text)) &&
-          // Node skips characters that base64url does not have.
+          // Node ignores characters outside of base64url, so the comparison rejects them.
           bytes.toString('base64url') === cursor
         if (!isOurs) {
           throw invalidParameter(

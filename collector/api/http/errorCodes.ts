@@ -1,6 +1,6 @@
 /**
- * The catalogue of error codes: the `code` of every error answer, by its `error`. Codes never change; the words of
- * `error` are the contract's, to the letter. An `error` that several causes share has a code for each cause.
+ * The catalogue of error codes: the `code` of every error response, by its `error`. Codes never change, and
+ * the words of `error` are those of the contract. An `error` with several causes has a code for each cause.
  */
 export const errorCodes = {
   'access denied': ['access_denied'],

@@ -8,7 +8,7 @@ import { type ConflictCode, type ErrorCode, type ErrorWord, errorCodes } from '.
 export class ApiError extends Error {
   constructor(
     readonly status: number,
-    /** The body's `error`, in the contract's words. */
+    /** The body's `error`, in the words of the contract. */
     readonly error: ErrorWord,
     /** Human-readable: the body's `message`. */
     message: string,
@@ -26,7 +26,7 @@ export class ApiError extends Error {
 export const invalidParameter = (parameter: string, message: string) =>
   new ApiError(400, 'invalid_parameter', `${parameter}: ${message}`, { body: { parameter } })
 
-/** 400: the request as a whole cannot be read. */
+/** 400: the request is malformed. */
 export const malformed = (message: string) => new ApiError(400, 'malformed', message)
 
 /** 401, in the words of the spec's Authentication part. */
@@ -44,26 +44,26 @@ export const unauthorized = {
     ),
   /** A project key names another project on a pixel or own-project route (spec: Errors and limits). */
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
-  /** A share link that was never made, was revoked or has expired: the same for all. */
+  /** An unknown, revoked or expired share link; the error is the same for all. */
   share: () => new ApiError(401, 'invalid_share_link', 'This link is invalid, expired or revoked.'),
   /** A share link whose holder has not given its password. */
   sharePassword: () =>
     new ApiError(401, 'share_password_required', 'This link has a password. Enter it first.'),
   /** The password of a share link is wrong. */
   sharePasswordWrong: () => new ApiError(401, 'invalid_credentials', 'The password is wrong.'),
-  /** Dashboard routes: nobody is signed in. */
+  /** A dashboard route without a signed-in user. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
-  /** Sign-in: the same for an unknown address and a wrong password. */
+  /** Sign-in failed; the error is the same for an unknown address and a wrong password. */
   credentials: () =>
     new ApiError(401, 'invalid_credentials', 'The e-mail address or the password is wrong.'),
-  /** The password was right, and is not enough. */
+  /** The password is correct, but a second factor is required. */
   secondFactorRequired: () =>
     new ApiError(
       401,
       'second_factor_required',
       'Also send the `code` that your authenticator app shows.',
     ),
-  /** Of a second factor: wrong, used before, or too old. */
+  /** The code of the second factor is wrong, already used or too old. */
   code: () =>
     new ApiError(
       401,
@@ -72,7 +72,7 @@ export const unauthorized = {
     ),
 }
 
-/** 403: the password was right, but all organizations of the user require their own provider. */
+/** 403: the password is correct, but all organizations of the user require their own identity provider. */
 export const singleSignOnRequired = () =>
   new ApiError(
     403,
@@ -80,7 +80,7 @@ export const singleSignOnRequired = () =>
     'Your organization requires single sign-on. Choose “Use single sign-on” on the sign-in page.',
   )
 
-/** 415: the route takes bodies of these media types only. */
+/** 415: the route accepts only these media types. */
 export const unsupportedMediaType = (types: readonly string[]) =>
   new ApiError(
     415,
@@ -91,10 +91,10 @@ export const unsupportedMediaType = (types: readonly string[]) =>
     },
   )
 
-/** 403: the caller is known, and may not. */
+/** 403: the caller is authenticated, but lacks the right. */
 export const forbidden = (message: string) => new ApiError(403, 'forbidden', message)
 
-/** 403, in the spec's words: a key of one project names another. */
+/** 403, in the words of the contract: a key of one project names another project. */
 export const projectMismatch = () =>
   new ApiError(
     403,
@@ -102,7 +102,10 @@ export const projectMismatch = () =>
     'project_id does not match API key scope: this key reads and writes only its own project.',
   )
 
-/** 403, in the spec's words: a key of one project asks for audiences of another (spec: Project key). */
+/**
+ * 403, in the words of the contract: a key of one project requests audiences of another project (spec:
+ * Project key).
+ */
 export const accessDenied = () =>
   new ApiError(
     403,
@@ -114,7 +117,7 @@ export const accessDenied = () =>
 export const conflict = (code: ConflictCode, message: string, body: Record<string, unknown> = {}) =>
   new ApiError(409, 'conflict', message, { body }, code)
 
-/** 409: an organization always has an owner who can sign in. */
+/** 409: an organization must always have an owner who can sign in. */
 export const lastOwner = () =>
   new ApiError(
     409,
@@ -190,7 +193,7 @@ export const notFound = {
     new ApiError(404, 'not_found', `There is no route ${method} ${path}.`),
 }
 
-/** 405: the path has other methods. */
+/** 405: the path supports only other methods. */
 export const methodNotAllowed = (method: string, path: string, allowed: readonly string[]) =>
   new ApiError(
     405,
@@ -201,17 +204,17 @@ export const methodNotAllowed = (method: string, path: string, allowed: readonly
     },
   )
 
-/** 403: the pixel exists, but its owner has switched it off. */
+/** 403: the pixel exists, but its owner has disabled it. */
 export const pixelInactive = () =>
   new ApiError(403, 'pixel inactive', 'This pixel has been deactivated.')
 
-/** 503: nothing was accepted; the same request will succeed later. */
+/** 503: the request had no effect; the same request will succeed later. */
 export const busy = (message: string, retryAfterSeconds: number) =>
   new ApiError(503, 'busy', message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 
 /**
- * 400: no answer within the limits of one request. It names the window, if there is one, because a shorter
- * one may succeed.
+ * 400: the request exceeds the limits of one request. The message names the window, if there is one, because
+ * a shorter window may succeed.
  */
 export function queryTooHeavy(
   reason: string,
@@ -234,11 +237,11 @@ export function queryTooHeavy(
 }
 
 /**
- * No answer is possible: the client disconnected, or it is unknown whether the request was charged. The
+ * No response is possible: the client disconnected, or it is unknown whether the request was charged. The
  * connection closes.
  */
 export class ClientDisconnected extends Error {}
 
-/** 406: the Accept header rules out every form the answer could have. */
+/** 406: the Accept header excludes every format of the response. */
 export const notAcceptable = (types: readonly string[]) =>
   new ApiError(406, 'not_acceptable', `Accept: this route returns ${types.join(', ')}.`)

@@ -1,14 +1,14 @@
 import type { TLocalizedValidationError } from 'typebox/error'
 
-/** One thing that is wrong with a value, as the validator reports it. */
+/** One violation of a schema, as reported by the validator. */
 export type Fault = Pick<
   TLocalizedValidationError,
   'instancePath' | 'message' | 'keyword' | 'params'
 >
 
-/** Most characters of a given value that an error repeats. */
+/** The most characters of a request's value in an error. */
 const givenCharsMax = 60
-/** Fields whose values an error never repeats. */
+/** Fields whose values never appear in an error. */
 const isSecret = /pass|secret|token|code|signature|key|credential|authorization/i
 const unknownNamesMax = 3
 
@@ -26,14 +26,14 @@ export function describeFault(
   return `${allowed}${givenAt(path, value)}`
 }
 
-/** The names on the way to a fault. */
+/** Returns the path of names to a violation. */
 export const pathOf = ({ instancePath }: Pick<Fault, 'instancePath'>): string[] =>
   instancePath
     .split('/')
     .slice(1)
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** Describes the allowed values. A value with several allowed forms has one fault for each. */
+/** Describes the allowed values. A value with several allowed forms has one violation for each. */
 function allowedBy(faults: readonly Fault[]): string {
   const [first] = faults
   const here = faults.filter(({ instancePath }) => instancePath === first!.instancePath)
@@ -89,7 +89,7 @@ const formatNames: Record<string, string> = {
   'date-time': 'a time as RFC 3339, such as 2026-01-31T12:00:00Z',
 }
 
-/** What one keyword of JSON Schema demands. */
+/** Describes the requirement of one keyword of JSON Schema. */
 function ruleOf({ keyword, params }: Fault): string {
   const { limit, format, pattern, comparison, multipleOf } = params as Record<string, unknown>
   const names = (params as { additionalProperties?: string[] }).additionalProperties ?? []
@@ -141,7 +141,7 @@ const comparisons: Record<string, string> = {
 
 const counted = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
 
-/** A name or value that is short enough for a message. */
+/** Shortens a name or value for a message. */
 export const cut = (text: string) =>
   text.length > givenCharsMax ? `${text.slice(0, givenCharsMax)}…` : text
 

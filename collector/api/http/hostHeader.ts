@@ -14,7 +14,9 @@ export function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
 
 const hostLength = 'host'.length
 
-/** An onRequest hook: such a request is answered with 400 (RFC 9112, 3.2). To come before all others. */
+/**
+ * An onRequest hook that answers such a request with 400 (RFC 9112, 3.2). Register it before all other hooks.
+ */
 export function refuseSeveralHosts(
   { raw }: FastifyRequest,
   _reply: FastifyReply,

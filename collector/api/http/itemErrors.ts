@@ -3,7 +3,7 @@ import { Choice } from './commonSchemas.ts'
 import { allErrorCodes } from './errorCodes.ts'
 import type { ApiError } from './errors.ts'
 
-/** What every batch answer says of an item that it refuses; some say more. */
+/** Common members of a refused item in batch responses; some have further members. */
 export const itemErrorMembers = <const C extends string>(codes: readonly C[]) => ({
   index: Type.Integer({ description: 'The position of the item in the request, from 0.' }),
   path: Type.String({
@@ -13,7 +13,7 @@ export const itemErrorMembers = <const C extends string>(codes: readonly C[]) =>
   message: Type.String({ description: 'An explanation for people.' }),
 })
 
-/** The error of an item whose result stands among the others. */
+/** The error of an item in a batch response. */
 export const ItemError = Type.Object(
   {
     error: Type.String(),
@@ -29,5 +29,5 @@ export function itemErrorOf(index: number, { error, code, message, extra }: ApiE
   return { error, index, path, code, message, ...extra.body }
 }
 
-/** One step of a JSON pointer (RFC 6901). */
+/** Escapes one segment of a JSON pointer (RFC 6901). */
 export const step = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')

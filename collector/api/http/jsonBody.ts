@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { invalidParameter } from './errors.ts'
 
-/** Deeper than any body that a route takes, and of more values than any. */
+/** More than any body of a route needs. */
 const depthMax = 100
 const valuesMax = 250_000
 
@@ -25,14 +25,14 @@ export function parseJsonBodies(app: FastifyInstance): void {
   )
 }
 
-/** Whether a route works without a body. */
+/** Whether a route accepts a request without a body. */
 const hasDefault = (schema: unknown): boolean =>
   typeof schema === 'object' && schema !== null && 'default' in schema
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [bracket, brace, bracketEnd, braceEnd] = [0x5b, 0x7b, 0x5d, 0x7d]
 
-/** Returns the limit that a text exceeds, up to the first fault for JSON.parse. Null without one. */
+/** Returns the limit that a text exceeds, scanning until JSON.parse would fail; null if it exceeds none. */
 function excessOf(text: string): string | null {
   let [depth, values, isInText] = [0, 1, false]
   for (let at = 0; at < text.length; at++) {

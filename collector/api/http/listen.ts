@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { StartError } from '../../platform/startError.ts'
 
-/** Listens there. Rejects with StartError, which names the setting, when it cannot. */
+/** Listens on this host and port. Rejects with StartError, which names the setting, if that fails. */
 export async function listen(
   app: FastifyInstance,
   host: string,

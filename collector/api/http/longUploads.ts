@@ -3,15 +3,15 @@ import type { FastifyRequest } from 'fastify'
 
 const uploading = new WeakSet<Socket>()
 
-/** Longest time that an upload may take. A connection without a byte for a minute is closed before. */
+/** Time limit of an upload. Node closes a connection earlier if no byte arrives for a minute. */
 const uploadMsMax = 3_600_000
-/** How long what is left of an upload that was answered is read on, so that its client gets to see the answer. */
+/** How long the rest of an answered upload is read, so that its client receives the response. */
 const lingerMs = 5_000
 
-/** Whether the request of a connection may take longer than others: Node's limit is one for all. */
+/** Whether a connection has an upload, which may exceed Node's common time limit for requests. */
 export const mayTakeLong = (socket: Socket): boolean => uploading.has(socket)
 
-/** Runs `work` while the request of an upload arrives, for which there is an hour instead of half a minute. */
+/** Runs `work` while an upload arrives, with a limit of an hour instead of half a minute. */
 export async function withLongUpload<T>(
   request: FastifyRequest,
   work: () => Promise<T>,

@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { chargedRecords, httpRequests, httpSeconds } from '../../platform/metrics.ts'
 
-/** A route that no path has. */
+/** The label of requests that no route matches. */
 const unknownRoute = 'unknown'
-/** Statuses that alerts count: present from a route's first answer on, as a rate does not see a counter's first value. */
+/**
+ * Statuses that alerts count. They exist from a route's first response, because a rate misses a counter's
+ * first value.
+ */
 const alertedStatuses = ['500', '503']
 
 interface Measures {
@@ -17,7 +20,7 @@ interface Measures {
  * charged records without refunds.
  */
 export function measureRequests(app: FastifyInstance): void {
-  // Looking labels up each time costs more than counting.
+  // Caches the labels, because a lookup costs more than counting.
   const known = new Map<string, Measures>()
   const begun = new Set<string>()
   const begin = (method: string, route: string) => {

@@ -22,7 +22,7 @@ export function chooseEncoding<Encoding extends string>(
   return best.encoding
 }
 
-/** "gzip;q=0.5" → ["gzip", 0.5]. */
+/** Parses "gzip;q=0.5" to ["gzip", 0.5]. */
 function readRange(text: string): [name: string, quality: number] {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
   const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1)

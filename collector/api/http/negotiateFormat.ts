@@ -1,6 +1,6 @@
 import { notAcceptable } from './errors.ts'
 
-/** The formats of rows. The first is the default. */
+/** The formats of rows, the default first. */
 export const formats = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',
@@ -10,13 +10,13 @@ export const formats = {
 } as const
 export type Format = keyof typeof formats
 
-/** A format of typed columns, whose bytes are no text. */
+/** A format of typed columns in binary form. */
 export type TableFormat = 'arrow' | 'parquet'
 
 export const isTable = (format: Format): format is TableFormat =>
   format === 'arrow' || format === 'parquet'
 
-/** What Content-Type says of a format. */
+/** Returns the Content-Type of a format. */
 export const contentTypeOf = (format: Format): string =>
   isTable(format) ? formats[format] : `${formats[format]}; charset=utf-8`
 
@@ -26,8 +26,8 @@ interface Range {
 }
 
 /**
- * Chooses the form of an answer from the Accept header: the best quality wins, then the range that names the type
- * most exactly, then JSON. A header that names nothing we have gets JSON, unless it rules JSON out: then 406.
+ * Chooses the format of a response from the Accept header: by best quality, then by most specific range, then
+ * JSON. A header without a known format gets JSON; if it excludes JSON, throws 406.
  */
 export function negotiateFormat(accept: string | undefined): Format {
   const ranges = (accept ?? '*/*').split(',').map(readRange)
@@ -47,7 +47,7 @@ function readRange(text: string): Range {
   return { pattern, quality: Number.isNaN(quality) ? 1 : quality }
 }
 
-/** The most exact range that covers `type` decides; exactness is -1 when none does. */
+/** The most specific range that matches `type` decides; its specificity is -1 if none matches. */
 function match(type: string, ranges: readonly Range[]): { quality: number; exactness: number } {
   const patterns = ['*/*', `${type.split('/')[0]}/*`, type]
   return ranges

@@ -1,11 +1,11 @@
 import { conflict } from './errors.ts'
 
-/** Keys that change by themselves with every change. */
+/** Members that change with every update. */
 const ownKeys = new Set(['version', 'updated_at'])
 
 /**
- * Throws 409 "conflict" with the object as it is now, under its `kind`, when the caller edited an earlier version of
- * it. Call it with the row locked.
+ * Throws 409 "conflict" with the current object, under its `kind`, if the caller edited an earlier version.
+ * Call it with the row locked.
  */
 export function requireVersion(
   kind: string,
@@ -22,7 +22,10 @@ export function requireVersion(
   )
 }
 
-/** What differs between an object before and after a change, for the audit log: `{ name: { from, to } }`. */
+/**
+ * Returns the differences between an object before and after a change, for the audit log: `{ name: { from, to
+ * } }`.
+ */
 export function changesOf<T extends object>(
   before: T,
   after: T,

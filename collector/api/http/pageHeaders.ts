@@ -1,9 +1,9 @@
-/** Where the parts of a page may come from, by the directives of Content-Security-Policy; the rest is forbidden. */
+/** The allowed sources of a page by directive of Content-Security-Policy; all others are forbidden. */
 export type PageSources = Readonly<Record<`${string}-src`, string>>
 
 /**
- * The headers of an HTML page: only required sources, and no content sniffing. Only pages of `frameAncestors` may show it
- * in a frame. `'self'` is the origin of the page, which may differ from `publicUrl`.
+ * Returns the headers of an HTML page: only required sources, and no content sniffing. Only pages of
+ * `frameAncestors` may show it in a frame. `'self'` is the origin of the page, which may differ from `publicUrl`.
  */
 export const pageHeaders = (
   sources: PageSources,
@@ -17,8 +17,8 @@ export const pageHeaders = (
     `frame-ancestors ${frameAncestors.length > 0 ? frameAncestors.join(' ') : "'none'"}`,
   ].join('; '),
   'x-content-type-options': 'nosniff',
-  // For browsers that do not know frame-ancestors.
+  // For browsers without support for frame-ancestors.
   ...(frameAncestors.length === 0 && { 'x-frame-options': 'DENY' }),
-  // Addresses of pages hold ids and an invitation's token: they are for nobody else.
+  // URLs of pages contain ids and tokens of invitations, which other sites must not receive.
   'referrer-policy': 'same-origin',
 })

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { Cursors } from './cursors.ts'
 
-/** Longest cursor that any list gives. */
+/** The longest cursor of any list. */
 const cursorLengthMax = 512
 
 /** The parameter `cursor` of every list. */
@@ -27,23 +27,23 @@ interface PageQuery {
   cursor?: string | undefined
 }
 
-/** Input for one page of a list. */
+/** The query and position of one page of a list. */
 export interface ListPage {
-  /** Name of the list; see Cursors. */
+  /** Name of the list (see Cursors). */
   list: string
-  /** Owner of the list; see ListCursors. */
+  /** Owner of the list (see ListCursors). */
   owner: string
   /** Selects all rows of the list. */
   sql: string
   values: readonly unknown[]
-  /** The columns, with their types, that together say a row's place: no two rows have the same. */
+  /** The columns, with their types, that identify a row's position; each combination is unique. */
   key: Readonly<Record<string, string>>
   order?: 'asc' | 'desc'
 }
 
 /**
- * Reads one page of a list by keyset, so that rows added during paging do not move others. Throws 400 for a
- * wrong cursor.
+ * Reads one page of a list by keyset, so that new rows do not shift later pages. Throws 400 for an invalid
+ * cursor.
  */
 export async function readPage<Row>(
   { postgres, cursors }: { postgres: Queryable; cursors: Cursors },

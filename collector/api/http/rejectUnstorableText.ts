@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidParameter } from './errors.ts'
 
-/** A preValidation hook: throws 400 for a body with text that PostgreSQL cannot keep. */
+/** A preValidation hook that throws 400 for a body with text that PostgreSQL cannot store. */
 export async function rejectUnstorableText({ body }: FastifyRequest): Promise<void> {
   if (typeof body !== 'object' || body === null) return
   for (const [name, value] of Object.entries(body)) {
@@ -11,7 +11,7 @@ export async function rejectUnstorableText({ body }: FastifyRequest): Promise<vo
   }
 }
 
-/** Bodies are nested no deeper than jsonBody.ts lets them. */
+/** jsonBody.ts limits the depth of bodies, so the recursion is bounded. */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
   if (typeof value !== 'object' || value === null) return true

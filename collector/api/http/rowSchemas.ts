@@ -16,16 +16,16 @@ const memberOf = ({ name, dataType, nullable, description }: Field): readonly [s
   return [name, nullable ? Nullable(typed(), { description }) : typed({ description })]
 }
 
-/** A row that always has every one of these fields. */
+/** Returns the schema of a row that always has all these fields. */
 export const wholeRow = (title: string, fields: readonly Field[]) =>
   Type.Object(Object.fromEntries(fields.map(memberOf)), { title })
 
 interface Rows {
-  /** Title of a row with all fields. A selected row is `Selected…`. */
+  /** Title of the schema with all fields. A selected row is `Selected…`. */
   title: string
-  /** All that can be selected. */
+  /** All fields that callers can select. */
   fields: readonly Field[]
-  /** Fields that every row has without `select`; others are only in some rows. */
+  /** Fields that every row has without `select`; other fields are optional. */
   always: readonly Field[]
   description: string
 }

@@ -2,8 +2,8 @@ import createSerializers, { type SerializerFactory } from '@fastify/fast-json-st
 import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 
 /**
- * For routes that return rows. Rows are bytes or objects without fields to omit, and a serializer compiled
- * for hundreds of fields would slow down every start.
+ * For routes that return rows. Rows are bytes or complete objects, and compiling a serializer for hundreds of
+ * fields would slow down every start.
  */
 export const plainSerializer: FastifySerializerCompiler<unknown> = () => (data) =>
   JSON.stringify(data)

@@ -14,7 +14,7 @@ const sources = new WeakMap<Readable, Pieces>()
 export function streamOf(pieces: Pieces): Readable {
   const iterator = pieces[Symbol.asyncIterator]()
   const stream = Readable.from({ [Symbol.asyncIterator]: () => iterator }, streaming)
-  // A stream reads one ahead, and pipes what it read.
+  // A stream's own pipe reads ahead, so this one sends piece by piece.
   stream.pipe = (destination, { end = true } = {}) => {
     if (end) stream.once('end', () => destination.end())
     void send(stream, iterator, destination)
@@ -34,7 +34,7 @@ async function send(
       const { value, done } = await iterator.next()
       if (done) break
       const failure = await new Promise<unknown>((resolve) => destination.write(value, resolve))
-      // The client has disconnected; the owner of the stream is notified and closes it.
+      // The client has disconnected; the owner of the stream receives the event and closes it.
       if (failure) return
     }
     stream.resume()
@@ -43,5 +43,5 @@ async function send(
   }
 }
 
-/** The pieces of an unread stream. A sender with another format requests them itself, one after the other. */
+/** Returns the pieces of an unread stream, for a sender that encodes them one after another. */
 export const piecesOf = (stream: Readable): Pieces => sources.get(stream) ?? stream

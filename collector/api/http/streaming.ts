@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify'
 
-/** Aborts when the answer is complete or its connection is closed, also if it was closed before this call. */
+/**
+ * Returns a signal that aborts when the response is complete or the connection is closed, even before this
+ * call.
+ */
 export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   if (reply.raw.destroyed) controller.abort()
@@ -8,7 +11,7 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** The pieces that were already read, then all others. */
+/** Returns the pieces that were already read, then all others. */
 export async function* startingWith<Piece>(
   first: Piece,
   others: AsyncIterator<Piece>,
@@ -17,7 +20,7 @@ export async function* startingWith<Piece>(
   yield* { [Symbol.asyncIterator]: () => others }
 }
 
-/** The same pieces, but requests the first one at once. The reader receives its error. */
+/** Returns the same pieces, but requests the first one at once. The reader receives its error. */
 export function underWay<Piece>(pieces: AsyncIterable<Piece>): AsyncIterable<Piece> {
   const iterator = pieces[Symbol.asyncIterator]()
   const first = iterator.next()

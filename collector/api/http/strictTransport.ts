@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Has browsers use https alone for the host of `publicUrl`, where it is https. Its other hosts are not ours to decide
- * about, so neither subdomains nor a preload list are named. `isOfSites` tells the paths that proxies publish under the
- * names of customers’ sites: their answers, errors among them, leave it out.
+ * Adds Strict-Transport-Security if `publicUrl` uses https. It does not cover subdomains or the preload list,
+ * because the operator decides about those hosts. `isOfSites` matches paths that proxies publish under
+ * customers' host names; their responses omit the header.
  */
 export function requireStrictTransport(
   app: FastifyInstance,

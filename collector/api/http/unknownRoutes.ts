@@ -7,7 +7,7 @@ import { methodNotAllowed, notFound } from './errors.ts'
  * before any route is registered.
  */
 export function createRefuseUnknown(app: FastifyInstance): (request: FastifyRequest) => never {
-  // Fastify looks for the method first, and does not tell which others a path has.
+  // Fastify matches the method first, and does not report a path's other methods.
   const router = findMyWay({ ignoreTrailingSlash: true })
   const methods = new Set<HTTPMethod>()
   app.addHook('onRoute', ({ url, method: declared }) => {

@@ -5,11 +5,12 @@ import { type ApiError, invalidParameter } from './errors.ts'
 import { cut, describeFault, type Fault, pathOf } from './faultWords.ts'
 
 /**
- * Checks requests against their route's TypeBox schemas. Addresses and queries are texts, so what they say of numbers
- * is read first; bodies are taken as they are. The first thing wrong is answered 400 "invalid_parameter" by its name.
+ * Validates requests with their route's TypeBox schemas. Path and query values are text, so numbers are
+ * parsed first; bodies stay unchanged. The first violation is answered with 400 "invalid_parameter" and its
+ * name.
  */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  // Compiled when the route is first asked: a process starts sooner by a tenth.
+  // Compiled at the first request, which makes a process start a tenth faster.
   let compiled: Validator | undefined
   const read = {
     params: readNumbers,
@@ -31,13 +32,13 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 
 /** More members than any object of a schema has. */
 const membersMax = 1_000
-/** How many members of arrays are looked at first. */
+/** The most array members that the first check reads. */
 const lookedAtMax = 10_000
 
 /**
- * The faults of a value that does not match a schema, first one first. It checks the first members only. A
- * search through a megabyte of them, or through an object with very many members, would take seconds.
- * jsonBody.ts limits the depth of values.
+ * Returns the violations of a value, in order. It checks the first members only. A search through a megabyte
+ * of them, or through an object with very many members, would take seconds. jsonBody.ts limits the depth of
+ * values.
  */
 export function errorsOf(validator: Validator, value: unknown): readonly Fault[] {
   for (const part of [beginningOf(value, { left: lookedAtMax }), value]) {
@@ -48,7 +49,9 @@ export function errorsOf(validator: Validator, value: unknown): readonly Fault[]
   return []
 }
 
-/** A copy whose arrays are as long, and have holes for the members that come later: who looks for errors passes over them. */
+/**
+ * Returns a copy whose arrays have equal length but holes after the first members; the validator skips holes.
+ */
 function beginningOf(value: unknown, looks: { left: number }): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (!Array.isArray(value))
@@ -74,7 +77,7 @@ const tooManyMembers = {
   params: { limit: membersMax },
 } as const satisfies Fault
 
-/** Values of a path or query, with those that the schema wants as whole numbers or booleans read as such. */
+/** Parses path or query values that the schema declares as whole numbers or booleans. */
 function readNumbers(schema: TSchema, given: unknown): unknown {
   const properties = propertiesOf(schema)
   const entries = Object.entries(given as Record<string, unknown>).map(([name, text]) => {
@@ -87,11 +90,11 @@ function readNumbers(schema: TSchema, given: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** A body, or the schema's default where the request has none. */
+/** Returns the body, or the schema's default if the request has none. */
 const orDefault = (schema: TSchema, given: unknown): unknown =>
   given === null && 'default' in schema ? structuredClone(schema.default) : given
 
-/** The parts of a schema that have members of their own. */
+/** The parts of a schema that contain other schemas. */
 interface Nested {
   readonly format?: string
   readonly properties?: Readonly<Record<string, TSchema>>
@@ -99,7 +102,7 @@ interface Nested {
   readonly anyOf?: readonly TSchema[]
 }
 
-/** Whether a schema names an e-mail address at any depth. */
+/** Whether a schema contains an e-mail address at any depth. */
 function namesEmail(schema: TSchema): boolean {
   const { format, properties = {}, items, anyOf = [] } = schema as Nested
   return (
@@ -108,7 +111,7 @@ function namesEmail(schema: TSchema): boolean {
   )
 }
 
-/** Returns a value without blanks around the e-mail addresses that its schema names, at any depth. */
+/** Returns a value in which the e-mail addresses of its schema, at any depth, have no surrounding spaces. */
 function trimEmails(schema: TSchema, value: unknown): unknown {
   const { format, properties, items, anyOf = [] } = schema as Nested
   if (typeof value === 'string') {
@@ -125,7 +128,7 @@ function trimEmails(schema: TSchema, value: unknown): unknown {
   return anyOf.reduce((whole, one) => trimEmails(one, whole), Object.fromEntries(trimmed))
 }
 
-/** The headers that a schema names, as it spells them; Node has their names in lower case. */
+/** Reads the headers of a schema in its own spelling; Node stores header names in lower case. */
 const readHeaders = (schema: TSchema, given: unknown): unknown =>
   Object.fromEntries(
     Object.keys(propertiesOf(schema))
@@ -133,7 +136,7 @@ const readHeaders = (schema: TSchema, given: unknown): unknown =>
       .filter(([, value]) => value !== undefined),
   )
 
-/** The first error as our answer. */
+/** Converts the first violation to a response. */
 function faultOf(
   schema: TSchema,
   value: unknown,
@@ -180,7 +183,7 @@ interface Declared {
 const propertiesOf = (schema: TSchema) =>
   (schema as { properties?: Record<string, Declared> }).properties ?? {}
 
-/** Description of a complete parameter, if its schema says more than the failed keyword. */
+/** Returns the description of a complete parameter, if its schema says more than the failed keyword. */
 function wordsFor({ keyword }: Fault, declared: Declared | undefined): string | undefined {
   if (declared?.errorMessage !== undefined) return declared.errorMessage
   if (declared?.type !== 'integer' || keyword === 'boolean') return undefined

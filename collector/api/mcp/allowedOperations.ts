@@ -1,6 +1,6 @@
 import type { OperationId } from '../client/client.d.ts'
 
-/** Operations that read and are free. None returns a secret, changes anything or serves the dashboard alone. */
+/** Free read operations. None of them returns a secret, changes a record or serves only the dashboard. */
 export const freeOperations = [
   'whoAmI',
   'listProjects',
@@ -70,10 +70,10 @@ export const freeOperations = [
   'listExportFailures',
 ] as const satisfies readonly OperationId[]
 
-/** What bounds the records that a request is charged for: a parameter, the number of its items, or that it returns one. */
+/** The limit of a request's charged records: a parameter, the number of its items, or one record. */
 export type Bound = 'limit' | 'page_size' | 'items' | 'one'
 
-/** Operations that read and are charged for each record. */
+/** Read operations that charge each record. */
 export const chargedOperations = {
   listEvents: 'limit',
   listEventsWithHem: 'limit',

@@ -16,7 +16,7 @@ const instructions = `Reads events, figures, audiences and settings of Footfall.
 Free tools cost nothing. Charged tools cost money for each record and need max_records. Ask the user before you choose
 a number, and prefer counts, figures, previews and dry_run. Answers of charged tools say in meta.charged what they cost.`
 
-/** Makes an MCP server whose tools are operations of the API, called through the client. */
+/** Creates an MCP server whose tools call operations of the API through the client. */
 export function createMcpServer(client: Client, document: Document): Server {
   const tools = new Map(toolsOf(document).map((tool) => [tool.name as string, tool]))
   const server = new Server(
@@ -48,7 +48,10 @@ export function createMcpServer(client: Client, document: Document): Server {
   return server
 }
 
-/** The parameters of the request, limited to the records that may be charged; or why nothing is requested. */
+/**
+ * Returns the request's parameters, limited to the records that may be charged, or the reason why no request
+ * is sent.
+ */
 function withinBudget(tool: Tool, given: Given): Given | string {
   const { max_records, ...params } = given
   if (tool.bound === null) return given

@@ -15,15 +15,15 @@ export interface Tool {
   description: string
   inputSchema: { type: 'object' } & Schema
   annotations: { readOnlyHint: true }
-  /** Null for an operation that is free. */
+  /** The limit of charged records; null for a free operation. */
   bound: Bound | null
-  /** Whether `dry_run` is a parameter, which makes a request free. */
+  /** Whether the operation has `dry_run`, which makes a request free. */
   hasDryRun: boolean
-  /** Most records that one request may ask for. */
+  /** The most records of one request. */
   recordsMax: number
 }
 
-/** Makes the tools of the operations that are allowed and that the service has. */
+/** Returns the tools of the allowed operations that the service has. */
 export function toolsOf(document: Document): Tool[] {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   const byId = new Map(operations.map((operation) => [operation.operationId, operation]))
@@ -84,7 +84,7 @@ function toolOf(
 
 const reference = /#\/components\/schemas\/([\w.-]+)/g
 
-/** A schema that contains the shared schemas that it refers to. */
+/** Returns a schema together with the shared schemas that it refers to. */
 function withDefinitions<S extends Schema>(schema: S, schemas: Schemas): S {
   const $defs: Record<string, Schema> = {}
   const rewritten = (part: Schema): Schema => {

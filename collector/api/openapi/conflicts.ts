@@ -3,11 +3,11 @@ import type { ErrorCode } from '../http/errorCodes.ts'
 interface Conflict {
   readonly code: ErrorCode
   readonly meaning: string
-  /** By operationId; test/spec/conflicts.test.ts compares them with the code of the routes. */
+  /** Operation ids; test/spec/conflicts.test.ts compares them with the routes. */
   readonly operations: readonly string[]
 }
 
-/** Every code of a 409 answer, and the operations that can answer it. */
+/** Every code of a 409 response, and the operations that can return it. */
 const conflicts: readonly Conflict[] = [
   {
     code: 'version_conflict',
@@ -198,8 +198,8 @@ const conflicts: readonly Conflict[] = [
 ] as const
 
 /**
- * Describes the 409 answers of an operation: its codes, and `details`, the route's own words, or else what each code
- * means. Undefined for an operation without any.
+ * Describes the 409 responses of an operation: its codes with `details`, the route's own description, or with
+ * the meaning of each code. Undefined for an operation without conflicts.
  */
 export function describeConflicts(
   operationId: string | undefined,

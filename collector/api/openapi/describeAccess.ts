@@ -14,9 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Writes into each operation what follows from its `config`: security, and refusals by access, by billing and its own.
- */
+/** Adds to each operation its security, and its refusals by access, by billing and by the route itself. */
 export const describeAccess: SwaggerTransform = ({ schema, url, route }) => {
   const access = route.config?.access
   if (!access || schema?.hide) return { schema, url }
@@ -85,7 +83,7 @@ function refusalsOf(access: Exclude<Access, { to: 'anyone' }>): Record<string, o
 const notThere =
   'The object does not exist or belongs to another organization. `error` names its type.'
 
-/** What billing adds to the answers of a route whose records are charged. */
+/** The responses that billing adds to a route with charged records. */
 const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
   402: problem(
     '`budget_exceeded`: the budget of the organization or of the key’s project is too small.',
@@ -95,7 +93,7 @@ const chargeRefusals = ({ limit }: Extract<Access, { to: 'key' }>) => ({
   ),
 })
 
-/** The headers of a route: its own, and those that follow from its project and its charges. */
+/** The headers of a route: its own, and those for its project and charges. */
 const headersOf = (schema: FastifySchema | undefined, config: FastifyContextConfig | undefined) =>
   Type.Object({
     ...(schema?.headers as TObject | undefined)?.properties,

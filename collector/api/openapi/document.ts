@@ -49,10 +49,10 @@ export interface Schema {
   allOf?: Schema[]
 }
 
-/** Tag of operations for our own pages, which are not part of the public contract. */
+/** Tag of operations for our own pages, which the public contract does not contain. */
 export const internalTag = 'Dashboard'
 
-/** Operation by "GET /path", in the order of the document, without those of our own pages. */
+/** Returns the operations by "GET /path", in the order of the document, without those of our own pages. */
 export function publicOperations({ paths }: Document): Map<string, Operation> {
   const all = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(

@@ -127,7 +127,7 @@ const tags = [
   { name: 'Health', description: 'The state of the service.' },
 ]
 
-/** Answers without a description of their own are described by their status. */
+/** Gives responses without a description the description of their status. */
 const nameStatuses: SwaggerTransformObject = (given) => {
   const { openapiObject } = given as { openapiObject: unknown }
   for (const operations of Object.values((openapiObject as Document).paths)) {

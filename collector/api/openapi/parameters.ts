@@ -11,7 +11,7 @@ interface Text {
 
 const idOf = (noun: string): Text => ({ description: `Id of the ${noun}.`, example: id })
 
-/** By name, as every operation means it. */
+/** Texts by parameter name, for all operations. */
 const texts: Readonly<Record<string, Text>> = {
   audience_id: idOf('audience'),
   build_id: idOf('build of the audience'),
@@ -74,6 +74,7 @@ const texts: Readonly<Record<string, Text>> = {
   status: { description: 'Only objects with this status.', example: '4xx' },
   format: { description: 'Format of the file.', example: 'csv' },
   outcome: { description: 'Only records with this result.', example: 'failed' },
+  time_zone: { example: 'Europe/Berlin' },
   ticket: { example: 'eyJidWlsZCI6IjVhM2IxZTAwIn0' },
   title: { example: 'Pricing' },
   token: { description: 'Secret token of the link.', example: 'Zk3mB1xQ9sT7vW2yA5cE8gH0' },
@@ -95,7 +96,7 @@ function describe(parameter: Parameter): void {
   if (given !== undefined) parameter.schema = { ...parameter.schema, examples: [given] }
 }
 
-/** A value that the schema itself names. */
+/** Returns a value from the schema itself. */
 function namedValue({ const: only, enum: values, default: usual, anyOf, type }: Schema): unknown {
   const named = usual ?? only ?? values?.[0] ?? (anyOf?.[0] && namedValue(anyOf[0]))
   return named ?? (type === 'boolean' ? true : undefined)

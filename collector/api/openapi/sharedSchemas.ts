@@ -1,9 +1,9 @@
 import type { Document } from './document.ts'
 
-/** A title that is a name: its schema is shared. Others ("Without select") are words for people. */
+/** A title that is a name, so its schema is shared. Other titles ("Without select") are for people. */
 const namePattern = /^[A-Z][A-Za-z0-9]*$/
 
-/** Where no schemas are, but values that may look like one. */
+/** Members that contain values instead of schemas. */
 const valueKeys = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
 /**

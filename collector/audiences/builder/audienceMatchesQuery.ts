@@ -2,7 +2,7 @@ import type { Bind } from '../../events/query/bind.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Selects the members of the audiences that leaves name; `column` identifies members of this entity. */
+/** Selects the members of the audiences in leaves; `column` identifies members of this entity. */
 export function audienceMatchesQueries(
   { parsed, usedBuilds }: MembersPlan,
   column: 'hem_number' | 'company_domain',

@@ -7,7 +7,7 @@ import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import { stepSettings } from './steps.ts'
 
-/** The lowest scores of the buckets above low: one full signal without a baseline, and three. */
+/** The lowest scores of the buckets medium and high: one and three full signals without a baseline. */
 const mediumFrom = 50
 const highFrom = 75
 

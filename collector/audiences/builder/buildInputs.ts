@@ -31,7 +31,7 @@ export interface BuildInputs {
   readonly today: readonly (readonly [leafId: string, runId: string])[]
 }
 
-/** An earlier build whose members are reused, except for the people to be looked at again. */
+/** An earlier build whose members are reused, except for people to check again. */
 export interface ReusableBuild {
   readonly buildId: string
   /** SQL: `changed`, the hem numbers of the people whose events of today have changed since that build. */
@@ -73,9 +73,9 @@ SELECT
 const trackableKinds: ReadonlySet<string> = new Set(['event', 'profile', 'audience'])
 
 /**
- * Returns the inputs of a build of people. Null if the next build cannot reuse it. Reasons are a limit, which
- * one more person may shift, leaves of other kinds, and dictionaries that are being reloaded. `same` contains
- * the day, so the first build of each day is made from everything.
+ * Returns the inputs of a build of people. Null if the next build cannot reuse it: because of a limit, which
+ * one more person may shift, leaves of other kinds, or reloading dictionaries. `same` contains the day, so
+ * the first build of each day reads everything.
  */
 export function buildInputsOf(
   { organizationId, definition, intentWindowDays }: Build,
@@ -112,8 +112,8 @@ export function buildInputsOf(
 }
 
 /**
- * Returns the audience's last build whose inputs differ only in today's events; null without one, or if it
- * lost members.
+ * Returns the audience's last build whose inputs differ only in today's events; null without one, or if its
+ * members were deleted.
  */
 export async function readReusableBuild(
   { postgres, clickhouse }: { postgres: Queryable; clickhouse: ClickHouse },

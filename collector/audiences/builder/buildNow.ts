@@ -12,7 +12,7 @@ import { interestPlanOf } from './intentMatchesQuery.ts'
 import { countMembers } from './storedMembers.ts'
 import { isPredictive } from './usedBuilds.ts'
 
-/** The share of a build's progress that counting events is assumed to be. */
+/** The assumed share of counting events in a build's progress. */
 const countingShare = 0.7
 
 /**

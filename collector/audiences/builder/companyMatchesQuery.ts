@@ -10,9 +10,9 @@ import { bitOf, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
 
 /**
- * The companies of each source: SELECTs of `member`, the domain, and `bits`, the matched leaves. Events are
- * those of all employees. A field of the company comes from the companies, or from its people's profiles if
- * they do not contain the company. A field of a person matches if it matches any employee.
+ * Returns the companies of each source: SELECTs of `member`, the domain, and `bits`, the matched leaves.
+ * Events are those of all employees. A field of the company is read from the companies, or from its people's
+ * profiles if companies do not contain it. A field of a person matches if it matches any employee.
  */
 export function companyMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const events = eventSums(plan, bind)

@@ -9,19 +9,19 @@ import { type LeafDay, noteLeafDays, readLeafDays } from './leafDays.ts'
 import { isOfEventsAlone, leafIdOf } from './leafIds.ts'
 import { type BuildDeps, stepSettings } from './steps.ts'
 
-/** So many days are counted by one statement, at most, so that each is short. */
+/** The most days that one statement counts, so that each statement is short. */
 const daysMax = 31
-/** So many filters are in one statement, at most: ClickHouse binds a thousand values. */
+/** The most filters of one statement, because ClickHouse binds at most a thousand values. */
 const filtersMax = 100
 
-/** An event leaf and the first of the days that are counted. */
+/** An event leaf and the first day to count. */
 interface Counted {
   readonly leafId: string
   readonly leaf: EventLeaf
   readonly fromDay: number
 }
 
-/** Leaves that are counted by one scan, and of which days. */
+/** Leaves that one scan counts, and their days. */
 interface Scan {
   readonly leaves: readonly Counted[]
   readonly days: readonly number[]
@@ -110,7 +110,10 @@ ${stepSettings}`,
 /** The fingerprint of a day without events. */
 const noEvents = '0'
 
-/** The event leaves of a definition, each that counts the same once, as far back as any of them looks. */
+/**
+ * Returns the event leaves of a definition without duplicates, each with the longest period in which it is
+ * used.
+ */
 function countedLeaves(projectId: string, { leaves }: Parsed, today: number): Counted[] {
   const counted = new Map<string, Counted>()
   for (const leaf of leaves) {
@@ -122,7 +125,7 @@ function countedLeaves(projectId: string, { leaves }: Parsed, today: number): Co
   return [...counted.values()]
 }
 
-/** The days of each leaf that must be counted, ascending. */
+/** Returns the days of each leaf to count, ascending. */
 function findStaleDays(
   leaves: readonly Counted[],
   today: number,

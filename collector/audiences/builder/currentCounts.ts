@@ -4,14 +4,14 @@ import { type CountsScan, eventCountsSelect } from './eventCountsQuery.ts'
 import { isOfEventsAlone } from './leafIds.ts'
 import { hemCondition, type MembersPlan } from './membersPlan.ts'
 
-/** A plan without stored counts, with the place of its events. */
+/** A plan without stored counts, with the database of its events. */
 export interface CurrentPlan extends Omit<MembersPlan, 'eventCounts'> {
   readonly projectId: string
   /** Events before this time count, epoch milliseconds. */
   readonly asOfMs: number
 }
 
-/** The counts of event leaves, made for this once: of the cookies alone of people that the plan looks at. */
+/** Returns SQL that counts event leaves for one use: only the cookies of people in the plan. */
 export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   const { parsed, leafIds, organizationId, projectId, today, asOfMs } = plan
   const leaves = leavesOf(parsed, 'event').map(
@@ -30,6 +30,6 @@ export function currentCounts(plan: CurrentPlan, bind: Bind): string {
   return scans.map((some) => eventCountsSelect(scanOf(some), bind)).join('\nUNION ALL\n')
 }
 
-/** SQL: the cookies that may be those of people whose hems meet the condition. */
+/** Returns SQL of the cookies that may belong to people whose hems meet the condition. */
 export const cookiesWhere = (organizationId: string, ofSome: string, bind: Bind): string =>
   `SELECT cookie_id FROM identity_links WHERE organization_id IN (${bind('UUID', organizationId)}, toUUID('00000000-0000-0000-0000-000000000000')) AND ${ofSome}`

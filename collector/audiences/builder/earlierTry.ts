@@ -15,13 +15,13 @@ export async function readDeadline(clickhouse: ClickHouse, lease: Lease): Promis
   return clock!.now + (await lease.renew())
 }
 
-/** SQL: whether ClickHouse began the statement before this deadline, which is bound. */
+/** Returns SQL for whether ClickHouse began the statement before this deadline, a bound parameter. */
 export const beginsBefore = (deadline: string): string =>
   `toUnixTimestamp64Milli(now64(3)) < ${deadline}`
 
 /**
- * Deletes the members that an earlier try of a build has stored. Statements of that try that began under its lease are
- * ended first, on every server; none can begin after it.
+ * Deletes the members that an earlier try of a build has stored. It first ends that try's statements on every
+ * server; none can begin after its lease.
  */
 export async function deleteEarlierTry(
   clickhouse: ClickHouse,
@@ -41,7 +41,8 @@ export async function deleteEarlierTry(
     params: { buildId },
   })
   if (stored!.members === 0) return
-  // Not DROP PARTITION, which takes no condition. The deletion spares parts that are inserted after it began.
+  // Not DROP PARTITION, which takes no condition. The deletion does not affect parts that are inserted after
+  // it began.
   await clickhouse.command({
     sql: `ALTER TABLE audience_members
           DELETE WHERE build_id = {buildId:UUID} AND ${beginsBefore('{deadline:Int64}')}

@@ -4,21 +4,24 @@ import { filterConditions } from '../../events/query/filterSql.ts'
 import { dayMs } from '../../events/query/window.ts'
 import type { EventLeaf } from '../definition/definition.ts'
 
-/** What event leaves count in one scan of a project's events. */
+/** The event leaves to count in one scan of a project's events. */
 export interface CountsScan {
   readonly organizationId: string
   readonly projectId: string
-  /** By their ids. Only one leaf if its filters need values that are not columns of the table. */
+  /** Leaves by id. There is only one leaf if its filters need values that are not columns of the table. */
   readonly leaves: ReadonlyMap<string, Pick<EventLeaf, 'filters' | 'source' | 'pixelId'>>
   /** Days since 1970 (UTC), ascending. */
   readonly days: readonly number[]
   /** Events before this time count, epoch milliseconds. */
   readonly asOfMs: number
-  /** SQL that selects the cookies whose events to read; all without it. */
+  /** SQL that selects the cookies to read; absent: all. */
   readonly cookies?: string | undefined
 }
 
-/** SQL: how many events of each day meet each leaf, by cookie: `leaf_id`, `day`, `cookie_id`, `events`, at least 1. */
+/**
+ * Returns SQL that counts the matching events of each leaf, day and cookie: `leaf_id`, `day`, `cookie_id`,
+ * `events`, at least 1.
+ */
 export function eventCountsSelect(scan: CountsScan, bind: Bind): string {
   const { organizationId, projectId, days } = scan
   const window = {

@@ -4,19 +4,18 @@ import { dayMs } from '../../events/query/window.ts'
 import { leavesOf } from '../definition/leaves.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Sums of events over the cookies of each person, and the event leaves that they match. */
+/** Sums of events over the cookies of each person, and the matched event leaves. */
 export interface EventSums {
   /** SQL: `hem_number` and the sums over all known cookies of a person. */
   readonly select: string
   readonly sums: readonly string[]
-  /** SQL of the leaves' bits, where `of` is SQL of one of the sums. */
+  /** Returns SQL of the leaves' bits; `of` returns SQL of one of the sums. */
   bits(of: (sum: string) => string): string
 }
 
 /**
- * Adds event counts up by person. The dictionaries of all reads give the current person of a cookie, so the
- * order of links is the same. An event from before the identification counts from then on. Null without event
- * leaves.
+ * Sums event counts by person. The dictionaries of all reads determine the current person of a cookie, so the
+ * same links count. An event from before the identification counts from then on. Null without event leaves.
  */
 export function eventSums(
   { parsed, leafIds, eventCounts, today, organizationId }: MembersPlan,

@@ -59,7 +59,7 @@ export async function insertMembers(
     below: null,
     usedBuilds,
     usedLists: await readUsedLists(postgres, parsed),
-    // The organization's own opt-outs hide people when a build is read; they do not change its count.
+    // The organization's own opt-outs hide people when a build is read, so they do not change its count.
     erased: await erasedHems(postgres, everywhere),
     eventCounts: (bind) => countedEventsSelect(counted, bind),
   }
@@ -84,7 +84,10 @@ ${stepSettings}, log_comment = ${bind('String', buildId)}`,
   return { inputs, usedBuilds: [...usedBuilds.values()] }
 }
 
-/** SQL: `member`, in the order of a build: members of an earlier build, and those changed people who match now. */
+/**
+ * Returns SQL of `member`, in the order of a build: members of an earlier build, and those changed people who
+ * match now.
+ */
 function incrementalSelect(
   plan: MembersPlan,
   { buildId, changed }: ReusableBuild,
@@ -104,7 +107,7 @@ ${membersSelect({ ...among, eventCounts }, bind)}
 ORDER BY ${orderOf(plan)}`
 }
 
-/** SQL: the counted events of these days of leaves, each day of the run that counts. */
+/** Returns SQL of the counted events of leaves on these days, from the valid run of each day. */
 function countedEventsSelect(counted: readonly LeafDay[], bind: Bind): string {
   const leafIds = [...new Set(counted.map(({ leaf_id }) => leaf_id))]
   const isCounted = chunked(counted).map((some) => {

@@ -6,7 +6,7 @@ import type { InterestPlan } from '../signals/interestPlan.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
-/** Which intent leaves people meet, by any of the addresses they hold. */
+/** Returns SQL of the intent leaves that people match, by any of their addresses. */
 export function intentMatchesOfPeople(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)
   if (!interest) return []
@@ -24,7 +24,7 @@ HAVING bits != 0`,
   ]
 }
 
-/** Which intent leaves companies meet. */
+/** Returns SQL of the intent leaves that companies match. */
 export function intentMatchesOfCompanies(plan: MembersPlan, bind: Bind): string[] {
   const interest = interestPlanOf(plan)
   if (!interest) return []
@@ -38,7 +38,7 @@ HAVING bits != 0`,
   ]
 }
 
-/** The interest that all intent leaves together look at; null without any. */
+/** Returns the interest that the intent leaves read together; null without intent leaves. */
 export function interestPlanOf({
   parsed,
   organizationId,

@@ -1,18 +1,18 @@
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** So long counts are kept: well within the TTL of their rows (014_audiences.sql). */
+/** Retention of counts: shorter than the TTL of their rows (003_audiences.sql). */
 const keptDays = 28
 
 /** A leaf's counts of one day, in ClickHouse under `run_id`; null where the day has no event. */
 export interface LeafDay {
   readonly leaf_id: string
-  /** Since 1970 (UTC). */
+  /** Day since 1970 (UTC). */
   readonly day: number
   readonly run_id: string | null
   readonly fingerprint: string | null
 }
 
-/** Returns the counts of these leaves from a day on that are still valid. */
+/** Returns the valid counts of these leaves from a day on. */
 export async function readLeafDays(
   client: Queryable,
   leafIds: readonly string[],
@@ -27,7 +27,10 @@ export async function readLeafDays(
   return rows
 }
 
-/** Says that the counts of these days are those of a run. `fingerprints` are those read before the days were counted. */
+/**
+ * Records the run whose counts are valid for these days. `fingerprints` were read before the days were
+ * counted.
+ */
 export async function noteLeafDays(
   client: Queryable,
   projectId: string,

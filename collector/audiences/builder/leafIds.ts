@@ -7,13 +7,13 @@ const stored = new Set(
 )
 
 /**
- * The id of the counts of an event leaf. It is the same for all leaves of a project that count the same
+ * Returns the id of an event leaf's counts. It is equal for all leaves of a project that count the same
  * events, with any minimum and any number of days.
  */
 export const leafIdOf = (projectId: string, { counted }: EventLeaf): string =>
   uuidOf(`${projectId} ${counted}`)
 
-/** The ids of the event leaves, by their place among the leaves. */
+/** Returns the ids of event leaves by their index among the leaves. */
 export const leafIdsOf = (projectId: string, { leaves }: Parsed): ReadonlyMap<number, string> =>
   new Map(
     leaves.flatMap((leaf, index) =>
@@ -22,8 +22,8 @@ export const leafIdsOf = (projectId: string, { leaves }: Parsed): ReadonlyMap<nu
   )
 
 /**
- * Whether a day's counts stay the same as long as its events do. The leaf must not depend on other days or
- * tables, such as sessions or identities.
+ * Whether a day's counts depend only on its events, and not on other days or tables, such as sessions or
+ * identities.
  */
 export const isOfEventsAlone = ({ filters }: EventLeaf): boolean =>
   filters.every(({ field }) => field === undefined || stored.has(field.name))

@@ -6,8 +6,8 @@ import type { Kind } from '../lists/kinds.ts'
 import { bitOf, type MembersPlan } from './membersPlan.ts'
 
 /**
- * Whom lists name: of lists of people these, or the companies they work at; of lists of domains these companies, or who
- * works there. Cookies are whose the identity graph says they are.
+ * Selects the members of lists: listed people or their companies; listed companies or their employees. The
+ * identity graph resolves cookies to people.
  */
 export function listMatchesQueries({ parsed, usedLists }: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(parsed, 'list').map(({ index, leaf }) => ({
@@ -35,7 +35,7 @@ INNER JOIN (${items}) AS named ON work.${joined} = named.item`,
   })
 }
 
-/** Over rows of list_members: the person's hem as a number, or the company's domain. */
+/** SQL over rows of list_members: the person's hem as a number, or the company's domain. */
 const itemOf: Readonly<Record<Kind, string>> = {
   emails: 'hem_number',
   hems: 'hem_number',

@@ -4,43 +4,46 @@ import { hemsOfPerson } from '../../identity/store/personSql.ts'
 import type { Parsed } from '../definition/definition.ts'
 import type { UsedLists } from './usedLists.ts'
 
-/** The members to find: those that match a definition, in an organization's project. */
+/** The members to find: matches of a definition, in an organization's project. */
 export interface MembersPlan {
   readonly organizationId: string
   readonly parsed: Parsed
-  /** The ids of the event leaves, by their place among the leaves. */
+  /** The ids of event leaves, by their index among the leaves. */
   readonly leafIds: ReadonlyMap<number, string>
-  /** SQL of how many events meet them: rows of `leaf_id`, `day`, `cookie_id`, `events`; null without event leaves. */
+  /**
+   * Returns SQL that counts the matching events: rows of `leaf_id`, `day`, `cookie_id`, `events`. Null
+   * without event leaves.
+   */
   readonly eventCounts: ((bind: Bind) => string) | null
-  /** The day that events are counted back from, since 1970 (UTC). */
+  /** The last day of event leaves' periods, since 1970 (UTC). */
   readonly today: number
-  /** How many days, `today` the last of them, intent leaves look at. */
+  /** The number of days that intent leaves read; `today` is the last. */
   readonly intentWindowDays: number
-  /** Which build of each audience that a leaf names. */
+  /** The build of each audience in leaves. */
   readonly usedBuilds: ReadonlyMap<string, string>
-  /** The lists that leaves name. */
+  /** The lists in leaves. */
   readonly usedLists: UsedLists
-  /** The organization whose opt-outs leave people out: `everywhere` where the number of members may be free. */
+  /** The organization whose opt-outs exclude people: `everywhere` if the number of members may be free. */
   readonly hiddenFrom: string
-  /** Hems of people who are to be erased from there. */
+  /** Hems of people being erased from there. */
   readonly erased: readonly string[]
-  /** The only person to check; absent for all. */
+  /** The only person to check; absent: all people. */
   readonly hem?: string
-  /** SQL of the only people to check, as `changed`: their main hem numbers; absent for all. */
+  /** Returns SQL of the only people to check, as `changed`: their main hem numbers; absent: all people. */
   readonly among?: ((bind: Bind) => string) | undefined
-  /** Only members whose share of a hash is below this many 65,536ths; null for all. */
+  /** Includes only members whose share of a hash is below this many 65,536ths; null: all members. */
   readonly below: number | null
 }
 
-/** SQL: a leaf's bit if the condition holds, otherwise 0. */
+/** Returns SQL of a leaf's bit if the condition holds, otherwise 0. */
 export const bitOf = (index: number, condition: string): string =>
   `bitShiftLeft(toUInt64(ifNull(${condition}, false)), ${index})`
 
-/** SQL that selects all hems of people, each known by one of their hem numbers in the rows of `from`. */
+/** Returns SQL that selects all hems of people, each of whom has a hem number in the rows of `from`. */
 export const hemsOf = (hemNumber: string, from: string): string =>
   `SELECT ${numberAsHem('held')} FROM (SELECT arrayJoin(${hemsOfPerson(hemNumber)}) AS held FROM ${from})`
 
-/** SQL over rows with a column `hem`: those of the people that the plan looks at; null where it looks at all. */
+/** Returns an SQL condition over a column `hem` for the people in the plan; null if it includes all. */
 export function hemCondition(
   { below, hem, among }: Pick<MembersPlan, 'below' | 'hem' | 'among'>,
   bind: Bind,

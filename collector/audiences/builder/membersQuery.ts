@@ -30,7 +30,10 @@ WHERE ${memberConditions(plan, bind).join(' AND ')}
 GROUP BY one`
 }
 
-/** SQL: everybody who matches the definition, with the leaves that they match: `member`, `met`. HAVING is the tree. */
+/**
+ * Returns SQL of all members that match the definition, with their matched leaves: `member`, `met`. HAVING
+ * contains the tree.
+ */
 export function matchingSelect(plan: MembersPlan, bind: Bind): string {
   const { include, exclude } = plan.parsed
   const having = [treeCondition(include), ...(exclude ? [`NOT ${treeCondition(exclude)}`] : [])]
@@ -38,17 +41,20 @@ export function matchingSelect(plan: MembersPlan, bind: Bind): string {
 HAVING ${having.join(' AND ')}`
 }
 
-/** SQL: everybody who matches the definition, as one column `member` in the order of a build. */
+/** Returns SQL of all members that match the definition, as one column `member` in the order of a build. */
 export function membersSelect(plan: MembersPlan, bind: Bind): string {
   const { limit } = plan.parsed
   const members = matchingSelect(plan, bind)
-  // A hash decides who is within the limit, so every build has the same members.
+  // A hash selects the members within the limit, so every build selects the same ones.
   const cut =
     limit === null ? '' : `\nORDER BY sipHash64(member), member LIMIT ${bind('UInt64', limit)}`
   return `SELECT member FROM (\n${members}${cut}\n)\nORDER BY ${orderOf(plan)}`
 }
 
-/** SQL: the order of a build. People are in the order of their hems' text, like profiles, so that pages read adjacent rows. */
+/**
+ * Returns SQL of a build's order. People are in the order of their hems' text, like profiles, so that pages
+ * read adjacent rows.
+ */
 export const orderOf = ({ parsed }: Pick<MembersPlan, 'parsed'>): string =>
   parsed.entity === 'people' ? 'reinterpretAsFixedString(member)' : 'member'
 
@@ -71,10 +77,10 @@ function memberConditions(
   ]
 }
 
-/** SQL: the first 16 bits of a hem, as its text is ordered. */
+/** Returns SQL of the first 16 bits of a hem, in the order of its text. */
 const shareOfHem = (hemNumber: string): string => `byteSwap(toUInt16(bitAnd(${hemNumber}, 65535)))`
 
-/** The tree as a condition over `met`, the bits of the matched leaves. */
+/** Returns the tree as a condition over `met`, the bits of the matched leaves. */
 function treeCondition(tree: Tree): string {
   if ('leaf' in tree) return `bitTest(met, ${tree.leaf})`
   if ('not' in tree) return `(NOT ${treeCondition(tree.not)})`

@@ -10,7 +10,10 @@ import { listMatchesQueries } from './listMatchesQuery.ts'
 import { bitOf, hemCondition, type MembersPlan } from './membersPlan.ts'
 import { profileCondition } from './profileCondition.ts'
 
-/** What each source knows of people: SELECTs of `member`, a hem number of the person, and `bits`, the leaves that are met. */
+/**
+ * Returns the people of each source: SELECTs of `member`, a hem number of the person, and `bits`, the matched
+ * leaves.
+ */
 export function peopleMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const events = eventSums(plan, bind)
   return [
@@ -31,7 +34,7 @@ HAVING bits != 0`,
   ]
 }
 
-/** All profile leaves in one scan. */
+/** Reads all profile leaves in one scan. */
 function profileMatchesQueries(plan: MembersPlan, bind: Bind): string[] {
   const leaves = leavesOf(plan.parsed, 'profile').map(({ index, leaf }) => ({
     index,

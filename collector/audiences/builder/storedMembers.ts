@@ -1,7 +1,7 @@
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 
-/** Drops all members of a build at once. */
+/** Drops all members of a build with its partition. */
 export async function dropMembers(clickhouse: ClickHouse, buildId: string): Promise<void> {
   // A partition's name cannot be bound.
   if (!isUuid(buildId)) throw new Error(`${buildId} is no build`)
@@ -11,7 +11,7 @@ export async function dropMembers(clickhouse: ClickHouse, buildId: string): Prom
   })
 }
 
-/** The builds that have members. */
+/** Returns the builds that have members. */
 export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ partition: string }>({
     sql: `SELECT DISTINCT partition FROM system.parts
@@ -24,7 +24,9 @@ export async function readStoredBuilds(clickhouse: ClickHouse): Promise<string[]
 /** The members of a build were stored incompletely or twice: repeat the step. */
 class MembersIncomplete extends Error {}
 
-/** How many members a build has. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on. */
+/**
+ * Returns the number of a build's members. Throws MembersIncomplete unless their keys are 1, 2, 3 and so on.
+ */
 export async function countMembers(clickhouse: ClickHouse, buildId: string): Promise<number> {
   const [found] = await clickhouse.rows<{ count: number; greatest: number; sum: string }>({
     sql: `SELECT count() AS count, max(key) AS greatest, toString(sum(toInt128(key))) AS sum

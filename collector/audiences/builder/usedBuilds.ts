@@ -5,7 +5,9 @@ import { leavesOf } from '../definition/leaves.ts'
 /** A leaf names a missing object: an audience without a build yet, or a deleted list. */
 export class AudienceNotBuilt extends Error {}
 
-/** Whether intent decides who is in a build: by a leaf of its own, or by one of the builds that it uses. */
+/**
+ * Whether intent determines the members of a build, through its own leaves or through a build that it uses.
+ */
 export async function isPredictive(
   client: Queryable,
   parsed: Parsed,
@@ -20,7 +22,7 @@ export async function isPredictive(
   return rowCount !== 0
 }
 
-/** The builds that are served now of the audiences that leaves name. Throws AudienceNotBuilt. */
+/** Returns the served builds of the audiences in leaves. Throws AudienceNotBuilt. */
 export async function readUsedBuilds(
   client: Queryable,
   parsed: Parsed,

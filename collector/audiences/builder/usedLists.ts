@@ -5,16 +5,13 @@ import { readNotCompleted } from '../lists/imports.ts'
 import type { Kind } from '../lists/kinds.ts'
 import { AudienceNotBuilt } from './usedBuilds.ts'
 
-/**
- * The lists that leaves name, with the type of their items, and their imports whose rows are not members
- * (yet).
- */
+/** The lists in leaves, with the type of their items, and their imports whose rows are not members (yet). */
 export interface UsedLists {
   readonly kinds: ReadonlyMap<string, Kind>
   readonly notCompleted: readonly string[]
 }
 
-/** The current state of the lists that leaves name. Throws AudienceNotBuilt for a deleted one. */
+/** Reads the current state of the lists in leaves. Throws AudienceNotBuilt for a deleted list. */
 export async function readUsedLists(client: Queryable, parsed: Parsed): Promise<UsedLists> {
   const used = leavesOf(parsed, 'list').map(({ leaf }) => leaf.listId)
   if (used.length === 0) return { kinds: new Map(), notCompleted: [] }

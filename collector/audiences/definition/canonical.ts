@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Parsed } from './definition.ts'
 
-/** JSON whose objects have their members in the order of their names: equal values are equal texts. */
+/** Returns JSON with sorted members, so that equal values have equal texts. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -9,11 +9,14 @@ export const canonicalJson = (value: unknown): string =>
       : part,
   )
 
-/** A text that is equal for definitions with the same members, whatever the order of their properties and defaults. */
+/**
+ * Returns a text that is equal for definitions with the same members, whatever the order of their properties
+ * and their defaults.
+ */
 export const meaningOf = ({ leaves, ...trees }: Parsed): string =>
   canonicalJson({ ...trees, leaves: leaves.map(({ pointer: _, ...leaf }) => leaf) })
 
-/** The first 128 bits of a text's SHA-256, as a uuid (RFC 9562, version 8). */
+/** Returns the first 128 bits of a text's SHA-256 as a UUID (RFC 9562, version 8). */
 export function uuidOf(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

@@ -1,18 +1,18 @@
 import type { Filter } from '../../events/query/filter.ts'
 import type { Source } from '../../events/query/source.ts'
 
-/** What an audience is made of. */
+/** Types of members of an audience. */
 export const entities = ['people', 'companies'] as const
 export type Entity = (typeof entities)[number]
 
 /** Maximum depth of nested nodes; include and exclude are the first level. */
 export const depthMax = 8
-/** Leaves of a definition: each is one bit of 64. */
+/** Maximum number of leaves, each of which is one of 64 bits. */
 export const leavesMax = 64
 /** Maximum number of days before today that an event leaf covers. */
 export const withinDaysMax = 365
 
-/** A definition as it was sent and is kept: JSON. */
+/** A definition as sent and stored: JSON. */
 export interface Definition {
   readonly entity: Entity
   readonly include: unknown
@@ -20,7 +20,7 @@ export interface Definition {
   readonly limit?: number
 }
 
-/** A definition that was checked. Leaves are named by their place in `leaves`. */
+/** A validated definition. Its trees refer to leaves by their index in `leaves`. */
 export interface Parsed {
   readonly entity: Entity
   readonly include: Tree
@@ -50,7 +50,7 @@ export interface ProfileLeaf extends Placed {
 }
 export type ProfileCondition = Filter | { readonly isSet: boolean; readonly name: string }
 
-/** At least so many events, of today and the `withinDays` days before it (UTC), meet the filters. */
+/** Matches if enough events, from today and the `withinDays` days before it (UTC), meet the filters. */
 export interface EventLeaf extends Placed {
   readonly kind: 'event'
   readonly filters: readonly Filter[]
@@ -58,9 +58,7 @@ export interface EventLeaf extends Placed {
   readonly pixelId: string | null
   readonly atLeast: number
   readonly withinDays: number
-  /**
-   * The counted events, regardless of the minimum and the days: leaves with the same text share their counts.
-   */
+  /** The counted events, without the minimum and the days: leaves with the same text share their counts. */
   readonly counted: string
 }
 

@@ -10,12 +10,12 @@ export const invalidAt = (pointer: string, message: string): ApiError =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The members of an object at `pointer`. All readers throw 400 with a pointer. */
+/** Reads the members of an object at `pointer`. All readers throw 400 with a pointer. */
 export class Members {
   readonly #given: Record<string, unknown>
   readonly #pointer: string
 
-  /** Takes no members but these. */
+  /** Accepts only the members `known`. */
   constructor(given: unknown, pointer: string, known: readonly string[]) {
     if (!isObject(given)) throw invalidAt(pointer, 'must be an object')
     const unknown = Object.keys(given).find((name) => !known.includes(name))
@@ -37,7 +37,7 @@ export class Members {
     return Object.hasOwn(this.#given, name)
   }
 
-  /** 400 for a fault of that member. */
+  /** Returns 400 for a fault of that member. */
   invalid(name: string, message: string): ApiError {
     return invalidAt(this.#placeOf(name), message)
   }

@@ -15,7 +15,10 @@ const strictObject = (properties: Record<string, unknown>, required = Object.key
 
 const uuid = { type: 'string', format: 'uuid' }
 
-/** JSON Schema (2020-12) of a definition, with the fields of profile leaves, their operators and what these compare. */
+/**
+ * JSON Schema (2020-12) of a definition, with the fields of profile leaves, their operators and compared
+ * values.
+ */
 export const definitionSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Audience definition',
@@ -78,7 +81,7 @@ export const definitionSchema = {
   },
 }
 
-/** The leaves that ask for a field, by what their operators compare it with. */
+/** Returns the schemas of profile leaves for a field, by type of the compared value. */
 function leavesOfField(field: Field) {
   const ops = opsOf(field)
   const value = {

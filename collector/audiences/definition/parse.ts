@@ -2,10 +2,10 @@ import { depthMax, entities, type Leaf, leavesMax, type Parsed, type Tree } from
 import { invalidAt, isObject, Members } from './invalid.ts'
 import { readLeaf } from './readLeaf.ts'
 
-/** Most members that an audience may be cut to. */
+/** The highest limit of an audience's members. */
 const limitMax = 1_000_000_000
 
-/** Most comparisons of all event leaves together, and names of paths in them. */
+/** The most comparisons, and named paths, of all event leaves together. */
 const comparisonsMax = 400
 
 /** Place of the definition in a body. */
@@ -74,7 +74,9 @@ function isMetByNobody(tree: Tree): boolean {
   return 'all' in tree ? tree.all.every(isMetByNobody) : tree.any.some(isMetByNobody)
 }
 
-/** Throws 400 for event leaves whose filters are more, together, than ClickHouse takes as values of one statement. */
+/**
+ * Throws 400 if the filters of event leaves together exceed the number of values in one ClickHouse statement.
+ */
 function requireFewComparisons(leaves: readonly Leaf[]): void {
   let comparisons = 0
   for (const leaf of leaves) {

@@ -2,11 +2,11 @@ import type { Field } from '../../../schemas/fields.ts'
 import { operators } from '../../events/query/filter.ts'
 import { isIdentifying } from './identifyingFields.ts'
 
-/** The operators of profile leaves: those of filters, and two that say in one leaf what takes two filters. */
+/** The operators of profile leaves: those of filters, and two that combine two filters in one leaf. */
 export const profileOps = [...operators, 'between', 'is_set'] as const
 export type ProfileOp = (typeof profileOps)[number]
 
-/** What values of a field are in JSON; texts of times are ISO 8601. */
+/** JSON types of values; times are ISO 8601 texts. */
 const jsonTypes = {
   Utf8: 'string',
   Timestamp: 'string',
@@ -16,8 +16,8 @@ const jsonTypes = {
 } as const
 
 /**
- * The operators of a field. Only texts match a pattern, booleans have no order, and identifying fields
- * support only a check for presence.
+ * Returns the operators of a field. Only texts match a pattern, booleans have no order, and identifying
+ * fields support only a check for presence.
  */
 export function opsOf(field: Field): readonly ProfileOp[] {
   const { dataType } = field
@@ -26,5 +26,5 @@ export function opsOf(field: Field): readonly ProfileOp[] {
   return dataType === 'Utf8' ? profileOps : profileOps.filter((op) => op !== 'like')
 }
 
-/** JSON type of a compared value; for `in` and `between` of each value of the array. */
+/** Returns the JSON type of a compared value; for `in` and `between`, that of each array item. */
 export const valueTypeOf = ({ dataType }: Field) => jsonTypes[dataType]

@@ -18,11 +18,11 @@ import { isIdentifying } from './identifyingFields.ts'
 import { invalidAt, Members } from './invalid.ts'
 import { opsOf, valueTypeOf } from './profileOps.ts'
 
-/** Longest text of an event leaf's filter, and of a value: addresses hold no longer ones either. */
+/** Longest text of an event leaf's filter, and of a value; URLs have the same limit. */
 const filterCharsMax = 8_000
 const valueCharsMax = 1_000
 const atLeastMax = 1_000_000
-/** Most topics of an intent leaf, and characters of each. */
+/** Most topics of an intent leaf, and most characters of each. */
 const topicsMax = 25
 const topicCharsMax = 100
 
@@ -59,7 +59,7 @@ function readProfileLeaf(given: unknown, pointer: string): ProfileLeaf {
   const place = `${pointer}/value`
   const type = valueTypeOf(field)
 
-  /** One comparison, with the value at `place`. */
+  /** Reads one comparison with the value at `place`. */
   const compare = (comparison: Filter['op'], compared: unknown, place: string): Filter => {
     if (typeof compared !== type) throw invalidAt(place, `must be a ${type}`)
     const text =
@@ -148,7 +148,7 @@ function readEventLeaf(given: unknown, pointer: string): EventLeaf {
   }
 }
 
-/** Whether there are such topics is looked up by leafTopics.ts. */
+/** Reads an intent leaf; leafTopics.ts checks that its topics exist. */
 function readIntentLeaf(given: unknown, pointer: string): IntentLeaf {
   const members = new Members(given, pointer, ['topics', 'match', 'min_score'])
   const topics = members.required('topics')
@@ -185,7 +185,7 @@ function readAudienceLeaf(given: unknown, pointer: string): AudienceLeaf {
   return { kind: 'audience', pointer, audienceId }
 }
 
-/** What reading says is wrong, with the place where it stands. */
+/** Runs a reader, and adds the place to its errors. */
 function placed<T>(pointer: string, read: () => T): T {
   try {
     return read()

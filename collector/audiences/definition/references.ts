@@ -2,16 +2,16 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 import type { AudienceLeaf, EventLeaf, ListLeaf, Parsed } from './definition.ts'
 import { invalidAt } from './invalid.ts'
 
-/** Owner of the definition: no audience yet, or one that might use itself. */
+/** Owner of the definition: a new audience, or an existing one that might use itself. */
 interface Owner {
   readonly projectId: string
   readonly audienceId: string | null
 }
 
 /**
- * Looks up the pixels, lists and audiences that a definition names, in its project; audiences of the same
+ * Looks up the pixels, lists and audiences of a definition in its project; audiences must have the same
  * entity. Throws 400 with the JSON pointer of a missing one, or one that would make an audience use itself.
- * The found objects may change until the transaction ends, unless the project's audiences are locked.
+ * The found objects may change before the transaction ends, unless the project's audiences are locked.
  */
 export async function checkReferences(
   client: Queryable,
@@ -57,7 +57,7 @@ async function pixelsOf(
   return new Set(rows.map(({ pixel_id }) => pixel_id))
 }
 
-/** Locked, so that none is deleted before the definition that names it is stored. */
+/** Locked, so that no list is deleted before the definition is stored. */
 async function listsOf(
   client: Queryable,
   projectId: string,
@@ -71,7 +71,7 @@ async function listsOf(
   return new Set(rows.map(({ list_id }) => list_id))
 }
 
-/** The audiences that leaves name, and whether they are or use, through however many others, the owner. */
+/** Reads the audiences in leaves, and whether any of them uses the owner, directly or indirectly. */
 async function audiencesOf(
   client: Queryable,
   { projectId, audienceId }: Owner,
@@ -109,7 +109,7 @@ export async function noteReferences(
   )
 }
 
-/** Forgets which audiences and lists a definition used. */
+/** Deletes the recorded references of a definition. */
 export async function forgetReferences(client: Queryable, audienceId: string): Promise<void> {
   await client.query('DELETE FROM audience_uses WHERE audience_id = $1', [audienceId])
   await client.query('DELETE FROM audience_lists WHERE audience_id = $1', [audienceId])

@@ -9,7 +9,7 @@ import { readShown, type WriteDeps, writeFile } from './writeFile.ts'
 
 const oneFile = 'audiences.file'
 
-/** The background work of files: write them, expire those with a hidden person, delete expired ones. */
+/** The background jobs of files: write them, expire those with a hidden person, delete expired ones. */
 export const fileQueues = (deps: WriteDeps): Queue[] => [
   {
     name: audienceFiles,
@@ -27,7 +27,7 @@ export const fileQueues = (deps: WriteDeps): Queue[] => [
   { name: hiddenPeopleChanged, schedule: '* * * * *', run: () => verifyFiles(deps) },
 ]
 
-/** How soon a file is looked at again that another process writes. */
+/** Delay before a file that another process writes is tried again. */
 const heldSeconds = 5
 
 async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<Again | undefined> {
@@ -46,7 +46,7 @@ async function write(deps: WriteDeps, { key, isLastTry, signal }: Job): Promise<
   }
 }
 
-/** Checks whether files contain a person who was hidden after their verification: those expire at once. */
+/** Expires files that contain a person who was hidden after their verification. */
 async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void> {
   const { rows } = await postgres.query<{
     file_id: string
@@ -78,7 +78,7 @@ async function verifyFiles({ postgres, clickhouse }: EventStores): Promise<void>
   }
 }
 
-/** Deletes the bytes of files that are given out no more. */
+/** Deletes the bytes of expired files. */
 async function deleteExpired({
   postgres,
   store,

@@ -1,7 +1,7 @@
 import { wakeQueue } from '../../platform/jobs/queue.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** The queue that finds files which are to be written, verified or deleted. */
+/** The queue that finds files to write, verify or delete. */
 export const audienceFiles = 'audiences.files'
 
 export const formats = ['csv', 'ndjson', 'parquet'] as const
@@ -21,9 +21,9 @@ export interface AudienceFile {
   status: 'pending' | 'unloading' | 'ready' | 'failed' | 'expired'
   parts: Part[]
   expires_at: Date | null
-  /** Whether one of its people may have been hidden since it was verified. */
+  /** Whether one of its people may have been hidden since the verification. */
   is_doubtful: boolean
-  /** Whether the build's download was charged already. */
+  /** Whether the download of the build was already charged. */
   is_charged: boolean
 }
 
@@ -45,7 +45,7 @@ const select = `SELECT file_id, build_id, format, audience_files.status, parts, 
   FROM audience_files JOIN audience_builds USING (build_id) JOIN audiences USING (audience_id)
   JOIN projects USING (project_id)`
 
-/** The newest file of a build in a format. */
+/** Reads the newest file of a build in a format. */
 export async function readFile(
   client: Queryable,
   buildId: string,
@@ -59,7 +59,7 @@ export async function readFile(
   return rows[0]
 }
 
-/** One file; undefined once it was deleted with its audience. */
+/** Reads a file; undefined if it was deleted with its audience. */
 export async function readFileById(
   client: Queryable,
   fileId: string,
@@ -83,7 +83,7 @@ export async function requestFile(
   await wakeQueue(client, audienceFiles)
 }
 
-/** Ends a file that is given out no more; its bytes are deleted by the next job. */
+/** Expires a file; the next job deletes its bytes. */
 export async function expireFile(client: Queryable, fileId: string): Promise<void> {
   await client.query(
     `UPDATE audience_files SET status = 'expired', updated_at = now() WHERE file_id = $1 AND status = 'ready'`,

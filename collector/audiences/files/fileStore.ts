@@ -2,24 +2,24 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Cursors } from '../../api/http/cursors.ts'
 
-/** Where the parts of files lie: a directory that one machine has, or a store that many reach. */
+/** The storage of files' parts: a directory of one machine, or a store that all machines share. */
 export interface FileStore {
   /** Stores the complete part at `path` atomically under its name. */
   save(fileId: string, name: string, path: string): Promise<void>
-  /** A URL to fetch a part without a key, valid until that time. */
+  /** Returns a URL for a part that needs no key and is valid until that time. */
   urlOf(fileId: string, name: string, untilMs: number): Promise<string>
   /** Deletes all existing parts of a file. */
   remove(fileId: string): Promise<void>
 }
 
-/** Where a part may be fetched, and until when. */
+/** The part that a URL allows to download, and its expiry. */
 export interface Ticket {
   readonly fileId: string
   readonly name: string
   readonly untilMs: number
 }
 
-/** Signs the addresses of parts that this service serves itself. */
+/** Signs the URLs of parts that this service serves itself. */
 export const ticketsOf = (cursors: Cursors) => cursors<Ticket>('audience_file')
 export const ticketOwner = 'audience_files'
 export const partPath = '/api/v1/audience_files'

@@ -11,7 +11,7 @@ import type { Files } from './open.ts'
 
 type FilesDeps = Pick<ReadDeps, 'postgres' | 'cursors' | 'now'> & Files
 
-/** Sends a part of a download, complete or by Range, to anyone who has its signed address. */
+/** Sends a part of a download, complete or by Range, to any caller with its signed URL. */
 export const filesRoute =
   ({ postgres, cursors, filesDirectory, now }: FilesDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -4,14 +4,14 @@ import type { Cursors } from '../../api/http/cursors.ts'
 import type { Config, S3Settings } from '../../config.ts'
 import { type FileStore, openDirectoryStore } from './fileStore.ts'
 
-/** Where the files of audiences lie. */
+/** The storage of audiences' files. */
 export interface Files {
   readonly files: FileStore
-  /** Where they lie on this machine, or are written before they go to the store. */
+  /** The directory on this machine for files, or for parts before they are uploaded to the store. */
   readonly filesDirectory: string
 }
 
-/** Opens the store of FOOTFALL_S3_*, or else a directory in the data directory. */
+/** Opens the store of FOOTFALL_S3_*, otherwise a directory in the data directory. */
 export function openFiles(
   { dataDir, publicUrl, s3 }: Pick<Config, 'dataDir' | 'publicUrl' | 's3'>,
   cursors: Cursors,
@@ -22,7 +22,7 @@ export function openFiles(
   return { files, filesDirectory }
 }
 
-/** The store of S3, whose modules take a tenth of a second to load: the first call loads them. */
+/** The S3 store, whose modules take a tenth of a second to load, so the first call loads them. */
 function openS3(settings: S3Settings): FileStore {
   let opened: Promise<FileStore> | null = null
   const open = () => {

@@ -4,12 +4,12 @@ import { isSuppressed, suppressedPeople } from '../../events/query/suppressedPeo
 import { profilesWhere } from '../../identity/store/profileSql.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
-/** Members of a build that may be shown: all, or those whose keys are above `after` up to `upTo`. */
+/** Members of a build to show: all, or those with keys above `after` up to `upTo`. */
 export interface ShownMembers {
   readonly organizationId: string
   readonly buildId: string
   readonly entity: 'people' | 'companies'
-  /** Hems of people who are to be erased. */
+  /** Hems of people who are being erased. */
   readonly erased: readonly string[]
   readonly keys?: Keys
 }
@@ -17,7 +17,7 @@ export interface ShownMembers {
 /** Keys above `after` up to `upTo`, or exactly these. */
 export type Keys = { readonly after: number; readonly upTo: number } | readonly number[]
 
-/** SQL of the members of a build, shown or not. */
+/** Returns SQL of the members of a build, hidden ones included. */
 function membersWhere({ buildId, keys }: ShownMembers, bind: Bind): string[] {
   const inKeys = isList(keys)
     ? [`key IN (SELECT arrayJoin(${bind('Array(Int64)', keys)}))`]
@@ -39,7 +39,9 @@ function shownWhere(members: ShownMembers, bind: Bind): string {
   ].join(' AND ')
 }
 
-/** Members in the order of their keys, those who are not to be shown too: `key`, `id` (hem or domain), `is_hidden`. */
+/**
+ * Selects members in the order of their keys, hidden ones included: `key`, `id` (hem or domain), `is_hidden`.
+ */
 export function memberIdsQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   const { organizationId, entity, erased } = members
@@ -54,7 +56,7 @@ WHERE ${membersWhere(members, bind).join(' AND ')} ORDER BY key`,
   }
 }
 
-/** How many members are shown, as `rows`, and a number that says which, as `shown`. */
+/** Selects the number of visible members as `rows`, and a number that identifies them as `shown`. */
 export function shownQuery(members: ShownMembers): Query {
   const { bind, params } = bindings()
   return {
@@ -64,13 +66,13 @@ FROM audience_members WHERE ${shownWhere(members, bind)}`,
   }
 }
 
-/** Names of a file's columns, with their fields. */
+/** Maps names of a file's columns to fields. */
 export type Columns = Readonly<Record<string, string>>
 
 /**
- * The rows of a part in the order of their keys: the hem and the profile, or the company; null for unknown
- * fields. With `columns` these instead; their names consist of letters, digits, blanks, dots, dashes and
- * underscores.
+ * Selects the rows of a part in the order of their keys: the hem and the profile, or the company; null for
+ * unknown fields. `columns` replaces these columns; their names consist of letters, digits, spaces, dots,
+ * dashes and underscores.
  */
 export function partQuery(members: ShownMembers, columns?: Columns): Query {
   const { bind, params } = bindings()

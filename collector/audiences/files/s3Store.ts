@@ -16,7 +16,7 @@ export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Sett
   const client = new S3Client({
     region,
     credentials,
-    // Stores of other makers have no addresses by bucket, and do not all know newer checksums.
+    // Stores of other vendors have no host name per bucket, and not all support newer checksums.
     ...(endpoint && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -38,7 +38,7 @@ export function openS3Store({ endpoint, bucket, region, ...credentials }: S3Sett
     async remove(fileId) {
       const all = { Bucket: bucket, Prefix: keyOf(fileId, '') }
       let next: string | undefined
-      // A list has at most as many objects as are deleted at once.
+      // A listing has at most as many objects as one request can delete.
       do {
         const found = await client.send(
           new ListObjectsV2Command({ ...all, ContinuationToken: next }),

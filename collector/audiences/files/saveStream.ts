@@ -3,7 +3,7 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ResultStream } from '../../platform/clickhouse/client.ts'
 
-/** A file has other rows than requested, because a person was hidden meanwhile: it is written again. */
+/** A file has other rows than requested, because a person was hidden meanwhile, so it is written again. */
 export class RowsDiffer extends Error {}
 
 /**

@@ -13,18 +13,18 @@ import { RowsDiffer, saveStream } from './saveStream.ts'
 
 export interface WriteDeps extends EventStores {
   readonly store: FileStore
-  /** Where parts lie while they are written. */
+  /** The directory for parts that are being written. */
   readonly temporaryDirectory: string
-  /** Rows of a part; tests have smaller ones. */
+  /** Rows per part, for tests with smaller parts. */
   readonly partRows?: number
 }
 
-/** How many rows a part has: of two thousand bytes each, ClickHouse writes it with half of the memory that it may take. */
+/** Rows per part: with rows of 2,000 bytes, ClickHouse needs half of its memory limit. */
 const partRowsMax = 50_000
-/** How long a file may be downloaded. */
+/** How long a file can be downloaded. */
 const keptDays = 7
 
-/** What ClickHouse calls the formats of files. */
+/** ClickHouse's names of the file formats. */
 export const clickHouseFormats: Record<FileFormat, NamedFormat> = {
   csv: 'CSVWithNames',
   ndjson: 'JSONEachRow',
@@ -93,7 +93,7 @@ async function writeParts(
     isWanted = rowCount === 1
     if (!isWanted) break
   }
-  // It was deleted with its audience, or counts as failed: the stored parts are not needed.
+  // The file was deleted with its audience, or counts as failed, so the stored parts are not needed.
   if (!isWanted) return store.remove(fileId)
   const written = parts.reduce((sum, part) => sum + part.rows, 0)
   if (written !== rows) throw new RowsDiffer(`file ${fileId} has ${written} of ${rows} rows`)
@@ -108,8 +108,8 @@ async function writeParts(
 }
 
 /**
- * The results of `work` for the numbers from `start` up to `end`, in order. Two run at once, so that
- * ClickHouse produces the next while one is saved. None runs after the end, also after an error.
+ * Yields the results of `work` for the numbers from `start` up to `end`, in order. Two run at once, so that
+ * ClickHouse produces the next one while one is saved. None runs after the end, also after an error.
  */
 async function* twoAtATime<T>(
   start: number,
@@ -121,7 +121,7 @@ async function* twoAtATime<T>(
   const begin = (index: number): Promise<T> | null => {
     if (index >= end) return null
     const made = work(index, AbortSignal.any([signal, ending.signal]))
-    made.catch(() => {}) // It is waited for in its turn.
+    made.catch(() => {}) // The loop below awaits this promise later.
     return made
   }
   let next = begin(start)
@@ -151,7 +151,7 @@ async function beginFile(postgres: Queryable, fileId: string): Promise<Task | un
 const now = async (postgres: Queryable): Promise<Date> =>
   (await postgres.query<{ now: Date }>('SELECT now()')).rows[0]!.now
 
-/** How many members are shown now, and which. */
+/** Returns the number of visible members, and a number that identifies them. */
 export async function readShown(
   clickhouse: ClickHouse,
   members: ShownMembers,
@@ -159,7 +159,7 @@ export async function readShown(
   return (await clickhouse.rows<{ shown: string; rows: number }>(shownQuery(members)))[0]!
 }
 
-/** What writing a part may take of ClickHouse. */
+/** ClickHouse's limits for writing a part. */
 const partSettings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
 
 /**

@@ -9,11 +9,13 @@ import { topicTuples } from './topicQuery.ts'
 /** The requested hems, as a table. */
 const askedHems = 'asked_hems'
 
-/** For each of `hems` whose person is interested in something: `hem`, and `topics`, the strongest first, as JSON. */
+/**
+ * Selects, for each of `hems` whose person has interests: `hem`, and `topics` as JSON, the strongest first.
+ */
 export function batchQuery(plan: InterestPlan, hems: readonly string[]): ListQuery {
   const { bind, params } = bindings()
   const asked = `SELECT value AS hem, ${hemAsNumber('value')} AS hem_number FROM ${askedHems}`
-  // Found once, though signals are looked for by it several times.
+  // Materialized once, because several parts look up signals by it.
   const held = 'SELECT arrayJoin(held_hems) AS hem_number'
   const sql = `WITH (SELECT groupUniqArrayArray(${hemsOfPerson('hem_number')}) FROM (${asked})) AS held_hems
 SELECT hem, topics

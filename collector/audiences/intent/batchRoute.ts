@@ -29,7 +29,7 @@ import type { TopicTuple } from './topicQuery.ts'
 
 const meter = 'intent' as const
 
-/** Most bytes of a batch: 10,000 items with the longest ids and addresses that are worth sending. */
+/** Most bytes of a batch: 10,000 items with long ids and addresses. */
 const batchBytesMax = 8 * 1024 * 1024
 
 const Answer = Type.Object({
@@ -81,7 +81,7 @@ const describeBatch = {
   response: { 200: Bytes(Type.Union([Answer, DryRunResult])) },
 }
 
-/** POST /api/v1/intent/batch: e-mail addresses → what their people are interested in. */
+/** POST /api/v1/intent/batch: returns the interests of the people with these e-mail addresses. */
 export const batchRoute =
   ({ postgres, billing, openQueryExecutor, now }: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -138,7 +138,7 @@ export const batchRoute =
     )
   }
 
-/** The topics of the people whom items name, by the hem of the item; and the items that have topics. */
+/** Reads the topics of the people in items, by the item's hem, and the items with topics. */
 async function readMatches(
   queryExecutor: QueryExecutor,
   plan: InterestPlan,

@@ -25,7 +25,7 @@ export const DryRunResult = Type.Object(
   { title: 'DryRunResult' },
 )
 
-/** The answer of a dry run. */
+/** Returns the response of a dry run. */
 export const dryRunAnswer = (meter: Meter, records_to_charge: number, exact = true): Buffer => {
   const result: Static<typeof DryRunResult> = { dry_run: true, meter, records_to_charge, exact }
   return Buffer.from(JSON.stringify(result))

@@ -10,7 +10,8 @@ export const readFields = (entity: Entity, select: string | undefined): readonly
   entity === 'people' ? readPersonFields(select) : readCompanyFields(select)
 
 /**
- * The people or companies of rows as JSON objects, in order; without data all fields except the id are null.
+ * Reads the people or companies of rows as JSON objects, in order; without data all fields except the id are
+ * null.
  */
 export async function readSubjects(
   queryExecutor: QueryExecutor,
@@ -34,6 +35,6 @@ export async function readSubjects(
   return members.map((hem) => people.get(hem)?.toString() ?? unknown(hem))
 }
 
-/** The topics of a record as answers have them. */
+/** Returns the topics of a record in the form of responses. */
 export const topicsOf = (topics: readonly TopicTuple[]) =>
   topics.map(([topic, score, signals, last_seen]) => ({ topic, score, signals, last_seen }))

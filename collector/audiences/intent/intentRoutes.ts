@@ -5,7 +5,9 @@ import { rulesRoutes } from './rulesRoutes.ts'
 import { statsRoutes } from './statsRoutes.ts'
 import { topicRoutes } from './topicRoutes.ts'
 
-/** /api/v1/intent: what people and companies are interested in, and /api/v1/stats/tables/intent-…: how many. */
+/**
+ * /api/v1/intent: the interests of people and companies; /api/v1/stats/tables/intent-…: numbers of signals.
+ */
 export const intentRoutes =
   (deps: IntentDeps): FastifyPluginAsync =>
   async (app) => {

@@ -176,7 +176,7 @@ export const previewOf = {
   ),
 }
 
-/** A number of records, or null where it is withheld. */
+/** A number of records, or null if it is withheld. */
 function FullCount(description: string) {
   return Nullable(Type.Integer({ description }))
 }

@@ -43,7 +43,10 @@ const Answer = Type.Object(
   { title: 'IntentRules' },
 )
 
-/** GET and PUT /api/v1/intent/rules: which of the organization's own events are about which topics. Never charged. */
+/**
+ * GET and PUT /api/v1/intent/rules: the rules that assign the organization's own events to topics. Never
+ * charged.
+ */
 export const rulesRoutes =
   ({ postgres, openQueryExecutor }: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -69,7 +72,7 @@ export const rulesRoutes =
     app.put(
       path,
       {
-        // Rules are the organization's: a key of one project would change what the others see.
+        // Rules belong to the organization, so a key of one project must not change them.
         config: { access: { ...access, projectKeys: 'refused', keyRole: 'write' } },
         schema: {
           tags,

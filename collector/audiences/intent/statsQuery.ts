@@ -7,13 +7,14 @@ import { loadedSignals, ownSignals, type SignalSpan } from '../signals/signalsQu
 /** Signals of each day, or of each day and topic. */
 export interface StatsPlan extends SignalSpan {
   readonly isPerTopic: boolean
-  /** Hems of people who are to be erased everywhere. */
+  /** Hems of people who are being erased everywhere. */
   readonly erased: readonly string[]
 }
 
 /**
- * How many signals of how many people and companies each day has, the earliest first; of people who opted out everywhere none. Of
- * the organization's own events only signals count: who its visitors are is not free (query/freeAnswers.ts).
+ * Selects the numbers of signals, people and companies per day, earliest first, without people who opted out
+ * everywhere. For the organization's own events it returns only signals, because the identity of visitors is
+ * not free (query/freeAnswers.ts).
  */
 export function statsQuery(plan: StatsPlan): Query {
   const { bind, params } = bindings()

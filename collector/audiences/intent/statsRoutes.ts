@@ -13,7 +13,7 @@ import { TopicId, tags } from './intentSchemas.ts'
 import { statsQuery } from './statsQuery.ts'
 
 const daysDefault = 30
-/** Of all topics together, or of one; and of each of them by itself. */
+/** The most days of one request. */
 const daysMax = 366
 const daysOfEachMax = 31
 
@@ -103,7 +103,7 @@ export const statsRoutes =
     )
   }
 
-/** The days that a request is about, since 1970. Throws 400 that names the parameter. */
+/** Reads the days of a request, since 1970. Throws 400 that names the parameter. */
 function readDays(
   { start_date, end_date }: { start_date?: string; end_date?: string },
   nowMs: number,

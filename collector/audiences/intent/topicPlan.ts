@@ -22,25 +22,25 @@ import { type InterestPlan, windowDaysDefault } from '../signals/interestPlan.ts
 import { requireTopics } from '../signals/topics.ts'
 import { limitOf } from './intentSchemas.ts'
 
-/** Who is interested in some topics: one page of them. */
+/** One page of the people or companies with interest in some topics. */
 export interface TopicPlan extends InterestPlan {
   readonly entity: Entity
   readonly topics: readonly string[]
   readonly match: 'any' | 'all'
   readonly minScore: number
   readonly filters: readonly Filter[]
-  /** Only members of this build of an audience; null: anybody. */
+  /** The build of an audience whose members are included; null: all people. */
   readonly buildId: string | null
-  /** Whether the caller may have chosen who is looked for (query/freeAnswers.ts). */
+  /** Whether the caller may have chosen the people (query/freeAnswers.ts). */
   readonly isOfChosen: boolean
   readonly limit: number
-  /** The last record of the page before; null on the first. */
+  /** The last record of the previous page; null on the first. */
   readonly after: { readonly score: number; readonly member: string } | null
 }
 
-/** Where the next page begins: after this record of this request, as it was on this day. */
+/** The start of the next page: a record, the request that it belongs to, and that request's day. */
 export interface TopicPlace {
-  /** Of the request. */
+  /** Hash of the request. */
   readonly q: string
   readonly day: number
   readonly build: string | null
@@ -131,7 +131,7 @@ export async function readTopicPlan(
   }
 }
 
-/** Where the page after a record begins. */
+/** Returns the start of the page after a record. */
 export const placeAfter = (
   { entity, today, buildId }: TopicPlan,
   body: TopicBody,
@@ -188,7 +188,7 @@ async function readAudienceBuild(
   if (audience.entity !== entity) {
     throw invalidParameter('audience_id', `is an audience of ${audience.entity}, not of ${entity}`)
   }
-  // Once there is a build, its count is left out for this reason alone.
+  // After the first build, the count is omitted for this reason alone.
   return {
     buildId: (await readServedBuild(postgres, audience)).buildId,
     isOfChosen: audience.count === null,

@@ -8,27 +8,27 @@ import type { Query } from '../../platform/clickhouse/client.ts'
 import { companyInterest, peopleInterest } from '../signals/interestQuery.ts'
 import type { TopicPlan } from './topicPlan.ts'
 
-/** Interest in one topic: its id, score, signals within the window and the day of the last. */
+/** Interest in one topic: its id, score, signals within the window and the day of the last signal. */
 export type TopicTuple = readonly [topic: string, score: number, signals: number, lastSeen: string]
 
 /** A row of topicQuery. */
 export interface TopicRow {
-  /** The hem, or the domain. */
+  /** The hem, or the company's domain. */
   readonly member: string
   readonly score: number
   /** The strongest first. */
   readonly topics: readonly TopicTuple[]
-  /** Of a preview: how many rows there are in all. */
+  /** For a preview: the total number of rows. */
   readonly total?: number
 }
 
-/** SQL: the topics of a member as one array of tuples, the strongest first. */
+/** SQL: the topics of a member as an array of tuples, the strongest first. */
 export const topicTuples =
   'arraySort(one -> (-toInt16(one.2), one.1), groupArray((toString(topic), score, signals, toString(last_seen))))'
 
 /**
- * Who is interested, the highest score first, and one more than the limit, by which the caller knows that there are
- * more. With `counted` each row tells how many there are in all.
+ * Selects the interested members, highest score first. It reads one more than the limit, which shows whether
+ * there are more. With `counted` each row has the total number.
  */
 export function topicQuery(plan: TopicPlan, counted = false): Query {
   const { bind, params } = bindings()
@@ -65,7 +65,7 @@ LIMIT ${bind('UInt32', plan.limit + 1)}`
   return { sql, params }
 }
 
-/** People one of whose profiles meets the filters; companies that do. */
+/** Selects people with a profile that meets the filters, or companies that do. */
 function filteredMembers({ filters, entity }: TopicPlan, bind: Bind): string {
   const conditions = filters.map((filter) => filterCondition(filter, bind))
   return entity === 'people'

@@ -47,7 +47,7 @@ const subjectOf = { people: 'person', companies: 'company' } as const
 
 const meter = 'intent' as const
 
-/** POST /api/v1/intent/people and /companies, by one topic or several, each with its preview. */
+/** POST /api/v1/intent/people and /companies, by one or several topics, each with its preview. */
 export const topicRoutes =
   (deps: IntentDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -66,14 +66,14 @@ export const topicRoutes =
       return { queryExecutor, plan: await readTopicPlan(stores, principal, entity, body) }
     }
 
-    /** The same people, and also those who opted out of the organization: what free figures count. */
+    /** Returns a plan for free figures, which also count people who opted out of the organization. */
     const countedPlan = async (plan: TopicPlan): Promise<TopicPlan> => ({
       ...plan,
       hiddenFrom: everywhere,
       erased: await erasedHems(postgres, everywhere),
     })
 
-    /** Whether the organization ever had events of its own count as interest, which it can forge. */
+    /** Whether the organization ever had rules for its own events, because it can forge such events. */
     const hasRules = async ({ organizationId }: Principal) =>
       (await readRules(postgres, organizationId)).version > 0
 
@@ -110,7 +110,7 @@ export const topicRoutes =
 
             if (body.dry_run) {
               if (!isNumberFree) return dryRunAnswer(meter, plan.limit, false)
-              // A free number includes people who opted out of the organization; then it is not exact.
+              // A free number includes people who opted out of the organization, so it may not be exact.
               const isExact = !(await hidesPeople(postgres, organizationId))
               const { rows } = await readTopicRows(
                 queryExecutor,
@@ -198,7 +198,7 @@ export const topicRoutes =
     }
   }
 
-/** The records of a page; `last` is the one after which the next page begins, null on the last page. */
+/** Reads the records of a page; `last` is the record before the next page, null on the last page. */
 async function readTopicRows(queryExecutor: QueryExecutor, plan: TopicPlan, isNumberFree: boolean) {
   const found = await queryExecutor.rows<TopicRow>(topicQuery(plan))
   const rows = found.slice(0, plan.limit)

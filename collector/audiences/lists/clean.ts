@@ -5,10 +5,10 @@ import type { ListJobsDeps } from './jobsDeps.ts'
 import type { Kind } from './kinds.ts'
 import { countMembers, deleteImportRows, dropRows, readStoredLists } from './listRows.ts'
 
-/** Days for which failed imports stay; then their rows are deleted. */
+/** Retention of failed imports in days, after which their rows are deleted. */
 const failedDays = 2
 
-/** Drops unreferenced rows, of deleted lists and of failed imports, and counts again. */
+/** Deletes rows of deleted lists and of failed imports, and updates counts. */
 export async function clean(deps: ListJobsDeps): Promise<void> {
   await dropGoneLists(deps)
   await deleteFailed(deps)
@@ -43,7 +43,7 @@ async function deleteFailed(deps: ListJobsDeps): Promise<void> {
   }
 }
 
-/** Erasures remove members: earlier counts are made again. */
+/** Updates earlier counts after erasures, which remove members. */
 async function countAfterErasures(deps: ListJobsDeps): Promise<void> {
   const { postgres } = deps
   const { rows } = await postgres.query<{ list_id: string; kind: Kind; organization_id: string }>(

@@ -23,7 +23,7 @@ import { rejectedLine } from './reasons.ts'
 const path = '/api/v1/lists/:list_id/imports'
 const rejectedLimit = 1_000
 
-/** What became of uploads: each import, and the lines that it rejected. */
+/** Routes that return imports of uploads, and their rejected lines. */
 export const importRoutes =
   (deps: ListsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

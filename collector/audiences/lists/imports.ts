@@ -14,27 +14,27 @@ const counters = [
   ...['total', 'added', 'duplicate', 'rejected'].map(
     (name) => `rows_${name}::float8 AS rows_${name}`,
   ),
-  // What an earlier release counted: it is sold.
+  // An earlier release counted this; it is billed now.
   'NULL AS rows_matched',
   'NULL AS rows_unmatched',
 ].join(', ')
 
-/** The queue that finds imports which wait. */
+/** The queue that finds waiting imports. */
 export const listImports = 'lists.imports'
 
-/** An import as its job needs it. */
+/** An import with the data for its job. */
 export interface PendingImport {
   readonly importId: string
   readonly listId: string
   readonly organizationId: string
   readonly kind: Kind
   readonly file: ImportFile
-  /** How much of the file is done. */
+  /** The completed part of the file. */
   readonly at: Place
   readonly rows: number
 }
 
-/** Stores an import whose file is on the disk under its id: it waits from then on. */
+/** Stores an import whose file is on the disk under its id; the import waits from then on. */
 export async function storeImport(
   client: Queryable,
   {
@@ -53,11 +53,11 @@ export async function storeImport(
   await wakeQueue(client, listImports)
 }
 
-/** Most imports of an organization that wait, and how soon some of them have ended. */
+/** Most waiting imports of an organization, and the retry time beyond that. */
 const waitingMax = 1_000
 const waitingSeconds = 60
 
-/** Throws 503 "busy" where as many imports of an organization wait as may. */
+/** Throws 503 "busy" if an organization has too many waiting imports. */
 export async function requireFewWaiting(client: Queryable, organizationId: string): Promise<void> {
   const { rowCount } = await client.query(
     `SELECT FROM list_imports JOIN lists USING (list_id) JOIN projects USING (project_id)
@@ -71,15 +71,15 @@ export async function requireFewWaiting(client: Queryable, organizationId: strin
     )
 }
 
-/** An import that has not ended, and on which machine its file lies; null: on any. */
+/** An unfinished import, and the machine with its file; null: any machine. */
 export interface UnfinishedImport {
   readonly importId: string
   readonly collectorId: string | null
 }
 
 /**
- * Of each organization the import that is under way, or waits longest, on each machine: however much one has uploaded,
- * others' come between.
+ * Returns, for each organization and machine, the import that is running or waits longest. So one
+ * organization's uploads do not delay those of others.
  */
 export async function readUnfinishedImports(client: Queryable): Promise<UnfinishedImport[]> {
   const { rows } = await client.query<UnfinishedImport>(
@@ -92,10 +92,10 @@ export async function readUnfinishedImports(client: Queryable): Promise<Unfinish
   return rows
 }
 
-/** A machine that says nothing for so long does not come back. */
+/** After this silence, a machine counts as lost. */
 const silentDays = 3
 
-/** Fails the imports whose files lie on machines that do not come back. */
+/** Fails the imports whose files are on lost machines. */
 export const failLostImports = (postgres: Postgres): Promise<void> =>
   fail(
     postgres,
@@ -106,7 +106,7 @@ export const failLostImports = (postgres: Postgres): Promise<void> =>
     silentDays,
   )
 
-/** Ends an import that cannot be: none of its rows are members. `reason` is for people. */
+/** Fails an import: none of its rows are members. People can read `reason`. */
 export const failImport = (postgres: Postgres, importId: string, reason: string): Promise<void> =>
   fail(postgres, reason, 'import_id = $2', importId)
 
@@ -127,7 +127,7 @@ async function fail(
   })
 }
 
-/** Tells who wants to know that an import has ended. Call it in the transaction that ends it. */
+/** Emits the end of an import to webhooks. Call it in the transaction that ends it. */
 async function tellEnded(client: Queryable, importId: string): Promise<void> {
   const { rows } = await client.query<{ organizationId: string; project_id: string }>(
     `SELECT organization_id AS "organizationId", project_id, list_id, lists.name, import_id, status, ${counters}, error
@@ -138,7 +138,7 @@ async function tellEnded(client: Queryable, importId: string): Promise<void> {
     await emit(client, { organizationId, projectId: data.project_id, type: 'list.imported', data })
 }
 
-/** Begins or continues an import; undefined for one that has ended, or was deleted with its list. */
+/** Begins or continues an import; undefined if it has ended, or was deleted with its list. */
 export async function beginImport(
   client: Queryable,
   importId: string,
@@ -176,7 +176,7 @@ export async function beginImport(
 /** Another process runs the same import, although it counted as dead, or the import was deleted. */
 class ImportUnderWay extends Error {}
 
-/** Says how far an import has come. Throws ImportUnderWay where it is not where it was. */
+/** Records the progress of an import. Throws ImportUnderWay if its position has changed. */
 export async function noteProgress(
   client: Queryable,
   importId: string,
@@ -195,16 +195,16 @@ export async function noteProgress(
 /** The result of an import, by rows of its file. */
 export interface RowCounts {
   readonly total: number
-  /** Rows that add a member. How many of these people are known is sold (query/freeAnswers.ts). */
+  /** Rows that add a member. How many of these people are known is billed (query/freeAnswers.ts). */
   readonly added: number
-  /** Rows of a member that an earlier row, or the list, has already. */
+  /** Rows whose member is in an earlier row, or already in the list. */
   readonly duplicate: number
   readonly rejected: number
 }
 
 /**
- * Ends an import whose rows are all there: they are members from then on. Call it under the list's lease. Throws
- * ImportUnderWay when it has ended meanwhile.
+ * Completes an import whose rows are all inserted: they are members from then on. Call it under the list's
+ * lease. Throws ImportUnderWay if it has ended meanwhile.
  */
 export async function completeImport(
   client: Queryable,
@@ -226,7 +226,7 @@ export async function completeImport(
   await tellEnded(client, importId)
 }
 
-/** Imports of a list whose rows are no members, or not yet. */
+/** Returns the imports of a list whose rows are not members (yet). */
 export async function readNotCompleted(
   client: Queryable,
   listIds: readonly string[],
@@ -244,7 +244,7 @@ const columns = `import_id, list_id, status, bytes_done::float8 AS bytes_done, (
 /** Selects the imports of a list ($1). */
 export const selectImports = `SELECT ${columns} FROM list_imports WHERE list_id = $1`
 
-/** An import of a list. Throws 404 "import not found". */
+/** Reads an import of a list. Throws 404 "import not found". */
 export async function readImport(
   client: Queryable,
   listId: string,

@@ -5,7 +5,7 @@ import { isEmail, isHem } from '../../platform/hem.ts'
 export const kinds = ['emails', 'hems', 'domains', 'cookies'] as const
 export type Kind = (typeof kinds)[number]
 
-/** The column of list_members that holds the items of a kind; e-mail addresses are hashed. */
+/** The column of list_members for the items of a kind; e-mail addresses are hashed. */
 export const columnOf = {
   emails: 'hem_number',
   hems: 'hem_number',
@@ -13,7 +13,7 @@ export const columnOf = {
   cookies: 'cookie_id',
 } as const satisfies Record<Kind, string>
 
-/** Default names of a file's column; answers use the first. */
+/** Default names of a file's column; responses use the first. */
 export const usualNames: Readonly<Record<Kind, readonly [string, ...string[]]>> = {
   emails: ['email', 'e-mail', 'email_address', 'emails'],
   hems: ['hem', 'hashed_email', 'hems'],
@@ -21,7 +21,7 @@ export const usualNames: Readonly<Record<Kind, readonly [string, ...string[]]>> 
   cookies: ['cookie_id', 'cookie', 'cookies'],
 }
 
-/** Whether a text looks like an item of a kind: then it is no column's name. */
+/** Whether a text looks like an item of a kind, and so is not a column's name. */
 export function isItem(kind: Kind, text: string): boolean {
   const item = text.trim()
   switch (kind) {

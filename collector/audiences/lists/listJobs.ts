@@ -10,7 +10,7 @@ import { goneLists } from './lists.ts'
 /** The imports of one machine, because only it has their files. */
 const importsOf = (collectorId: string) => `lists.import.${collectorId}`
 
-/** The background work of lists: import uploads, drop unreferenced rows. */
+/** The background jobs of lists: import uploads, drop unreferenced rows. */
 export const listQueues = (deps: ListJobsDeps): Queue[] => {
   const ours = importsOf(deps.uploads.collectorId)
   return [
@@ -29,7 +29,7 @@ export const listQueues = (deps: ListJobsDeps): Queue[] => {
       },
     },
     {
-      // Of one import, one runs at a time; what one that was killed has done is not done again.
+      // One job runs at a time for each import. A retry skips the completed work of a killed job.
       name: ours,
       concurrency: 2,
       timeoutSeconds: 3_600,
@@ -54,7 +54,7 @@ async function runOne(
 ): Promise<Again | undefined> {
   try {
     await runImport(deps, key!, signal)
-    // Others of the organization may have waited for it to end.
+    // Other imports of the organization may have waited for this one.
     await wakeQueue(deps.postgres, listImports)
     return undefined
   } catch (error) {

@@ -15,7 +15,7 @@ import type { ListsDeps } from './listsDeps.ts'
 const path = '/api/v1/lists'
 const onePath = `${path}/:list_id`
 
-/** Lists as records: list, read, change, delete. */
+/** Routes that list, read, change and delete lists. */
 export const listRoutes =
   (deps: ListsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

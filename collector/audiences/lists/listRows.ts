@@ -6,7 +6,7 @@ import type { Reason } from './reasons.ts'
 
 const tables = ['list_members', 'list_rejected_lines'] as const
 
-/** Drops all rows of a list at once. */
+/** Drops all rows of a list with its partition. */
 export async function dropRows(clickhouse: ClickHouse, listId: string): Promise<void> {
   // A partition's name cannot be bound.
   if (!isUuid(listId)) throw new Error(`${listId} is no list`)
@@ -28,7 +28,7 @@ export async function deleteImportRows(
   }
 }
 
-/** The lists that have rows. */
+/** Returns the lists that have rows. */
 export async function readStoredLists(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ partition: string }>({
     sql: `SELECT DISTINCT partition FROM system.parts
@@ -38,7 +38,7 @@ export async function readStoredLists(clickhouse: ClickHouse): Promise<string[]>
   return rows.map(({ partition }) => partition)
 }
 
-/** How many members a list has; imports that are not completed do not count. */
+/** Returns the number of a list's members; imports that are not completed do not count. */
 export async function countMembers(
   clickhouse: ClickHouse,
   { listId, kind, notCompleted }: { listId: string; kind: Kind; notCompleted: readonly string[] },
@@ -53,7 +53,7 @@ export async function countMembers(
   return found!.count
 }
 
-/** Lines that an import rejected, from the one after `after` on. */
+/** Returns lines that an import rejected, from the line after `after` on. */
 export async function readRejected(
   clickhouse: ClickHouse,
   {

@@ -18,7 +18,7 @@ export const tags = ['Lists']
 
 /** Most items of a body in JSON. */
 const itemsMax = 100_000
-/** Most items that are taken out at a time. */
+/** Most items of one removal. */
 const removedMax = 10_000
 
 const Kind = Choice(kinds, {
@@ -188,7 +188,7 @@ const items = (most: number) =>
 
 const file = (description: string) => ({ schema: Type.Unsafe<unknown>({ description }) })
 
-/** A body in JSON, or a file, which nothing checks but who reads it. */
+/** A JSON body, or a file, which only its reader checks. */
 const uploadOf = (json: TSchema) => ({
   content: {
     'application/json': { schema: json },

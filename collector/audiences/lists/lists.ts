@@ -14,7 +14,7 @@ import type { ListsDeps } from './listsDeps.ts'
 
 export type List = Static<typeof ListSchema>
 
-/** The queue that drops the members of deleted lists. */
+/** The queue that deletes the members of deleted lists. */
 export const goneLists = 'lists.clean'
 
 /** Selects lists of a scope. */
@@ -41,14 +41,14 @@ const parametersOf = ({ scope, audience_id, campaign_id }: Choice) => [
   campaign_id ?? null,
 ]
 
-/** Time after which a list in use is available again. */
+/** Retry time for a list that is in use. */
 const retrySeconds = 2
 const lockNotAvailable = '55P03'
 
 /**
- * The list of that id. Throws 404 "list not found", also for one outside the scope. A locked list is answered
- * with 503 "busy", without a wait. The import that counts its rows may take minutes, and a waiting request
- * holds one of the few connections that all requests share.
+ * Reads a list. Throws 404 "list not found", also for one outside the scope. For a locked list it throws 503
+ * "busy" at once. The import that counts its rows may take minutes, and a waiting request holds one of the
+ * few connections that all requests share.
  */
 export async function readList(
   client: Queryable,
@@ -73,7 +73,8 @@ const beingChanged = () =>
   busy('Another request is changing the list, or an import is ending. Try again.', retrySeconds)
 
 /**
- * Runs `work` while no import and no other request changes the members of the list. Throws 503 "busy" when one does.
+ * Runs `work` while no import or other request changes the members of the list. Throws 503 "busy" if one
+ * does.
  */
 export const changeMembers = <T>(
   postgres: Postgres,
@@ -84,7 +85,9 @@ export const changeMembers = <T>(
     throw error instanceof LeaseHeldError ? beingChanged() : error
   })
 
-/** A page of lists, newest first, and the cursor of the next one. Throws 400 for an invalid cursor. */
+/**
+ * Returns a page of lists, newest first, and the cursor of the next one. Throws 400 for an invalid cursor.
+ */
 export async function readLists(
   deps: Pick<ListsDeps, 'postgres' | 'cursors'>,
   choice: Choice,
@@ -101,7 +104,7 @@ export async function readLists(
   return { lists: rows.map(listOf), ...next }
 }
 
-/** Makes a list without members. */
+/** Creates a list without members. */
 export async function createList(
   client: Queryable,
   {
@@ -118,7 +121,7 @@ export async function createList(
   return listOf(rows[0]!)
 }
 
-/** Changes what is given. Throws 409 with the list as it is when `version` is not the newest. */
+/** Changes the given fields. Throws 409 with the current list if `version` is not the newest. */
 export async function changeList(
   client: Queryable,
   list: List,
@@ -133,11 +136,12 @@ export async function changeList(
 }
 
 /**
- * Deletes a list; its rows go soon after. Throws 409 "conflict", naming them, while audiences or exports use it. Call it
- * in a transaction.
+ * Deletes a list; a job deletes its rows. Throws 409 "conflict" with the names of audiences or exports that
+ * use it. Call it in a transaction.
  */
 export async function deleteList(client: Queryable, listId: string): Promise<void> {
-  // Waits for transactions that create an audience or export with it, which the check below then sees.
+  // Waits for transactions that create an audience or export with this list, so that the check below sees
+  // them.
   await client.query('SELECT FROM lists WHERE list_id = $1 FOR UPDATE', [listId])
   const { rows } = await client.query<{ audience_id: string; name: string }>(
     `SELECT audience_id, audiences.name FROM audience_lists JOIN audiences USING (audience_id)
@@ -168,7 +172,7 @@ export async function deleteList(client: Queryable, listId: string): Promise<voi
   await wakeQueue(client, goneLists)
 }
 
-/** Counts members less. */
+/** Subtracts removed members from the list's count. */
 export async function noteRemoved(
   client: Queryable,
   listId: string,

@@ -8,10 +8,10 @@ import type { Uploads } from './upload/uploads.ts'
 export interface ListsDeps {
   readonly postgres: Postgres
   readonly clickhouse: Readonly<Record<'live' | 'test', ClickHouse>>
-  /** Where uploads wait for their import. */
+  /** The uploads that wait for their import. */
   readonly uploads: Uploads
   /** Signs the cursors of pages. */
   readonly cursors: Cursors
-  /** The owners of the lists that a request may read. Throws 403 and 404. */
+  /** Returns the owners of the lists that a request may read. Throws 403 and 404. */
   recordScopeOf: RecordScopeOf
 }

@@ -5,7 +5,7 @@ import type { ListsDeps } from './listsDeps.ts'
 import { removeRoute } from './removeRoute.ts'
 import { uploadRoutes } from './uploadRoutes.ts'
 
-/** /api/v1/lists: people, companies and browsers that customers name. */
+/** /api/v1/lists: people, companies and browsers that customers upload. */
 export const listsRoutes =
   (deps: ListsDeps): FastifyPluginAsync =>
   async (app) => {

@@ -1,4 +1,7 @@
-/** Why a line is rejected, and what that means. The order is that of their numbers: new ones go to the end. */
+/**
+ * Reasons for rejected lines, with descriptions. Their order determines their numbers, so new reasons are
+ * added at the end.
+ */
 export const reasons = {
   empty_line: 'the line is empty',
   too_long: 'the line is longer than 64 KiB',
@@ -18,7 +21,7 @@ export const reasons = {
 export type Reason = keyof typeof reasons
 export const reasonNames = Object.keys(reasons) as Reason[]
 
-/** What an answer says of a rejected line. */
+/** Returns a rejected line in the form of responses. */
 export const rejectedLine = ({ line, reason }: { line: number; reason: Reason }) => ({
   line,
   reason,

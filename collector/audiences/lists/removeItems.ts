@@ -6,17 +6,17 @@ import type { Reason } from './reasons.ts'
 export interface RemovedItems {
   /** Number of removed members. */
   readonly removed: number
-  /** Items that were no members, or are given twice. */
+  /** Items that were not members, or were repeated. */
   readonly not_found: number
   readonly rejected: readonly { line: number; reason: Reason }[]
 }
 
-/** ClickHouse takes values of 128 KiB at most, and a member is up to 80 bytes. */
+/** A value of ClickHouse has at most 128 KiB, and a member at most 80 bytes. */
 const atOnce = { items: 400, bytes: 32 * 1024 }
-/** A longer text is no item, whatever follows. */
+/** A longer text cannot be an item. */
 const itemCharsMax = 400
 
-/** Takes items out of a list, whatever import brought them. Call it under the list's lease. */
+/** Removes items from a list, regardless of the import that added them. Call it under the list's lease. */
 export async function removeItems(
   clickhouse: ClickHouse,
   list: { listId: string; kind: Kind; notCompleted: readonly string[] },

@@ -10,10 +10,10 @@ import type { ListsDeps } from './listsDeps.ts'
 import { rejectedLine } from './reasons.ts'
 import { removeItems } from './removeItems.ts'
 
-/** Largest body: ten thousand addresses and some. */
+/** Largest body: ten thousand addresses. */
 const bodyBytesMax = 4 * 1024 * 1024
 
-/** DELETE /api/v1/lists/{list_id}/items: at once, and with an answer for every item. */
+/** DELETE /api/v1/lists/{list_id}/items: removes items at once, with a result for every item. */
 export const removeRoute =
   (deps: ListsDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

@@ -12,7 +12,7 @@ const maskedFields: ReadonlySet<string> = new Set([
   'company_linkedin_url',
 ])
 
-/** Whether samples and previews hide what a field says. */
+/** Whether samples and previews mask the value of a field. */
 export const isMasked = (name: string): boolean => isIdentifying({ name }) || maskedFields.has(name)
 
 const shown = '***'
@@ -55,7 +55,9 @@ const coarseFields: ReadonlySet<string> = new Set([
   'home_country',
 ])
 
-/** A row of a free sample: coarse fields as they are, and of all others only whether there is a value. */
+/**
+ * Returns a row of a free sample: coarse fields unchanged, and for all others only whether there is a value.
+ */
 export const coarseRow = (row: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(row).flatMap(([name, value]) =>

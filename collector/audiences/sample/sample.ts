@@ -22,9 +22,9 @@ const lookedAt = 50_000
 /** Result of a sample. */
 export interface Sample {
   readonly sample: Record<string, unknown>[]
-  /** Null for a definition that may be of chosen people (query/freeAnswers.ts). */
+  /** Null for a definition that may describe chosen people (query/freeAnswers.ts). */
   readonly estimate: Estimate | null
-  /** What reading the members would be charged on. */
+  /** The meter that reading the members would charge. */
   readonly meter: 'audience' | 'audience_predictive'
 }
 
@@ -88,7 +88,7 @@ export async function takeSample(
   return { sample: rows.map(coarseRow), estimate, meter }
 }
 
-/** How many of 65,536 shares contain about as many members as are checked; null for all of them. */
+/** Returns how many of 65,536 shares contain about as many members as are checked; null for all. */
 async function shareOf(queryExecutor: QueryExecutor, entity: Entity): Promise<number | null> {
   const counts =
     entity === 'people'

@@ -6,13 +6,13 @@ import { type CurrentPlan, currentCounts } from '../builder/currentCounts.ts'
 import { matchingSelect } from '../builder/membersQuery.ts'
 import { leavesOf } from '../definition/leaves.ts'
 
-/** A sample: the plan without stored counts, with the place of its events. */
+/** A sample: the plan without stored counts, with the database of its events. */
 export interface SamplePlan extends CurrentPlan {
-  /** Most members that are shown. */
+  /** Most visible members. */
   readonly rows: number
-  /** Only those are shown who meet the same leaves as so many others, themselves among them. */
+  /** A member is visible only if at least this many members, including it, match the same leaves. */
   readonly alikeMin: number
-  /** People who count but are not shown, and the salt for the order of the others. */
+  /** People who count but are not visible, and the salt for the order of the others. */
   readonly unseen: { readonly erased: readonly string[]; readonly salt: string }
 }
 
@@ -47,5 +47,5 @@ GROUP BY met
   }
 }
 
-/** The day that `nowMs` is in, since 1970 (UTC). */
+/** Returns the day of `nowMs`, since 1970 (UTC). */
 export const dayOf = (nowMs: number): number => Math.floor(nowMs / dayMs)

@@ -16,8 +16,8 @@ export const peopleInterest = (plan: InterestPlan, bind: Bind, hems?: string): s
   scores(plan, bind, personSignals(plan, bind, hems))
 
 /**
- * SQL: the same of companies, by their domains. A company's signals are those that name it, and those of the people who
- * work there.
+ * Returns SQL of the interest of companies, by domain. A company's signals are its own and those of its
+ * employees.
  */
 export const companyInterest = (plan: InterestPlan, bind: Bind): string =>
   scores(
@@ -38,7 +38,7 @@ ${companyDomains}
 ) AS work ON work._hem_number = of_people.hem_number`,
   )
 
-/** Scores of rows that have `member`, `topic`, `date`, `strength` and `times`. */
+/** Returns scores of rows with `member`, `topic`, `date`, `strength` and `times`. */
 function scores({ today, windowDays }: InterestPlan, bind: Bind, signals: string): string {
   const from = `toDate(${bind('String', dateOf(today - windowDays + 1))})`
   return `SELECT member, topic, ${scoreOf('in_window', 'before', bind('UInt64', windowDays))} AS score, signals, last_seen
@@ -53,7 +53,7 @@ HAVING signals > 0
 )`
 }
 
-/** The signals of people, with `member` and the `hem_number` that each is of. */
+/** Returns the signals of people, with `member` and each signal's `hem_number`. */
 function personSignals(plan: InterestPlan, bind: Bind, hems?: string): string {
   const hidden = suppressedPeople(plan.hiddenFrom, plan.erased, bind)
   return `SELECT ${personOf('hem_number')} AS member, hem_number, topic, date, strength, times
@@ -63,7 +63,7 @@ ${[loadedSignals(spanOf(plan), bind, hems), ...(plan.loadedOnly ? [] : [ownSigna
 WHERE hem_number != 0 AND NOT ${isSuppressed('hem_number', hidden)}`
 }
 
-/** The window and the twelve weeks before it. */
+/** Returns the window and the twelve weeks before it. */
 const spanOf = ({ organizationId, topics, today, windowDays }: InterestPlan): SignalSpan => ({
   organizationId,
   topics,

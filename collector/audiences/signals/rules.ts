@@ -4,7 +4,7 @@ import type { Queryable } from '../../platform/postgres/transaction.ts'
 /** The queue that counts organizations' own events by their rules. */
 export const ownEvents = 'intent.own-events'
 
-/** Values that a rule compares. Each is a pattern with % and _, like the operator like, in any case. */
+/** Values that a rule compares. Each is a pattern with % and _, like the operator like, ignoring case. */
 export const rulePatterns = ['host', 'path', 'title', 'search'] as const
 
 /**
@@ -21,7 +21,7 @@ export type Rule = { readonly topic: string } & {
 /** An organization's rules. */
 export interface Rules {
   readonly rules: readonly Rule[]
-  /** 0 where none were ever given. */
+  /** 0 if there never were rules. */
   readonly version: number
   readonly updated_at: Date | null
 }
@@ -53,7 +53,7 @@ export async function replaceRules(
   return rows[0]!
 }
 
-/** The organizations that have rules. */
+/** Returns the organizations that have rules. */
 export async function readOrganizationsWithRules(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{ organization_id: string }>(
     'SELECT organization_id FROM intent_rules ORDER BY organization_id',

@@ -1,7 +1,7 @@
-/** The days that a window is compared with: twelve weeks. */
+/** The period to which a window is compared: twelve weeks, in days. */
 export const baselineDays = 84
 
-/** How much one event of an organization's own site counts, in the unit of signals: as a signal of full score. */
+/** The strength of one event of an organization's own site: that of a signal with full score. */
 export const eventStrength = 100
 
 /**

@@ -6,7 +6,10 @@ import { ownEvents, readOrganizationsWithRules } from './rules.ts'
 
 const oneOrganization = 'intent.own-events-of'
 
-/** The background work of signals: count what organizations' own events are about, as events come and rules change. */
+/**
+ * The background jobs of signals: count organizations' own events by topic, after new events and after
+ * changes of rules.
+ */
 export const signalQueues = (stores: EventStores): Queue[] => [
   {
     name: ownEvents,

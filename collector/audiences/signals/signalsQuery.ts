@@ -3,10 +3,10 @@ import type { Bind } from '../../events/query/bind.ts'
 import { dateOf } from '../../events/query/window.ts'
 import { eventStrength } from './score.ts'
 
-/** Signals that an organization may see, of some days. */
+/** The signals of some days that an organization may see. */
 export interface SignalSpan {
   readonly organizationId: string
-  /** Null: on all of the vocabulary. */
+  /** Null: all topics of the vocabulary. */
   readonly topics: readonly string[] | null
   /** Since 1970 (UTC), both inclusive. */
   readonly firstDay: number
@@ -30,8 +30,8 @@ WHERE hem_key IN (SELECT toUInt64(hem_number) FROM (${hems})) AND hem_number IN 
 }
 
 /**
- * SQL: the same for the organization's own events, by the current person of their cookies (0: anonymous).
- * With `hems` only those of these people.
+ * Returns SQL of the signals from the organization's own events, by the current person of their cookies (0:
+ * anonymous). With `hems` it reads only these people.
  */
 export function ownSignals(span: SignalSpan, bind: Bind, hems?: string): string {
   const organization = bind('UUID', span.organizationId)

@@ -6,21 +6,21 @@ import { ttlCache } from '../../platform/ttlCache.ts'
 export interface Topic {
   readonly topic: string
   readonly label: string
-  /** The topic that it is a part of; empty at the top of the tree. */
+  /** The parent topic; empty at the top of the tree. */
   readonly parent: string
 }
 
-/** The vocabulary, in the order of the ids. */
+/** Reads the vocabulary, in the order of the ids. */
 export const readTopics = (clickhouse: Pick<ClickHouse, 'rows'>): Promise<Topic[]> =>
   clickhouse.rows<Topic>({
     sql: 'SELECT topic, label, parent FROM intent_topics FINAL ORDER BY topic',
     params: {},
   })
 
-/** Most topics that an error names. */
+/** Most topics in an error. */
 const namedMax = 10
 
-/** The vocabulary of each database, remembered for a second. */
+/** The vocabulary of each database, cached for a second. */
 const vocabularies = new WeakMap<ClickHouse, () => Promise<ReadonlySet<string>>>()
 
 function vocabularyOf(clickhouse: ClickHouse): Promise<ReadonlySet<string>> {

@@ -45,7 +45,7 @@ const config = {
   },
 } as const
 
-/** GET /api/v1/field-catalog and …/{name}: every field of any tier, with its meaning. Never billed. */
+/** GET /api/v1/field-catalog and …/{name}: every field of any tier, with its description. Never billed. */
 export const fieldCatalogRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.get(
     '/api/v1/field-catalog',

@@ -35,7 +35,7 @@ const config = {
 } as const
 const tags = ['Taxonomy']
 
-/** GET /api/v1/taxonomy and …/{name}: the lists of values that fields choose from, and topics. Never billed. */
+/** GET /api/v1/taxonomy and …/{name}: the lists of allowed values of fields, and topics. Never billed. */
 export const taxonomyRoutes =
   ({ openQueryExecutor }: Pick<ReadDeps, 'openQueryExecutor'>): FastifyPluginAsyncTypebox =>
   async (app) => {

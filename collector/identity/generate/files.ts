@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises'
 import { seededRandom } from '../../platform/seededRandom.ts'
 import { companyAt, cookieAt, type Graph, profileAt } from './index.ts'
 
-/** How many of each to make. */
+/** The number of entries of each kind. */
 export interface GraphSize {
   readonly profiles: number
   readonly cookies: number
@@ -16,7 +16,7 @@ const linesPerWrite = 500
 const hemBytes = 32
 
 /**
- * Writes a generated identity graph as NDJSON files to load: profiles, links of cookies, companies and their
+ * Writes a generated identity graph as NDJSON files to load: profiles, links of cookies, companies and
  * networks. Returns the files by target.
  */
 export async function writeGraph(
@@ -26,7 +26,7 @@ export async function writeGraph(
 ): Promise<Record<string, string>> {
   mkdirSync(directory, { recursive: true })
   const graph: Graph = { seed, companies }
-  // Each person is generated once, because that takes a while.
+  // Each person is generated once, because generating takes time.
   const hems = Buffer.alloc(profiles * hemBytes)
   const keptProfileAt = (index: number) => {
     const profile = profileAt(graph, index)
@@ -67,7 +67,7 @@ async function writeLines(
 const observedFromMs = Date.UTC(2026, 0, 1)
 const dayMs = 86_400_000
 
-/** The link of the cookie number `index`: everybody has one before anybody has two. */
+/** Returns the link of the cookie number `index`: every person gets one before any gets a second. */
 function linkAt(graph: Graph, index: number, hem: string): object {
   const random = seededRandom(graph.seed + index)
   return {
@@ -78,7 +78,7 @@ function linkAt(graph: Graph, index: number, hem: string): object {
   }
 }
 
-/** The network of the company number `index`: its own 16 addresses of 10.0.0.0/8. */
+/** Returns the network of the company number `index`: 16 addresses of 10.0.0.0/8 for each company. */
 const networkAt = (graph: Graph, index: number): object => ({
   network: `10.${(index >> 12) & 255}.${(index >> 4) & 255}.${(index & 15) << 4}/28`,
   company_domain: companyAt(graph, index).company_domain,

@@ -18,7 +18,7 @@ export interface Graph {
 /** A row of `profiles`, as JSON has it. */
 export type Profile = Values & { hem: string }
 
-/** Every fifth profile is the one before, known by the personal address. */
+/** Every fifth profile is the previous person's, with their personal address. */
 const profilesPerSecondAddress = 5
 
 /** The profile number `index`. */

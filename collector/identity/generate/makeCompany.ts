@@ -30,7 +30,7 @@ export function makeCompany(random: Random, index: number): Values {
   const name = `${stem} ${kind}`
   const domain = `${slug(name)}-${index.toString(36)}.example`
   const place = random.pick(places)
-  // Most companies are small, and people work at all sizes alike.
+  // Most companies are small, but people work equally often in each size.
   const employees = Math.round(10 ** (0.5 + random.next() * 4))
   const revenue = Math.round(employees * random.integer(60, 400)) * 1_000
   const isPublic = employees > 1_000 && random.chance(0.5)

@@ -31,14 +31,14 @@ import {
   vehicles,
 } from './words.ts'
 
-/** The year in which the made-up people live; a clock would make them others tomorrow. */
+/** A fixed year, because the current year would change the generated people. */
 const thisYear = 2026
 const verifiedFromMs = Date.UTC(thisYear - 1, 0, 1)
 const dayMs = 86_400_000
 
 /**
- * The person number `index`, who works for `company`: a value for each contact and demographic field, some of
- * them null. Addresses contain the number, so no two people share one.
+ * Returns the person number `index`, who works for `company`: a value for each contact and demographic field,
+ * some of them null. Addresses contain the number, so no two people share one.
  */
 export function makePerson(random: Random, index: number, company: Values): Values {
   const known = <T>(probability: number, value: T) => (random.chance(probability) ? value : null)

@@ -4,14 +4,17 @@ import type { Place } from './words.ts'
 /** Values by field name, as JSON has them. */
 export type Values = Record<string, string | number | boolean | null>
 
-/** The range of a fixed list that a number lies in: `steps` are the upper bounds, the last range has none. */
+/**
+ * Returns the range of a fixed list that contains a number: `steps` are the upper bounds, and the last range
+ * has none.
+ */
 export const rangeOf = (
   value: number,
   steps: readonly number[],
   ranges: readonly string[],
 ): string => ranges[steps.findIndex((step) => value <= step)] ?? ranges.at(-1)!
 
-/** From `least` to `most` different values of a list, in its order, separated by commas. */
+/** Returns `least` to `most` different values of a list, in its order, separated by commas. */
 export function pickSome(
   random: Random,
   list: readonly string[],
@@ -25,14 +28,14 @@ export function pickSome(
   return values.filter((value) => picked.has(value)).join(', ')
 }
 
-/** Lower-case letters and digits, words joined by hyphens. */
+/** Converts a text to lower-case letters and digits, with hyphens between words. */
 export const slug = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** 555-0100 to 555-0199 are kept for fiction. */
+/** Returns a number from 555-0100 to 555-0199, which are reserved for fiction. */
 export const phoneIn = (random: Random, place: Place): string =>
   `${place.dial}55501${String(random.integer(0, 99)).padStart(2, '0')}`
 

@@ -1,4 +1,4 @@
-/** What made-up people and companies are put together from. */
+/** Words from which generated people and companies are composed. */
 
 const split = (
   lists: Record<string, string>,
@@ -78,11 +78,11 @@ export interface Place {
   readonly region: string
   readonly country: string
   readonly timezone: string
-  /** Postal codes begin with it. */
+  /** First digits of the postal codes. */
   readonly postal: string
   readonly latitude: number
   readonly longitude: number
-  /** Country and area code; what follows is a number kept for fiction. */
+  /** Country and area code; the rest is a number reserved for fiction. */
   readonly dial: string
 }
 
@@ -132,7 +132,7 @@ export const streets =
     ' ',
   )
 
-/** What departments call their work. */
+/** Names of departments. */
 export const jobFunctions = split(
   {
     'Customer Service': 'Support|Customer Success|Onboarding',

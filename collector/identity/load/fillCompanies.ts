@@ -2,8 +2,8 @@ import { companyFields } from '../../../schemas/fields.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 
 /**
- * Fills the company fields of profiles without any from the company at the domain of their business e-mail.
- * The new rows are a millisecond newer than the rows that they replace.
+ * Fills the company fields of profiles that have none, from the company at the domain of their business
+ * e-mail. The new rows are a millisecond newer than the rows that they replace.
  */
 export async function fillCompanies(clickhouse: ClickHouse, table: string): Promise<void> {
   const names = companyFields.map(({ name }) => name)

@@ -4,16 +4,16 @@ import type { Format } from './source.ts'
 
 /** A record that ClickHouse cannot read. */
 export interface Malformed {
-  /** Lines of the chunk before it. */
+  /** Number of lines of the chunk before the record. */
   readonly lines: number
   readonly reason: string
   readonly text: string
 }
 
 export interface Filtered {
-  /** The records that can be read. */
+  /** The readable records. */
   readonly bytes: Buffer
-  /** Lines of the chunk before each of them. */
+  /** Number of lines of the chunk before each record. */
   readonly lines: readonly number[]
   readonly unreadable: readonly Malformed[]
 }
@@ -21,8 +21,8 @@ export interface Filtered {
 const textMax = 10_000
 
 /**
- * Takes out of a damaged chunk the records that ClickHouse cannot read. Only chunks that it refused as a whole come
- * here: one record at a time is slow.
+ * Removes unreadable records from a damaged chunk. It tests one record at a time, which is slow, so it is
+ * used only for chunks that ClickHouse refused.
  */
 export function filterMalformed(
   bytes: Buffer,
@@ -47,7 +47,7 @@ export function filterMalformed(
   return { bytes: Buffer.concat(kept), lines, unreadable }
 }
 
-/** A field as ClickHouse reads it: quoted, or without a quote at its beginning. */
+/** A field in ClickHouse's CSV: quoted, or without a quote at its beginning. */
 const csvField = /[ \t]*"[^"]*(?:""[^"]*)*"[ \t]*|[^",\r\n][^,\r\n]*|/y
 
 const csvFault =

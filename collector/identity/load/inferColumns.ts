@@ -16,8 +16,8 @@ export interface ShapeOptions {
 }
 
 /**
- * Columns of a file, from its header or the beginning of its bytes. Throws StartError for unknown columns,
- * and for a file without the columns that every row needs.
+ * Returns the columns of a file, from its header or first bytes. Throws StartError for unknown columns, and
+ * for a file without the required columns.
  */
 export async function inferColumns(
   clickhouse: ClickHouse,
@@ -29,10 +29,10 @@ export async function inferColumns(
     format === 'csv'
       ? await csvColumns(clickhouse, header!)
       : format === 'parquet'
-        ? await parquetColumns(clickhouse, bytes)
+        ? (await parquetColumns(clickhouse, bytes)).map(({ name }) => name)
         : jsonKeys(bytes)
   if (new Set(seen).size < seen.length) throw new StartError('two columns have the same name')
-  // A line of JSON leaves out what it does not have, so all may come that is known.
+  // Lines of JSON may omit members, so every known column may appear.
   const mapped = new Set(mapping.values())
   const possible = [...mapping.keys(), ...fields.filter((field) => !mapped.has(field))]
   const present = format === 'ndjson' ? [...new Set([...seen, ...possible])] : seen
@@ -41,7 +41,7 @@ export async function inferColumns(
     (names) => !chosen.some(({ field }) => names.includes(field)),
   )
   if (lacking) throw new StartError(`no column maps to ${lacking.join(' or ')}`)
-  // Columns of CSV have no names but their places; of other formats only those that are loaded are read.
+  // CSV columns are identified by position, so all are read; of other formats only loaded columns are read.
   const columns = format === 'csv' ? present : chosen.map(({ column }) => column)
   return { target, format, columns, chosen, params }
 }
@@ -55,21 +55,23 @@ async function csvColumns(clickhouse: ClickHouse, header: Buffer): Promise<strin
   return Object.values(row ?? {}).map((name) => name ?? '')
 }
 
-/** A Parquet file ends with what its columns are, the length of that, and four signs. */
-async function parquetColumns(clickhouse: ClickHouse, bytes: Buffer): Promise<string[]> {
+/** A Parquet file ends with its metadata, the metadata's length, and four magic bytes. */
+export async function parquetColumns(
+  clickhouse: ClickHouse,
+  bytes: Buffer,
+): Promise<{ name: string; type: string }[]> {
   const length =
     bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PAR1'
       ? 0
       : bytes.readUInt32LE(bytes.length - 8)
   const from = bytes.length - 8 - length
   if (length === 0 || from < 4) throw new StartError('not a complete Parquet file')
-  const columns = await clickhouse.rows<{ name: string }>({
+  return clickhouse.rows<{ name: string; type: string }>({
     sql: 'DESCRIBE format(Parquet, base64Decode({footer:String}))',
     params: {
       footer: Buffer.concat([bytes.subarray(0, 4), bytes.subarray(from)]).toString('base64'),
     },
   })
-  return columns.map(({ name }) => name)
 }
 
 function jsonKeys(bytes: Buffer): string[] {
@@ -80,7 +82,7 @@ function jsonKeys(bytes: Buffer): string[] {
     try {
       for (const key of Object.keys(JSON.parse(bytes.toString('utf8', start, end)))) keys.add(key)
     } catch {
-      // It will be among the rejected rows.
+      // The row will be rejected.
     }
   }
   return [...keys]

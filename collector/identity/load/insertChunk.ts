@@ -19,14 +19,14 @@ export interface InsertChunkOptions {
 }
 
 export interface InsertedChunk {
-  /** How many went in. */
+  /** Number of inserted rows. */
   readonly rows: number
   readonly rejected: readonly RejectedRow[]
 }
 
 /**
- * Inserts the rows of a chunk that can be taken. It may be done twice: the same rows replace each other. Throws
- * StartError when ClickHouse cannot read the chunk even without the rows at fault.
+ * Inserts the valid rows of a chunk. It may be repeated, because the same rows replace each other. Throws
+ * StartError if ClickHouse cannot read the chunk even without its invalid rows.
  */
 export async function insertChunk(
   taking: InsertChunkOptions,
@@ -98,6 +98,6 @@ async function insert(
   return { rows, rejected }
 }
 
-/** Only what the row tells: a line of JSON is read with all columns there may be. */
+/** Keeps only members with a value, because a line of JSON is read with all possible columns. */
 const withoutEmpty = (record: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '' && value !== null))

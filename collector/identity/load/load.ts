@@ -19,31 +19,31 @@ export interface LoadRequest {
   readonly ignoreUnknown: boolean
   /** Owner of the rows; the zero UUID for shared rows. */
   readonly organization: string
-  /** True: deletes everything that was loaded before. False: rows replace earlier rows with the same key. */
+  /** True: deletes all earlier loaded rows. False: rows replace earlier rows with the same key. */
   readonly replace: boolean
-  /** Where rows go that cannot be taken. */
+  /** Path of the file for rejected rows. */
   readonly rejectedPath: string
 }
 
-/** How far a load has come. */
+/** The progress of a load. */
 export interface Progress {
   readonly rows: number
   readonly rejected: number
-  /** Compressed bytes of all files: those that are done, and the part of the current file that was read. */
+  /** Compressed bytes of all files: completed files, and the read part of the current file. */
   readonly bytes: number
 }
 
-/** What went in. */
+/** The result of a load. */
 export interface Loaded {
   readonly rows: number
   readonly rejected: number
-  /** True when an earlier, broken off run of the same command had done a part. */
+  /** Whether an earlier, interrupted run of the same command completed a part. */
   readonly isResumed: boolean
 }
 
 /**
- * Loads files into a table. Readers see all of it or nothing. The same request continues an interrupted load,
- * and repeats a finished one, whose rows replace the same rows. Throws StartError for files that cannot be
+ * Loads files into a table. Readers see all rows or none. The same request continues an interrupted load, and
+ * repeats a finished one, whose rows replace the same rows. Throws StartError for files that cannot be
  * loaded, and then leaves the table unchanged.
  */
 export async function load(
@@ -51,7 +51,7 @@ export async function load(
   request: LoadRequest,
   onProgress: (progress: Progress) => void,
 ): Promise<Loaded> {
-  // Of several servers one and the same: what waits is on it alone.
+  // Always the same server of a cluster, because only it has the staging tables.
   const clickhouse = store.nodes[0]!
   for (const forgotten of await readForgotten(clickhouse)) await dropStage(clickhouse, forgotten)
   const loadId = idOf(request)
@@ -83,7 +83,7 @@ async function finish(clickhouse: ClickHouse, state: LoadState): Promise<void> {
   await dropStage(clickhouse, state.load_id)
 }
 
-/** A load from standard input cannot be continued, and one that read nothing need not be. */
+/** Deletes a load that cannot continue (standard input), or that has read nothing. */
 async function forgetUseless(
   clickhouse: ClickHouse,
   { sources }: LoadRequest,
@@ -94,7 +94,9 @@ async function forgetUseless(
   if (state && (isOnce || (state.file === 0 && state.bytes === 0))) await finish(clickhouse, state)
 }
 
-/** The same for the same files, loaded in the same way into tables of the same columns. */
+/**
+ * Returns an id that is equal for the same files, loaded in the same way into tables with the same columns.
+ */
 function idOf({ target, sources, mapping, organization, replace }: LoadRequest): string {
   const facts = [
     target.table,
@@ -163,14 +165,14 @@ async function stageFiles(
   return state
 }
 
-/** Reads the next chunk while one is worked on. */
-async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+/** Reads the next item while the consumer works on the current one. */
+export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next()
   for (;;) {
     const { value, done } = await next
     if (done) return
     next = items.next()
-    // The reader that awaits it receives the error; until then it has no handler.
+    // The consumer receives the error later; until then the promise needs a handler.
     next.catch(() => {})
     yield value
   }

@@ -4,7 +4,7 @@ import { ClickHouseRefused } from '../../platform/storeErrors.ts'
 import { type LoadRequest, load } from './load.ts'
 import { openProgressBar } from './progressBar.ts'
 
-/** Loads what a command asks for, with a bar, and says what went in. Throws StartError. */
+/** Loads the files of a command with a progress bar, and prints the result. Throws StartError. */
 export async function loadFiles(
   openStore: () => Promise<ClickHouse>,
   request: LoadRequest,

@@ -1,6 +1,6 @@
 import { StartError } from '../../platform/startError.ts'
 
-/** Which column of a file gives which field. */
+/** Maps columns of a file to fields. */
 export type Mapping = ReadonlyMap<string, string>
 
 /**
@@ -26,20 +26,20 @@ export function readMapping(text: string, fields: readonly string[]): Mapping {
   return mapping
 }
 
-/** Writes what readMapping reads. */
+/** Writes a mapping in the format of readMapping. */
 export const formatMapping = (mapping: Mapping): string =>
   [...mapping].map(([column, field]) => `${column}=${field}`).join(',')
 
-/** A column of a file that is loaded. */
+/** A column of a file, with its field. */
 export interface Column {
   readonly column: string
   readonly field: string
 }
 
 /**
- * The columns of a file to load: those of the mapping, and those named like a field. Throws StartError for
- * other columns, unless `ignoreUnknown`. Also throws for mapped columns that the file does not have, and for
- * a field with two columns.
+ * Returns the columns of a file to load: those of the mapping, and those with the name of a field. Throws
+ * StartError for other columns, unless `ignoreUnknown`. Also throws for mapped columns that the file does not
+ * have, and for a field with two columns.
  */
 export function chooseColumns(
   present: readonly string[],

@@ -9,8 +9,8 @@ import type { Targets } from './targets.ts'
 const everybody = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Reads the arguments of a command that loads, into `usual` where they do not say. Throws StartError, which says in one
- * line what is wrong.
+ * Reads the arguments of a load command; `usual` has the defaults. Throws StartError with one line that names
+ * the fault.
  */
 export async function readLoadRequest(
   args: readonly string[],

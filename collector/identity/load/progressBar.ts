@@ -6,11 +6,11 @@ const plainLineMs = 5_000
 
 export interface ProgressBar {
   show(progress: Progress): void
-  /** Removes the bar, so that other lines can follow. */
+  /** Removes the bar, so that other lines can be printed. */
   clear(): void
 }
 
-/** Where a bar is drawn: a terminal; or else a file or pipe, which gets a line now and then. */
+/** The output of a bar: a terminal, or a file or pipe, which gets an occasional line. */
 export interface Screen {
   readonly isTTY?: boolean
   readonly columns?: number

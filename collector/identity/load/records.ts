@@ -1,11 +1,11 @@
-/** Where the records of a file's bytes begin and end: lines, but a quoted text of CSV may hold line breaks. */
+/** Finds where records begin and end: at line breaks, except those in quoted text of CSV. */
 import type { Format } from './source.ts'
 
 const newline = 0x0a
 const quote = 0x22
 const comma = 0x2c
 
-/** No record ends here: the bytes do, outside of a quoted text or within. */
+/** The bytes end within a record: outside of a quoted text, or inside one. */
 const noEnd = -1
 export const openQuote = -2
 
@@ -13,13 +13,13 @@ export const openQuote = -2
 export interface Extent {
   readonly start: number
   readonly end: number
-  /** Lines before it. */
+  /** Number of lines before the record. */
   readonly lines: number
   /** False for a record with an unclosed quote. */
   readonly isWhole: boolean
 }
 
-/** Where the record that begins at `start` ends, its line break included; below 0 when that is not there. */
+/** Returns the end of the record at `start`, its line break included; negative if the bytes end earlier. */
 export function endOfRecord(bytes: Buffer, format: Format, start = 0): number {
   if (format !== 'csv') return bytes.indexOf(newline, start) + 1 || noEnd
   for (let at = start; at < bytes.length; at++) {
@@ -42,7 +42,7 @@ export function endOfLastRecord(bytes: Buffer, format: Format): number {
   return end
 }
 
-/** Quotes mean something only where a field begins. */
+/** Whether a quote opens a text: only at the beginning of a field. */
 function opensText(bytes: Buffer, at: number): boolean {
   for (let before = at - 1; before >= 0; before--) {
     const byte = bytes[before]
@@ -52,7 +52,7 @@ function opensText(bytes: Buffer, at: number): boolean {
   return true
 }
 
-/** Two quotes in a row are one of the text. */
+/** Returns the position of the closing quote; a doubled quote is part of the text. */
 function closingQuote(bytes: Buffer, opening: number): number {
   for (let at = bytes.indexOf(quote, opening + 1); at !== -1; at = bytes.indexOf(quote, at + 2)) {
     if (bytes[at + 1] !== quote) return at
@@ -60,7 +60,7 @@ function closingQuote(bytes: Buffer, opening: number): number {
   return -1
 }
 
-/** All records that are not empty, one by one. */
+/** Returns all records that are not empty. */
 export function* recordsOf(bytes: Buffer, format: Format): Generator<Extent> {
   let lines = 0
   for (let start = 0; start < bytes.length; ) {
@@ -74,7 +74,7 @@ export function* recordsOf(bytes: Buffer, format: Format): Generator<Extent> {
   }
 }
 
-/** Line breaks. */
+/** Counts line breaks. */
 export function countLines(bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) count++

@@ -10,13 +10,13 @@ import {
 } from 'node:fs'
 import { StartError } from '../../platform/startError.ts'
 
-/** A row that was not taken, as it is written down. */
+/** A rejected row, as written to the file. */
 export interface RejectedRow {
   readonly file: string
-  /** Where the row begins, from 1; in a Parquet file the row's number. */
+  /** The line where the row begins, from 1; in a Parquet file the row's number. */
   readonly line: number
   readonly reason: string
-  /** The row's columns; those of CSV are texts. */
+  /** The row's columns; for CSV as text. */
   readonly record?: Record<string, unknown>
   /** The text, if it cannot be read as a row. */
   readonly text?: string
@@ -27,7 +27,10 @@ export interface RejectedFile {
   append(rows: readonly RejectedRow[]): number
 }
 
-/** Opens the file that rejected rows go to; what lies behind its first `bytes` is of a chunk that is done again. */
+/**
+ * Opens the file of rejected rows. Content after its first `bytes` belongs to a chunk that is repeated, so it
+ * is deleted.
+ */
 export function openRejectedFile(path: string, bytes: number): RejectedFile {
   let length = 0
   try {

@@ -10,18 +10,18 @@ import { StartError } from '../../platform/startError.ts'
 export const formats = ['csv', 'ndjson', 'parquet'] as const
 export type Format = (typeof formats)[number]
 
-/** A file to load, or what comes through standard input. */
+/** A file to load, or standard input. */
 export interface Source {
-  /** As it was given. */
+  /** The path as the user gave it. */
   readonly name: string
   /** Its size; null if unknown before its end. */
   readonly bytes: number | null
-  /** The same for the same file; null for standard input, which cannot be read again. */
+  /** The same for the same content; null for standard input, which cannot be read again. */
   readonly identity: string | null
   readonly format: Format
-  /** Its bytes, unpacked. Throws StartError for a damaged archive. */
+  /** Reads the unpacked content. Throws StartError for a damaged archive. */
   read(): AsyncGenerator<Buffer>
-  /** How many of its own bytes read() has consumed. */
+  /** Number of packed bytes that read() has consumed. */
   position(): number
 }
 
@@ -31,7 +31,7 @@ const endings: readonly (readonly [RegExp, Format])[] = [
   [/\.parquet$/i, 'parquet'],
 ]
 
-/** Opens a file. Its format is the one that is given, or that its name tells. Throws StartError. */
+/** Opens a file with the given format, or the format of its name. Throws StartError. */
 export async function openFile(path: string, given: Format | null): Promise<Source> {
   const identity = await identify(path).catch((error: NodeJS.ErrnoException) => {
     throw new StartError(`${path} cannot be read: ${error.code ?? error.message}`)
@@ -44,7 +44,7 @@ export async function openFile(path: string, given: Format | null): Promise<Sour
   )
 }
 
-/** Standard input, whose format has to be given. */
+/** Opens standard input, whose format must be given. */
 export function openStdin(stdin: Readable, format: Format | null): Source {
   if (!format) throw new StartError(`-: set --format to ${formats.join(', ')}`)
   return sourceOf({ name: '-', bytes: null, identity: null, format }, () => stdin)
@@ -79,13 +79,13 @@ function sourceOf(facts: Omit<Source, 'read' | 'position'>, open: () => Readable
 export async function* unpackGzip(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { head, whole } = await beginningOf(packed)
   if (!isGzip(head)) yield* whole
-  // What goes wrong in either ends the loop over the last.
+  // An error of any stage ends the loop over the last stage.
   else yield* pipeline(whole, createGunzip({ chunkSize: 1 << 18 }), () => {})
 }
 
 /**
- * The same, or a Zstandard archive. Of files that the operator names only: it is unpacked right here, where a few bytes
- * may become gigabytes at once.
+ * Unpacks gzip or Zstandard. Use it only for files of the operator: it unpacks in this process, and a few
+ * bytes may expand to gigabytes.
  */
 async function* unpack(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const { head, whole } = await beginningOf(packed)
@@ -112,7 +112,7 @@ async function beginningOf(
   return { head, whole: whole() }
 }
 
-/** Node 20 cannot do it by itself. */
+/** Node 20 has no support for Zstandard. */
 async function* unpackZstandard(packed: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let unpacked: Uint8Array[] = []
   const decompress = new Decompress((part) => unpacked.push(part))
@@ -131,7 +131,7 @@ async function* unpackZstandard(packed: AsyncGenerator<Buffer>): AsyncGenerator<
 
 const identifyingBytes = 65_536
 
-/** A file's size, and its identity: name, size, beginning and end. */
+/** Returns a file's size, and its identity: name, size, beginning and end. */
 async function identify(path: string): Promise<{ bytes: number; identity: string }> {
   const file = await open(path)
   try {

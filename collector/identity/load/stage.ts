@@ -1,15 +1,15 @@
-/** The tables in which a load waits until it is complete. */
+/** The staging tables of a load that is not complete yet. */
 
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { unreplicated } from '../../platform/clickhouse/replicated.ts'
 import type { Target } from './targets.ts'
 
 export interface Stage {
-  /** Like the target's table, to insert into. */
+  /** A table like the target's, for inserts. */
   readonly table: string
-  /** Rejected rows: their place, reason and content. */
+  /** The table of rejected rows: their place, reason and content. */
   readonly rejected: string
-  /** How many rows ClickHouse counts for each that is inserted: views are counted, too. */
+  /** How many rows ClickHouse counts for each inserted row, because it counts rows of views too. */
   readonly countedAs: number
 }
 
@@ -18,7 +18,7 @@ const run = (clickhouse: ClickHouse, sql: string, params: Record<string, string>
 
 const nameOf = (loadId: string): string => `load_${loadId}`
 
-/** Makes the tables, or finds those of a load that was broken off. */
+/** Creates the staging tables, or finds those of an interrupted load. */
 export async function openStage(
   clickhouse: ClickHouse,
   loadId: string,
@@ -40,7 +40,10 @@ export async function openStage(
   return { table: name, rejected, countedAs: 2 }
 }
 
-/** On this server alone, for the same path in Keeper cannot be another table's. */
+/**
+ * Created on this server only, because a replicated copy would use the same path in Keeper as the original
+ * table.
+ */
 async function createLike(clickhouse: ClickHouse, name: string, table: string): Promise<void> {
   const [like] = await clickhouse.rows<{ engine: string }>({
     sql: 'SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
@@ -52,7 +55,7 @@ async function createLike(clickhouse: ClickHouse, name: string, table: string): 
   )
 }
 
-/** Removes them; there may be none. */
+/** Drops the staging tables, if they exist. */
 export async function dropStage(clickhouse: ClickHouse, loadId: string): Promise<void> {
   const name = nameOf(loadId)
   await run(clickhouse, `DROP VIEW IF EXISTS ${name}_view`)
@@ -61,8 +64,8 @@ export async function dropStage(clickhouse: ClickHouse, loadId: string): Promise
 }
 
 /**
- * Makes the load visible to readers. Each table changes at once, by links to the existing files. It can be
- * repeated after an interruption: duplicate rows are one.
+ * Makes the load visible to readers. Each table changes atomically, by links to the existing files. It can be
+ * repeated after an interruption, because duplicate rows are merged.
  */
 export async function publish(
   clickhouse: ClickHouse,

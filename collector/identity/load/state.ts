@@ -1,27 +1,27 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 
-/** How far a load has come: its row of identity_loads. */
+/** The progress of a load: its row of identity_loads. */
 export interface LoadState {
   readonly load_id: string
   readonly target: string
   /** ISO time; the version of the load's rows. */
   readonly started_at: string
   readonly phase: 'staging' | 'publishing' | 'done'
-  /** The file that is read, and how much of it is done. */
+  /** The current file, and its completed bytes and lines. */
   readonly file: number
   readonly bytes: number
   readonly lines: number
-  /** Of all files. */
+  /** Totals of all files. */
   readonly rows: number
   readonly rejected: number
   readonly rejected_bytes: number
 }
 
-/** Loads that may continue: those not resumed for a week are forgotten. */
+/** Loads that may continue: a load that was not resumed for a week is deleted. */
 const unfinished =
   "SELECT * EXCEPT updated_at FROM identity_loads FINAL WHERE phase != 'done' AND updated_at > now() - INTERVAL 7 DAY"
 
-/** The load of that id that was broken off, or null. */
+/** Returns the interrupted load with this id, or null. */
 export async function readUnfinished(
   clickhouse: ClickHouse,
   loadId: string,
@@ -33,7 +33,7 @@ export async function readUnfinished(
   return state ?? null
 }
 
-/** Records how far the load has come. */
+/** Records the progress of the load. */
 export async function saveState(clickhouse: ClickHouse, state: LoadState): Promise<void> {
   const columns = Object.keys(state)
   await clickhouse.command({
@@ -43,7 +43,7 @@ export async function saveState(clickhouse: ClickHouse, state: LoadState): Promi
   })
 }
 
-/** The ids of loads that still have tables but do not continue. */
+/** Returns the ids of loads that have tables but can no longer continue. */
 export async function readForgotten(clickhouse: ClickHouse): Promise<string[]> {
   const forgotten = await clickhouse.rows<{ id: string }>({
     sql: `SELECT DISTINCT extract(name, '^load_([0-9a-f]+)') AS id FROM system.tables

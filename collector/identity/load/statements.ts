@@ -1,18 +1,18 @@
-/** The statements that take rows of a file in: texts of the file in, rows of a table out. */
+/** The statements that convert the rows of a file to rows of a table. */
 import type { Query } from '../../platform/clickhouse/client.ts'
 import type { Column } from './mapping.ts'
 import type { Format } from './source.ts'
 import type { Target } from './targets.ts'
 import type { Value } from './valuesSql.ts'
 
-/** A file as ClickHouse reads it. */
+/** The structure of a file for ClickHouse. */
 export interface Shape {
   readonly target: Target
   readonly format: Format
-  /** All columns that it is read with, in the order of the file; those that are loaded are among them. */
+  /** All columns of the file, in its order; the loaded columns are among them. */
   readonly columns: readonly string[]
   readonly chosen: readonly Column[]
-  /** Of the rows: when the load began, as ISO time, and whose they are. */
+  /** Values for all rows: the time when the load began (ISO), and their owner. */
   readonly params: { readonly started: string; readonly organization: string }
 }
 
@@ -22,7 +22,7 @@ const formatNames: Readonly<Record<Format, string>> = {
   parquet: 'Parquet',
 }
 
-/** Inserts the rows that can be taken into `table`, which is like the target's. */
+/** Returns the statement that inserts valid rows into `table`, which has the structure of the target's. */
 export function insertStatement(shape: Shape, table: string): Query {
   const values = valuesOf(shape)
   const wrong = values.flatMap((value) => value.wrong?.when ?? [])
@@ -37,7 +37,10 @@ export function insertStatement(shape: Shape, table: string): Query {
   }
 }
 
-/** Inserts the others into `table`: the row's place from 0, the first reason, and the row as JSON. */
+/**
+ * Returns the statement that inserts invalid rows into `table`: the row's position from 0, the first reason,
+ * and the row as JSON.
+ */
 export function rejectStatement(shape: Shape, table: string): Query {
   const wrong = valuesOf(shape).flatMap((value) => value.wrong ?? [])
   const cases = wrong.map(({ when, reason }) => `${when}, ${reason}`).join(', ')
@@ -54,7 +57,7 @@ export function rejectStatement(shape: Shape, table: string): Query {
   }
 }
 
-/** A row's place is counted only when one thread reads them one after the other. */
+/** Row positions are correct only if one thread reads the rows in order. */
 export const inOrder = { max_threads: 1, input_format_parallel_parsing: 0 }
 
 function valuesOf({ target, format, chosen }: Shape): Value[] {
@@ -66,7 +69,7 @@ function valuesOf({ target, format, chosen }: Shape): Value[] {
   })
 }
 
-/** A null of Parquet stays one only in a column that may have them; else a number's is 0. */
+/** Parquet's null stays null only in a Nullable column; otherwise a number would become 0. */
 function paramsOf({ format, columns, params }: Shape): Query['params'] {
   const type = format === 'parquet' ? 'Nullable(String)' : 'String'
   return {
@@ -75,6 +78,6 @@ function paramsOf({ format, columns, params }: Shape): Query['params'] {
   }
 }
 
-/** A foreign name as SQL. */
+/** Quotes a foreign name for SQL. */
 const identifier = (name: string): string =>
   `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``

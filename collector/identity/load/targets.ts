@@ -13,32 +13,35 @@ import {
   type Value,
 } from './valuesSql.ts'
 
-/** SQL of the text that a file gives for a field; null for a field that it does not have. */
+/** Returns SQL of the text of a field in the file; null if the file lacks the field. */
 export type RawOf = (field: string) => string | null
 
-/** What files can be loaded into. */
+/** A target of loads. */
 export interface Target {
-  /** Its table, and what rows of it are called. */
+  /** The table, and the name of its rows in messages. */
   readonly table: string
   /** Fields that a file may contain. */
   readonly fields: readonly string[]
-  /** Fields without which no row can be taken: one of each list. */
+  /** Required fields: one of each list. */
   readonly required: readonly (readonly string[])[]
-  /** True: rows are an organization's, or everybody's. */
+  /** Whether rows belong to an organization, or are shared. */
   readonly isScoped: boolean
-  /** The columns of the table. `{started:DateTime64(3)}` is when the load began, `{organization:UUID}` whose it is. */
+  /**
+   * The columns of the table. `{started:DateTime64(3)}` is the time when the load began,
+   * `{organization:UUID}` the owner.
+   */
   values(rawOf: RawOf): Value[]
-  /** A table that has each row once more in another form, and SQL of the rows that those of a table make, one each. */
+  /** A table with another form of each row, and SQL that selects one such row for each row of a table. */
   readonly copy?: { readonly table: string; select(from: string): string }
-  /** Completes the rows that wait in `table` before readers see them. */
+  /** Completes the rows in the staging table `table` before readers see them. */
   complete?(clickhouse: ClickHouse, table: string): Promise<void>
-  /** Has readers know what the tables have now. */
+  /** Makes readers use the new content of the tables. */
   reload?(clickhouse: ClickHouse): Promise<void>
 }
 
-/** SQL: when the load began. */
+/** SQL: the time when the load began. */
 export const started = "toDateTime64({started:String}, 3, 'UTC')"
-/** The version of rows that replace each other. */
+/** The version by which rows replace each other. */
 export const updatedAt: Value = { column: 'updated_at', sql: started }
 const nothing = "''"
 
@@ -99,7 +102,7 @@ const confidenceValue = (raw: string): Value => ({
   },
 })
 
-/** When the load began where the file does not say, and never later: what lies ahead would count for ever. */
+/** The time of the load is the default and the maximum, because a future time would always rank first. */
 const observedValue = (raw: string): Value => ({
   column: 'observed_at',
   sql: `least(ifNull(${time(raw)}, ${started}), ${started})`,
@@ -138,7 +141,7 @@ const networks: Target = {
   ],
 }
 
-/** By the name that chooses them. */
+/** Targets by the name that selects them. */
 export type Targets = Readonly<Record<string, Target>>
 
 /** Targets of the identity store. */

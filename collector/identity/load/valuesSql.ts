@@ -1,21 +1,21 @@
 /** SQL that turns the texts of a file into the values of a table, and describes invalid ones. */
 import type { Field } from '../../../schemas/fields.ts'
 
-/** A column of the table that is loaded. */
+/** A column of the target table. */
 export interface Value {
   readonly column: string
   readonly sql: string
-  /** A condition under which the row cannot be taken, and SQL of the reason, which begins with the field's name. */
+  /** A condition for an invalid row, and SQL of the reason, which begins with the field's name. */
   readonly wrong?: { readonly when: string; readonly reason: string }
 }
 
 const shownMax = 80
 
-/** The reason why a field's text, SQL `raw`, is wrong. */
+/** Returns the reason for an invalid text, SQL `raw`, of a field. */
 export const reasonOf = (field: string, raw: string, what: string): string =>
   `concat('${field}: "', substringUTF8(${raw}, 1, ${shownMax}), '" ${what}')`
 
-/** The value of a field of the field table. The empty text is null; `raw` is SQL of a String. */
+/** Returns the value of a field of the field table. An empty text is null; `raw` is SQL of a String. */
 export function fieldValue(field: Field, raw: string): Value {
   const value = (sql: string, isWrong: string, what: string): Value => ({
     column: field.name,
@@ -47,32 +47,32 @@ export function fieldValue(field: Field, raw: string): Value {
   }
 }
 
-/** Programs without nullable integers write 7.0. */
+/** Accepts 7.0, which programs without nullable integers write. */
 const wholeNumber = (raw: string): string =>
   `ifNull(toInt64OrNull(${raw}), accurateCastOrNull(toFloat64OrNull(${raw}), 'Int64'))`
 
 const truth = (raw: string): string =>
   `transform(lower(${raw}), ['true', 'yes', 't', 'y', '1', 'false', 'no', 'f', 'n', '0'], [true, true, true, true, true, false, false, false, false, false]::Array(Nullable(Bool)), NULL)`
 
-/** A text as a time, null for an invalid one; UTC by default. */
+/** Converts a text to a time; null for an invalid one. The default zone is UTC. */
 export const time = (raw: string): string => `parseDateTime64BestEffortOrNull(${raw}, 3, 'UTC')`
 
-/** A constant text as SQL. */
+/** Quotes a constant text for SQL. */
 const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
-/** A text without white space at its ends, as browsers trim it. */
+/** Removes white space at both ends, like trim() in browsers. */
 export const trimmed = (raw: string): string => `trimBoth(${raw}, ' \\t\\n\\r')`
 
-/** The bytes of an address's hem, by the rules of platform/hem.ts, and whether a trimmed text is an address or a hem. */
+/** SQL for the hem of an address and for its validation, by the rules of platform/hem.ts. */
 const hashOfAddress = (address: string): string => `SHA256(lowerUTF8(${trimmed(address)}))`
-/** The number that stands for an address's hem, as columns of hems keep it. */
+/** Returns SQL of the hem of an address as a number, as stored in columns of hems. */
 export const hemNumberOfAddress = (address: string): string =>
   `reinterpretAsUInt256(${hashOfAddress(address)})`
 export const isAddress = (text: string): string =>
   `(length(${text}) <= 254 AND match(${text}, '^[^@\\\\s]+@[^@.\\\\s]+([.][^@.\\\\s]+)*$'))`
 export const isHemText = (text: string): string => `match(lower(${text}), '^[0-9a-f]{64}$')`
 
-/** The hem of a row, from one of these texts. */
+/** Returns the hem of a row from its hem or its e-mail address. */
 export function hemValue(hem: string, email: string): Value {
   const given = `lower(${trimmed(hem)})`
   const ofAddress = `lower(hex(${hashOfAddress(email)}))`
@@ -86,13 +86,13 @@ export function hemValue(hem: string, email: string): Value {
   }
 }
 
-/** A domain without www, and whether it is one. */
+/** SQL of a domain without www, and of its validation. */
 export const domainOf = (raw: string): string =>
   `replaceRegexpOne(lower(${trimmed(raw)}), '^www\\\\.', '')`
 export const isDomain = (domain: string): string =>
   `match(${domain}, '^[^\\\\s@/:.]+(\\\\.[^\\\\s@/:.]+)+$')`
 
-/** A company's domain, without www. */
+/** Returns a company's domain, without www. */
 export function domainValue(raw: string): Value {
   const domain = domainOf(raw)
   return {

@@ -3,8 +3,8 @@ import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
 
 /**
- * Deletes the operator's signals of people. True while some may be left. The table by person is asked first, for it
- * finds them at once, and cleared last.
+ * Deletes the operator's signals of people. Returns true while some may remain. The table by person finds
+ * them at once, so it is read first and cleared last.
  */
 export async function eraseSignals(
   clickhouse: ClickHouse,

@@ -41,7 +41,7 @@ const PublicErasure = Type.Object(
   { title: 'Erasure' },
 )
 
-/** Erasures: ask for one, and whether it is complete. */
+/** Routes that request erasures and report their progress. */
 export const erasureRoutes =
   (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -72,7 +72,7 @@ export const erasureRoutes =
         const erasure = await inTransaction(postgres, async (client) => {
           if (opt_out) await addOptOut(client, organizationId, subject)
           const requested = await requestErasure(client, organizationId, subject)
-          // The log outlives the subject's data: it does not say whom it was about.
+          // The log outlives the subject's data, so it does not identify the subject.
           const object = { kind: 'erasure', id: requested.erasure_id } as const
           await audit(client, principal, 'erasure.create', object, { opt_out })
           return requested

@@ -17,21 +17,21 @@ import type { Subject } from './subject.ts'
 export interface Erasure {
   erasure_id: string
   requested_at: Date
-  /** When nothing that is stored was left; null before. */
+  /** When no stored data was left; null before. */
   emptied_at: Date | null
-  /** Null while something may be left. */
+  /** Null while data may remain. */
   finished_at: Date | null
 }
 
 const columns = 'erasure_id, requested_at, emptied_at, finished_at'
 
-/** Selects an organization's erasures ($1), for a page of them. */
+/** Selects an organization's erasures ($1) for a page. */
 export const selectErasures = `SELECT ${columns}, requested_at AS created_at FROM erasures
   WHERE organization_id = $1`
 
 /**
- * Requests the erasure of a subject: within one organization the data that its sites recorded. With null
- * everywhere, including the operator's graph.
+ * Requests the erasure of a subject: for one organization, the data that its sites recorded. With null, data
+ * of all organizations, including the operator's graph.
  */
 export async function requestErasure(
   client: Queryable,
@@ -62,7 +62,7 @@ export async function readErasure(
 
 export interface ErasureDeps {
   postgres: Postgres
-  /** The events of real visitors. */
+  /** The events of visitors. */
   clickhouse: ClickHouse
 }
 
@@ -74,9 +74,11 @@ interface Unfinished {
   requested_at: Date
 }
 
-/** How long rows that another machine had accepted before may be on their way: an erasure takes as long at least. */
+/**
+ * How long rows that another machine accepted earlier may be in transit; an erasure takes at least this long.
+ */
 export const arrivingMs = 10 * 60_000
-/** So many are carried out at a time. */
+/** How many erasures run at a time. */
 const erasuresMax = 1_000
 
 /**
@@ -91,7 +93,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
   const erasedUntil = await readErasedUntil(postgres)
   await noteCookies(postgres, clickhouse, erasures)
 
-  // Cookies are found by links, so these go last.
+  // Links identify the cookies, so they are deleted last.
   const left = await Promise.all([
     deleteRows(clickhouse, 'events', ofCookies(erasures)),
     deleteRows(clickhouse, 'rejected_events', ofCookies(erasures)),
@@ -104,7 +106,7 @@ export async function carryOutErasures({ postgres, clickhouse }: ErasureDeps): P
       deleteRows(clickhouse, table, ofProfiles(erasures, hem)),
     ),
   ])
-  // Counted days that include these events are no longer read after their deletion (analytics/rollup).
+  // Reads no longer use counted days with these events after their deletion (analytics/rollup).
   if (!left.includes(true))
     left.push(await deleteRows(clickhouse, 'analytics_visitors', ofCookies(erasures)))
   left.push(
@@ -146,8 +148,8 @@ async function readUnfinished(postgres: Postgres): Promise<Unfinished[]> {
 const eraseMs = 2_000
 
 /**
- * The part of a collector in erasures on any machine. It removes its dead letters of the erased people. Then
- * it publishes until when it has shipped its accepted events.
+ * Performs a collector's part of erasures, on any machine. It removes its dead letters of the erased people.
+ * Then it publishes the time until which it has shipped its accepted events.
  */
 export const keepErasing = ({
   postgres,
@@ -159,7 +161,10 @@ export const keepErasing = ({
   postgres: Postgres
   collectorId: string
   deadLetterDirectory: string
-  /** When the oldest row that waits in this machine's spool came, epoch milliseconds; Infinity when none waits. */
+  /**
+   * When the oldest waiting row of this machine's spool was received, epoch milliseconds; Infinity if none
+   * waits.
+   */
   oldestWaitingAt(): number
   log: WarnLog
 }) =>
@@ -178,7 +183,10 @@ export const keepErasing = ({
     (error) => log.warn({ error: error.message }, 'erasures wait for this collector'),
   )
 
-/** Finds the browsers of the people who are to be erased, and records them: their links go, their events may yet come. */
+/**
+ * Records the browsers of the people to erase. Their links will be deleted, but more of their events may
+ * arrive.
+ */
 async function noteCookies(
   client: Queryable,
   clickhouse: ClickHouse,
@@ -206,7 +214,7 @@ const isAbout = ({ organization_id, hem, cookie_ids }: Unfinished, row: string):
   (organization_id === null || row.includes(organization_id)) &&
   (cookie_ids.some((cookie) => row.includes(cookie)) || (hem !== null && row.includes(hem)))
 
-/** Rows of events and rejected_events that are to go. */
+/** Selects the rows of events and rejected_events to delete. */
 function ofCookies(erasures: readonly Unfinished[]): Query {
   const pairs = erasures.flatMap(({ organization_id, cookie_ids }) =>
     cookie_ids.map((cookie) => ({ organization: organization_id, cookie })),
@@ -225,7 +233,7 @@ function ofCookies(erasures: readonly Unfinished[]): Query {
   }
 }
 
-/** Links that are to go: those to the person, and those of their browsers. */
+/** Selects the links to delete: those to the people, and those of their browsers. */
 function ofLinks(erasures: readonly Unfinished[]): Query {
   const { sql, params } = ofCookies(erasures)
   const people = erasures.filter(({ hem }) => hem !== null)
@@ -242,13 +250,13 @@ function ofLinks(erasures: readonly Unfinished[]): Query {
   }
 }
 
-/** Rows of the people who are to be erased everywhere: profiles are the operator's. */
+/** Selects the rows of people to erase everywhere, because profiles belong to the operator. */
 const ofProfiles = (erasures: readonly Unfinished[], hem: string): Query => ({
   sql: `${hem} IN {hems:Array(String)}`,
   params: { hems: hemsEverywhere(erasures) },
 })
 
-/** Members of lists that are to go: the people, and their browsers. */
+/** Selects the members of lists to delete: the people, and their browsers. */
 function ofListMembers(erasures: readonly Unfinished[]): Query {
   const [people, browsers] = [ofMembers(erasures), ofCookies(erasures)]
   const renamed = (sql: string) =>
@@ -272,7 +280,7 @@ const hemsEverywhere = (erasures: readonly Unfinished[]): string[] =>
     .map(({ hem }) => hem)
     .filter((hem) => hem !== null)
 
-/** Members of audiences that are to go: of the organization's, or of all. */
+/** Selects the members of audiences to delete: in one organization's audiences, or in all. */
 function ofMembers(erasures: readonly Unfinished[]): Query {
   const people = erasures.filter(({ hem }) => hem !== null)
   const own = people.filter(({ organization_id }) => organization_id !== null)

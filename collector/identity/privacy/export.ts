@@ -35,13 +35,13 @@ interface Membership {
   readonly list_id: string
   readonly project_id: string
   readonly name: string
-  /** What items of the list are: an address is one of `emails` or `hems`, a browser one of `cookies`. */
+  /** The type of the list's items: an address is in `emails` or `hems`, a browser in `cookies`. */
   readonly kind: string
   readonly import_id: string
   readonly added_at: Date
 }
 
-/** Imports by which a person is in lists, completed ones only. */
+/** Reads the completed imports that added a person to lists. */
 async function readListMemberships(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Queryable },
   organizationId: string,
@@ -68,7 +68,7 @@ async function readListMemberships(
 
 const ours = 'organization_id = {organization:UUID}'
 
-/** Conditions for the rows of a subject: by the subject itself, and by its browsers. */
+/** Returns conditions for the rows of a subject: by the subject itself, and by its browsers. */
 function conditionsOf(organizationId: string, { hem, cookieId }: Subject) {
   const isTheirs = hem === undefined ? 'cookie_id = {cookie:UUID}' : 'hem = {hem:String}'
   return {

@@ -6,12 +6,15 @@ import { ApiError } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 
-/** Exports of people's data that an organization may make in 24 hours: for who asks for theirs, not for bulk. */
+/**
+ * Exports of personal data per organization in 24 hours, which suffices for individual requests but not for
+ * bulk exports.
+ */
 export const exportsPerDay = 100
 
 /**
- * Records an export in the audit log, which does not say whom it is about. Throws 429 "rate_limited" with Retry-After
- * when the organization has made as many as it may in the last 24 hours.
+ * Records an export in the audit log, without its subject. Throws 429 "rate_limited" with Retry-After if the
+ * organization has reached the limit of the last 24 hours.
  */
 export async function noteExport(
   postgres: Postgres,

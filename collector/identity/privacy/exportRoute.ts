@@ -12,7 +12,7 @@ import type { PrivacyDeps } from './privacyDeps.ts'
 import { oneOf, SubjectParameters, tags } from './privacySchemas.ts'
 import { readSubject } from './subject.ts'
 
-/** Everything that is stored about one person or browser. */
+/** Exports all stored data of one person or browser. */
 export const exportRoute =
   ({ postgres, openQueryExecutor }: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -47,7 +47,8 @@ export const exportRoute =
           signal: untilClosed(reply),
         })
         const lines = exportSubject({ queryExecutor, postgres }, principal.organizationId, subject)
-        // Begun before the answer is, so that what fails at once is an error and not a broken answer.
+        // The first line is read before the response begins, so an early failure returns an error instead of
+        // a truncated response.
         const { value, done } = await lines.next()
         reply.header('content-type', 'application/x-ndjson; charset=utf-8')
         if (done) return reply.send('')

@@ -23,7 +23,7 @@ const PublicOptOut = Type.Object(
   { title: 'OptOut' },
 )
 
-/** Opt-outs: list them, add one, take one back. */
+/** Routes that list, add and remove opt-outs. */
 export const optOutRoutes =
   (deps: PrivacyDeps): FastifyPluginAsyncTypebox =>
   async (app) => {

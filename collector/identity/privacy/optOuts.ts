@@ -12,7 +12,7 @@ export interface OptOut {
   created_at: Date
 }
 
-/** Selects an organization's list ($1), for a page of it. */
+/** Selects an organization's opt-outs ($1) for a page. */
 export const selectOptOuts = `SELECT opt_out_id, hem, cookie_id, created_at FROM opt_outs
   WHERE organization_id = $1 AND removed_at IS NULL AND via_hem IS NULL`
 
@@ -21,14 +21,14 @@ const columns = 'opt_out_id, hem, cookie_id, created_at'
 /** The queue that carries out opt-outs and erasures. */
 export const privacyRequests = 'privacy.requests'
 
-/** The queue of jobs that keep data of people: it runs when a person was hidden. */
+/** The queue of jobs that store data of people; it runs after a person was hidden. */
 export const hiddenPeopleChanged = 'privacy.hidden-people'
 
-/** SQL: a moment for the next change of a row, later than that of the one before. */
+/** SQL: the time of a row's next change, always later than that of its previous change. */
 const nextChange = "greatest(clock_timestamp(), opt_outs.changed_at + interval '1 microsecond')"
 
 /**
- * Opts a subject out, of one organization or with null of all. From then on their events are discarded;
+ * Opts a subject out of one organization, or of all with null. From then on their events are discarded;
  * within two seconds reads no longer identify them. An existing opt-out stays.
  */
 export async function addOptOut(
@@ -66,10 +66,10 @@ export async function removeOptOut(
   return rows.find(({ via_hem }) => via_hem === null)?.opt_out_id
 }
 
-/** The list's zero uuid in ClickHouse, where nothing is null: everywhere, or no cookie. */
+/** The zero UUID represents null in ClickHouse: all organizations, or no cookie. */
 const none = '00000000-0000-0000-0000-000000000000'
 
-/** Who observed the links of the operator's graph. */
+/** The owner of the links in the operator's graph. */
 export const graph = none
 
 /** Maximum number of changes sent at a time. */
@@ -78,14 +78,14 @@ const changesMax = 1_000
 interface Change extends OptOut {
   organization_id: string | null
   is_active: boolean
-  /** Microseconds since 1970: a Date keeps milliseconds. */
+  /** Microseconds since 1970, because a Date has only milliseconds. */
   changed_at: number
 }
 
 /**
- * Sends ClickHouse the changes of the opt-outs since the last call, applies them to reads, and adds the known
- * browsers of the people. Returns true if there may be more to send. May run several times at once: later
- * changes stay to be sent, and ClickHouse keeps the newest change.
+ * Sends ClickHouse the changes of opt-outs since the last call, applies them to reads, and adds the known
+ * browsers of the people. Returns true if there may be more to send. Several calls may run at once: later
+ * changes remain unsent, and ClickHouse keeps the newest change.
  */
 export async function syncToClickHouse(
   postgres: Postgres,
@@ -129,7 +129,7 @@ export async function syncToClickHouse(
   return true
 }
 
-/** Records that ClickHouse knows these changes; the opt-outs that have not changed again since. */
+/** Records that ClickHouse has these changes, for opt-outs that have not changed again. */
 async function noteKnown(
   client: Queryable,
   changes: readonly Change[],
@@ -156,8 +156,8 @@ interface BrowsersOf {
 }
 
 /**
- * Opts out the browsers of an opted-out person: for one organization those that its own sites have
- * identified. Otherwise the organization would learn from discarded events to whom other browsers belong.
+ * Opts out the browsers of an opted-out person: for one organization, those that its own sites have
+ * identified. Otherwise discarded events would reveal the owner of other browsers to the organization.
  */
 async function addBrowsers(
   client: Queryable,
@@ -170,7 +170,10 @@ async function addBrowsers(
   )
 }
 
-/** The browsers known to be a person's: by links that these observed (organizations, or `graph`), or with null by any. */
+/**
+ * Returns a person's known browsers: by links of these owners (organizations, or `graph`), or with null by
+ * any link.
+ */
 export async function cookiesOfPerson(
   clickhouse: ClickHouse,
   observers: readonly string[] | null,

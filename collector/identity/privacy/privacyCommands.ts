@@ -11,7 +11,10 @@ interface Command {
   run(postgres: Postgres, organizationId: string | null, subject: Subject): Promise<void>
 }
 
-/** `npx footfall privacy …`: what operators do for one organization, or for all and their own graph. */
+/**
+ * The commands `npx footfall privacy …`, with which operators act for one organization, or for all and the
+ * operator's graph.
+ */
 const commands: Record<string, Command> = {
   erase: {
     does: 'erase a person or a browser and opt them out; the service runs the erasure',

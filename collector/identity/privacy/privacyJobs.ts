@@ -6,13 +6,13 @@ import { deleteExpired } from './retention.ts'
 /** Interval between the runs of an unfinished erasure. */
 const eraseAgainSeconds = 3
 
-/** The background work of privacy: the opt-out list, erasures, and how long pixels' events are kept. */
+/** The background jobs of privacy: opt-outs, erasures and the retention of pixels' events. */
 export const privacyQueues = (deps: ErasureDeps): Queue[] => [
   {
     name: privacyRequests,
     schedule: '* * * * *',
     async run() {
-      // Opt-outs first: a person's browsers are found by links, which an erasure deletes.
+      // Opt-outs run first, because they find a person's browsers by links, which an erasure deletes.
       while (await syncToClickHouse(deps.postgres, deps.clickhouse));
       return (await carryOutErasures(deps)) ? { againInSeconds: eraseAgainSeconds } : undefined
     },

@@ -4,7 +4,7 @@ import { exportRoute } from './exportRoute.ts'
 import { optOutRoutes } from './optOutRoutes.ts'
 import type { PrivacyDeps } from './privacyDeps.ts'
 
-/** /api/v1/privacy/*: what people may ask of those who collect. For owners, admins and organization keys; never billed. */
+/** /api/v1/privacy/*: requests of data subjects. For owners, admins and organization keys; never billed. */
 export const privacyRoutes =
   (deps: PrivacyDeps): FastifyPluginAsync =>
   async (app) => {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 
 export const tags = ['Privacy']
 
-/** Whom a request is about; see readSubject. */
+/** The parameters that name a subject (see readSubject). */
 export const SubjectParameters = {
   hem: Type.Optional(
     Type.String({

@@ -5,7 +5,7 @@ import { reloadIdentity } from '../store/refresh.ts'
 
 const dayMs = 86_400_000
 
-/** Pixels whose events are kept for the same number of days. */
+/** Pixels with the same retention period. */
 interface Group {
   days: number
   projects: string[]

@@ -2,10 +2,10 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import { invalidParameter } from '../../api/http/errors.ts'
 import { hemOf } from '../../platform/hem.ts'
 
-/** The cookie of events that have none. */
+/** The cookie id of events without a cookie. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** Whom a request is about: a person, by the hashed address, or one browser. */
+/** The subject of a request: a person, by the hashed address, or one browser. */
 export type Subject = { hem: string; cookieId?: never } | { cookieId: string; hem?: never }
 
 /** The three ways to name a subject. */
@@ -15,7 +15,7 @@ export interface GivenSubject {
   cookie_id?: string | undefined
 }
 
-/** Reads whom a request names. Throws 400 unless it names exactly one. */
+/** Reads the subject of a request. Throws 400 unless the request names exactly one. */
 export function readSubject(given: GivenSubject): Subject {
   const names = (['hem', 'email', 'cookie_id'] as const).filter((name) => given[name] !== undefined)
   if (names.length !== 1) {
@@ -28,7 +28,9 @@ export function readSubject(given: GivenSubject): Subject {
   return { cookieId }
 }
 
-/** Reads whom an operator names: an e-mail address, a hem or a cookie's id. Null for none of these. */
+/**
+ * Parses an operator's text for a subject: an e-mail address, a hem or a cookie's id. Null for other texts.
+ */
 export function readSubjectText(given: string): Subject | null {
   const text = given.trim()
   if (/^[0-9a-f]{64}$/i.test(text)) return { hem: text.toLowerCase() }

@@ -6,7 +6,8 @@ import { companiesQuery } from './companySql.ts'
 type Row = Record<string, unknown>
 
 /**
- * The fields of a `select`, in its order; all without one. Throws 400 for a field that companies do not have.
+ * Returns the fields of a `select` in its order; all without one. Throws 400 for a field that companies do
+ * not have.
  */
 export function readCompanyFields(select: string | undefined): readonly Field[] {
   if (select === undefined) return companyFields
@@ -19,9 +20,7 @@ export function readCompanyFields(select: string | undefined): readonly Field[] 
   })
 }
 
-/**
- * Reads companies by their domains, in this order; for an unknown one all fields except the domain are null.
- */
+/** Reads companies by their domains, in this order; for an unknown domain all other fields are null. */
 export async function readCompanies(
   queryExecutor: QueryExecutor,
   domains: readonly string[],

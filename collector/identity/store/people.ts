@@ -7,7 +7,10 @@ import { askedHems, memberColumns, peopleQuery } from './profileSql.ts'
 /** Fields of a person: the hem and all fields of a profile, in the order of the field table. */
 export const personFields: readonly Field[] = [hem, ...profileFields]
 
-/** The fields of a `select`, in its order; null for all. Throws 400 for a field that people do not have. */
+/**
+ * Returns the fields of a `select` in its order; null for all. Throws 400 for a field that people do not
+ * have.
+ */
 export function readPersonFields(select: string | undefined): readonly Field[] | null {
   if (select === undefined) return null
   const names = select.split(',')
@@ -22,8 +25,8 @@ export function readPersonFields(select: string | undefined): readonly Field[] |
 const hemLength = 64
 
 /**
- * Reads people by their hems, for an organization: each one's JSON object, with `fields` or all that there are. Who has
- * no profile, or has opted out, is left out. The objects are bytes that nothing here parses.
+ * Reads people by their hems, for an organization: a JSON object for each, with `fields` or all fields.
+ * People without a profile, or with an opt-out, are omitted. The objects stay unparsed bytes.
  */
 export async function readPeople(
   queryExecutor: QueryExecutor,
@@ -49,7 +52,7 @@ const wholePerson = `{"hem":\${hem:JSON}${memberColumns.map((name) => `\${${name
 const personOf = (fields: readonly Field[]): string =>
   `{${fields.map(({ name }) => `"${name}":\${${name}:JSON}`).join(',')}}`
 
-/** Lines that begin with the hem. */
+/** Groups lines by the hem at their beginning. */
 function byHem(lines: Buffer): Map<string, Buffer> {
   const people = new Map<string, Buffer>()
   for (let from = 0; from + hemLength < lines.length; ) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { selectableRow } from '../../api/http/rowSchemas.ts'
 import { personFields } from './people.ts'
 
-/** A person in answers: every field, null if unknown, or the selected ones. */
+/** A person in responses: every field, null if unknown, or the selected ones. */
 export const Person = selectableRow({
   title: 'Profile',
   fields: personFields,

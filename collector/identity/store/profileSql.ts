@@ -7,11 +7,14 @@ import { type Field, hemAsNumber, hemNumber, numberAsHem } from '../../../schema
 import { isPteField } from '../../platform/clickhouse/profileRows.ts'
 import { hemsOfPerson } from './personSql.ts'
 
-/** A condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over `profiles`. */
+/**
+ * Returns a condition over rows of `events`: the visitor's profile meets all of `conditions`, which are over
+ * `profiles`.
+ */
 export const profileMeets = (conditions: readonly string[]): string =>
   `${hemNumber} IN (${hemsWhere(conditions.join(' AND '))})`
 
-/** A condition over rows of `events`: no profile of the visitor matches any of `conditions`. */
+/** Returns a condition over rows of `events`: no profile of the visitor matches any of `conditions`. */
 export const profileMeetsNone = (conditions: readonly string[]): string =>
   `${hemNumber} NOT IN (${hemsWhere(conditions.join(' OR '))})`
 
@@ -21,7 +24,10 @@ const hemsWhere = (condition: string): string =>
 /** One row for each hem, with the columns of the field table. */
 const profiles = 'profiles FINAL'
 
-/** The same people as pieces of JSON (004_identity.sql), of each at least one row; the newest counts. */
+/**
+ * The same people as encoded JSON members (002_people.sql), with at least one row each; the newest row
+ * counts.
+ */
 const profileRows = 'profile_rows'
 
 /** Tables with data of people, with SQL of the hem of a row. */
@@ -30,12 +36,12 @@ export const profileTables = [
   { table: profileRows, hem: numberAsHem('hem_number') },
 ] as const
 
-/** How many rows of people there are. */
+/** SQL that counts the rows of people. */
 export const profileCount = 'SELECT count() FROM profiles'
 
 /**
- * SQL of the profiles that match all of `conditions`, which are over the columns of a profile. It returns
- * `columns`.
+ * Returns SQL that selects `columns` of the profiles that match all of `conditions`, which are over the
+ * columns of a profile.
  */
 export const profilesWhere = (
   columns: readonly string[],
@@ -44,7 +50,7 @@ export const profilesWhere = (
 FROM ${profiles}
 WHERE ${conditions.join('\n  AND ')}`
 
-/** The same without people who have opted out of an organization, a placeholder. */
+/** Returns SQL of matching profiles, without people who have opted out of an organization, a placeholder. */
 export const peopleWhere = (
   columns: readonly string[],
   conditions: readonly string[],
@@ -52,7 +58,7 @@ export const peopleWhere = (
 ): string =>
   profilesWhere(columns, [...conditions, `toString(hem) NOT IN (${optedOutHems(organizationId)})`])
 
-/** Identifies people by their profiles: the id of the exchanges, or otherwise the only address. */
+/** The key of a person across profiles: the person id, or otherwise the hem. */
 export const personKey = 'ifNull(pte_person_id, toString(hem))'
 
 /** The company of each person who has one. */
@@ -69,7 +75,10 @@ export function eventsWithProfiles(fields: readonly Field[], events = 'events'):
   return `${events} GLOBAL ANY LEFT JOIN (SELECT ${hemAsNumber('hem')} AS _hem_number, ${names} FROM ${profiles}) AS known ON known._hem_number = ${hemNumber}`
 }
 
-/** The cookies that may be a person's: an index finds their events, and hemNumber decides. Both are placeholders. */
+/**
+ * Returns SQL of the cookies that may be a person's: an index finds their events, and hemNumber decides. Both
+ * parameters are placeholders.
+ */
 export const cookiesOf = (organizationId: string, hem: string): string =>
   `cookie_id IN (SELECT cookie_id FROM identity_links WHERE organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000')) AND hem = ${hem})`
 
@@ -140,19 +149,23 @@ export function profileValues(fields: readonly Field[]): {
   }
 }
 
-/** True where so many fields are read as a tuple: past it each costs the query's analysis more than all its values. */
+/**
+ * Whether so few fields are read that a tuple is faster; for more, the query's analysis costs more than
+ * reading all values.
+ */
 export const isFew = (fields: readonly Field[]): boolean => fields.length <= tupleFieldsMax
 
 const tupleFieldsMax = 12
 
-/** SQL of the JSON object that has these fields of _person; an empty one for anonymous visitors. */
+/** Returns SQL of a JSON object with these fields of _person; an empty object for anonymous visitors. */
 const profileJson = (fields: readonly Field[]): string => jsonOf(readyMembers(fields))
 
-/** SQL of the JSON object that has these members, each with a comma in front. */
+/** Returns SQL of a JSON object with these members, each of which follows a comma. */
 export const jsonOf = (members: string): string => `concat('{', substring(${members}, 2), '}')`
 
 /**
- * SQL of _person's encoded members that have these fields, each after a comma; empty for anonymous visitors.
+ * Returns SQL of _person's encoded members that contain these fields, each after a comma; empty for anonymous
+ * visitors.
  */
 export function readyMembers(fields: readonly Field[]): string {
   const parts = [
@@ -171,12 +184,13 @@ const nullableType = ({ dataType }: Field): string => `Nullable(${jsonTypes[data
 export const optedOutHems = (organizationId: string): string =>
   `SELECT ${numberAsHem(`arrayJoin(${hemsOfPerson(hemAsNumber('hem'))})`)} AS hem FROM active_opt_outs WHERE hem != '' AND organization_id IN (${organizationId}, toUUID('00000000-0000-0000-0000-000000000000'))`
 
-/** The list that peopleQuery asks about: hems. */
+/** The list of hems that peopleQuery reads. */
 export const askedHems = 'asked_hems'
 
 /**
- * The people of the list askedHems who have a profile and have not opted out of `{organization:UUID}`.
- * Returns `hem`, and their members of JSON as memberColumns, or some of their fields as columns.
+ * Returns the query for people of the list askedHems who have a profile and have not opted out of
+ * `{organization:UUID}`. It returns `hem`, and their JSON members as memberColumns, or some of their fields
+ * as columns.
  */
 export function peopleQuery(fields: readonly Field[] | null): string {
   const asked = `SELECT ${hemAsNumber('value')} AS number FROM ${askedHems} WHERE value NOT IN (${optedOutHems('{organization:UUID}')})`

@@ -23,12 +23,12 @@ export type TextForm = 'json' | 'csv'
 /** Adjacent profile fields. The column `name` has their text. */
 export interface Run {
   readonly name: string
-  /** The index of the first one among the profile fields of the answer. */
+  /** The index of the first one among the profile fields of the response. */
   readonly from: number
   readonly length: number
 }
 
-/** The columns of an answer, in which adjacent profile fields form one run. */
+/** Returns the columns of a response, in which adjacent profile fields form one run. */
 export function runsOf(columns: readonly Field[]): readonly (Field | Run)[] {
   const pieces: (Field | Run)[] = []
   let from = 0
@@ -74,7 +74,7 @@ ${texts} AS _texts`,
   }
 }
 
-/** All fields of the stored JSON that contains these fields, in its order. */
+/** Returns all fields of the stored JSON that contains these fields, in its order. */
 function storedWith(fields: readonly Field[]): readonly Field[] {
   const kinds = new Set(fields.map(isPteField))
   return profileFields.filter((field) => kinds.has(isPteField(field)))
@@ -108,7 +108,10 @@ function chosenOf(fields: readonly Field[], stored: readonly Field[]): string {
   return `arraySlice(${sorted}, ${places.length - fields.length + 1})`
 }
 
-/** SQL: the same by name, for rows with other members: a profile that was stored before a field existed lacks it. */
+/**
+ * Returns SQL that finds pieces by name, for rows with other members: a profile that was stored before a
+ * field existed lacks it.
+ */
 function namedPieces(fields: readonly Field[]): string {
   const names = namesOf(fields)
   const values = `arrayMap(name -> CAST(JSONExtractKeysAndValuesRaw(_json), 'Map(String, String)')[name], ${names})`

@@ -7,13 +7,13 @@ import type { WarnLog } from '../../platform/log.ts'
  */
 const reloadAllEveryMs = 5 * 60_000
 
-/** Every server has dictionaries of its own. */
+/** Every server has its own dictionaries. */
 const reload = async ({ nodes }: ClickHouse, dictionary: string): Promise<void> => {
   const sql = `SYSTEM RELOAD DICTIONARY ${dictionary}`
   await Promise.all(nodes.map((node) => node.command({ sql, params: {} })))
 }
 
-/** In the order in which they read each other. */
+/** Each dictionary reads only those before it. */
 const dictionaries = [
   'person_by_hem',
   'identity_by_cookie',
@@ -22,20 +22,23 @@ const dictionaries = [
   'company_by_network',
 ]
 
-/** Makes reads see what was loaded or erased: call it when links or profiles were changed by other means than beacons. */
+/**
+ * Makes reads use loaded or erased data: call it after links or profiles were changed by other means than
+ * beacons.
+ */
 export async function reloadIdentity(clickhouse: ClickHouse): Promise<void> {
   for (const dictionary of dictionaries) await reload(clickhouse, dictionary)
 }
 
 export interface IdentityRefresh {
-  /** New links are in the table. */
+  /** Reports that new links are in the table. */
   linksStored(): void
   stop(): void
 }
 
 /**
- * Has ClickHouse read new links into memory: the late ones at once, all of them every five minutes. A server does it
- * by itself, too, but not that soon; the local one does not do it at all.
+ * Makes ClickHouse load new links into memory: recent links at once, all links every five minutes. Servers
+ * also do this by themselves, but later; the local server never does.
  */
 export function keepIdentityFresh(clickhouse: ClickHouse, log: WarnLog): IdentityRefresh {
   const lately = reloader(clickhouse, 'identity_by_cookie_lately', log)
@@ -55,7 +58,7 @@ export function keepIdentityFresh(clickhouse: ClickHouse, log: WarnLog): Identit
   }
 }
 
-/** Reloads a dictionary whenever it is called; calls that come meanwhile are one more reload afterwards. */
+/** Creates a function that reloads a dictionary; calls during a reload cause one more reload afterwards. */
 function reloader(clickhouse: ClickHouse, dictionary: string, log: WarnLog): () => void {
   let isRunning = false
   let isAskedAgain = false

@@ -1,4 +1,4 @@
-/** ClickHouse by its own BACKUP and RESTORE. */
+/** Backup and restore of ClickHouse with its own BACKUP and RESTORE statements. */
 import { randomUUID } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,18 +13,21 @@ import { openClickHouse } from '../../platform/clickhouse/openClickHouse.ts'
 import { StartError } from '../../platform/startError.ts'
 import type { Manifest } from './manifest.ts'
 
-/** Where a server of the operator's writes to and reads from: what BACKUP takes after TO, such as S3('https://…', …). */
+/** The location of an operator's backup, in the syntax of BACKUP … TO, such as S3('https://…', …). */
 export type Destination = string
 
 const pollMs = 200
 
-/** The databases of a configuration. */
+/** Returns the databases of a configuration: live and test. */
 const databasesOf = ({ clickhouseDatabase }: Config): readonly [string, string] => [
   clickhouseDatabase,
   testDatabaseOf(clickhouseDatabase),
 ]
 
-/** Backs both databases up: to `destination`, or those of the local server into `directory`, which must not be there. */
+/**
+ * Backs up both databases to `destination`, or those of the local server to `directory`, which must not exist
+ * yet.
+ */
 export async function backUpClickHouse(
   url: string,
   config: Config,
@@ -60,7 +63,10 @@ export async function requireEmptyClickHouse(url: string, config: Config): Promi
     )
 }
 
-/** Throws StartError where ClickHouse's part of a backup is not named, not there, or cannot be put into this server. */
+/**
+ * Throws StartError if the ClickHouse part of a backup is missing, has no named location, or cannot be
+ * restored to this server.
+ */
 export function requireClickHousePart(
   config: Config,
   backup: Manifest['clickhouse'],
@@ -76,7 +82,7 @@ export function requireClickHousePart(
   if (!existsSync(directory)) throw new StartError(`${directory} is missing: the backup is damaged`)
 }
 
-/** Makes both databases as they were backed up, and brings them to this version's form. */
+/** Restores both databases from the backup, and upgrades them to this version's schema. */
 export async function restoreClickHouse(
   url: string,
   config: Config,
@@ -89,7 +95,7 @@ export async function restoreClickHouse(
     .map((name, index) => `DATABASE ${backup.databases[index]} AS ${name}`)
     .join(', ')
   await withServer(url, async (server) => {
-    // Dictionaries name it, and it is in no backup.
+    // Dictionaries use this login, and backups do not contain it.
     for (const database of databases) await saveDictionaryLogin({ ...server, database }, url)
     if (!backup.is_here) return run(server, `RESTORE ${what} FROM ${destination}`)
     const draft = join(localBackupsOf(config), randomUUID())
@@ -105,8 +111,8 @@ export async function restoreClickHouse(
 }
 
 /**
- * The one server that a backup is of. Throws StartError where there are several, which only ClickHouse itself can back
- * up, each with its own part.
+ * Returns the address of a single server. Throws StartError for a cluster, where the operator must back up
+ * each server with ClickHouse's own tools.
  */
 export function requireOneServer(address: ClickHouseAddress): string {
   if (typeof address === 'string') return address
@@ -115,7 +121,7 @@ export function requireOneServer(address: ClickHouseAddress): string {
   )
 }
 
-/** The one directory that a local server's backups may lie in. Throws StartError where the server is not ours. */
+/** Returns the directory of a local server's backups. Throws StartError for a server of the operator. */
 function localBackupsOf({ clickhouse, dataDir }: Config): string {
   if (clickhouse)
     throw new StartError(
@@ -124,7 +130,7 @@ function localBackupsOf({ clickhouse, dataDir }: Config): string {
   return localBackups(join(dataDir, 'clickhouse'))
 }
 
-/** Runs a statement that may take hours, asking now and then how it is. */
+/** Runs a statement that may take hours, and polls its state. */
 async function run(server: ClickHouse, statement: string): Promise<void> {
   const id = randomUUID()
   await server.command({ sql: `${statement} SETTINGS id = '${id}' ASYNC`, params: {} })
@@ -149,7 +155,7 @@ async function withServer<T>(url: string, work: (server: ClickHouse) => Promise<
   }
 }
 
-/** To another disk too. */
+/** Moves a directory, also to another disk. */
 function move(from: string, to: string): void {
   if (existsSync(to)) throw new StartError(`${to} already exists`)
   try {

@@ -25,7 +25,7 @@ import { copyFiles, putFilesBack } from './files.ts'
 import { readManifest, writeManifest } from './manifest.ts'
 
 interface Options {
-  /** Where ClickHouse's part is, unless the local server's is in the directory too. */
+  /** The location of the ClickHouse part; absent if the local server's part is in the backup's directory. */
   clickhouse?: Destination
 }
 
@@ -36,8 +36,9 @@ const partsOf = (directory: string) => ({
 })
 
 /**
- * `footfall backup DIR`, with or without a running service. The order makes it complete: an event that was
- * acknowledged earlier is in the spool or in ClickHouse. Builds that PostgreSQL names are kept for a day.
+ * Runs `footfall backup DIR`, with or without a running service. The order makes the backup complete: an
+ * event that was acknowledged earlier is in the spool or in ClickHouse. Builds that PostgreSQL refers to are
+ * kept for a day.
  */
 export async function backUp(
   config: Config,
@@ -73,7 +74,10 @@ export async function backUp(
   })
 }
 
-/** `footfall restore DIR`, into an empty data directory and empty stores; the service starts on them afterwards. */
+/**
+ * Runs `footfall restore DIR` into an empty data directory and empty stores; the service can start on them
+ * afterwards.
+ */
 export async function restore(
   config: Config,
   given: string,

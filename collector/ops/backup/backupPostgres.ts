@@ -1,6 +1,7 @@
 /**
- * PostgreSQL as lines of text: each table a file of JSON lines, a line for each row with PostgreSQL's own text of each
- * value. `pg_dump` would have to be installed, of the server's version or newer, which npm does not have.
+ * Backup of PostgreSQL as text. Each table is a file of JSON lines, one for each row, with PostgreSQL's own
+ * text of each value. `pg_dump` is not an option: npm does not provide it, and it must not be older than the
+ * server.
  */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
@@ -17,18 +18,18 @@ import { inTransaction, type Queryable } from '../../platform/postgres/transacti
 import { StartError } from '../../platform/startError.ts'
 import type { PostgresManifest, TableManifest } from './manifest.ts'
 
-/** Rows read from a table, or sent to one, at a time. */
+/** Rows per read from a table and per insert. */
 const batchRows = 1_000
 const batchCharsMax = 8 * 1024 * 1024
 
-/** Contents of the files of migrations and functions, which are created again. */
+/** Tables that record the files of migrations and functions; the restore fills them again. */
 const madeAnew = ['migrations', 'sql_functions']
 
-/** Texts that say the same wherever they are read. */
+/** Settings under which values have the same text on every server. */
 const portableTexts =
   "SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO'; SET LOCAL intervalstyle = 'postgres'"
 
-/** Writes all our tables, as of one moment, into `directory`. Omits those of the background work. */
+/** Writes all our tables, in one snapshot, to `directory`, except those of background jobs. */
 export async function dumpPostgres(
   postgres: Postgres,
   directory: string,
@@ -103,7 +104,7 @@ async function dumpTable(
   return count
 }
 
-/** Throws StartError unless the database has no tables of anybody's. */
+/** Throws StartError unless the database has no tables. */
 export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
   const { rowCount } = await postgres.query(
     "SELECT FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LIMIT 1",
@@ -112,7 +113,10 @@ export async function requireEmptyPostgres(postgres: Postgres): Promise<void> {
     throw new StartError('PostgreSQL already has tables: restore into an empty database')
 }
 
-/** Reads every table's file to its end. Throws StartError where one is missing or damaged, or where this version cannot upgrade the backup. */
+/**
+ * Reads every table's file to its end. Throws StartError if one is missing or damaged, or if this version
+ * cannot upgrade the backup.
+ */
 export async function requirePostgresPart(
   dump: PostgresManifest,
   directory: string,
@@ -140,8 +144,8 @@ async function countLines(file: string): Promise<number> {
 }
 
 /**
- * Fills an empty database with what dumpPostgres wrote, all of it or nothing, and brings it to this version's form.
- * Throws StartError where this version cannot upgrade the backup.
+ * Restores the output of dumpPostgres into an empty database in one transaction, and upgrades it to this
+ * version's schema. Throws StartError if this version cannot upgrade the backup.
  */
 export async function loadPostgres(
   postgres: Postgres,
@@ -157,7 +161,7 @@ export async function loadPostgres(
   await inTransaction(postgres, async (client) => {
     await client.query(portableTexts)
     const names = dump.tables.map(({ name }) => quoted(name)).join(', ')
-    // What migrations put there.
+    // Deletes the rows that migrations inserted.
     await client.query(`TRUNCATE ${names}`)
     const restoreRules = await suspendRules(client)
     for (const table of dump.tables) await loadTable(client, table, fileOf(directory, table.name))
@@ -169,8 +173,8 @@ export async function loadPostgres(
 }
 
 /**
- * Disables triggers and checks of references until the returned function is called, so that tables can be
- * filled in any order. That function checks the references of all rows.
+ * Disables triggers and reference checks, so that tables can be filled in any order. The returned function
+ * enables them again, and checks the references of all rows.
  */
 async function suspendRules(client: Queryable): Promise<() => Promise<void>> {
   const { rows: triggered } = await client.query<{ name: string }>(
@@ -234,7 +238,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
   const text = createGunzip().setEncoding('utf8')
   const reading = pipeline(createReadStream(file), text)
-  // The reader of the lines receives the error below.
+  // The consumer of the lines receives the error, so this handler ignores it.
   reading.catch(() => {})
   for await (const chunk of text) {
     const parts = (rest + chunk).split('\n')

@@ -1,10 +1,13 @@
-/** The files of the data directory, without the stores. */
+/** Backup of the data directory's files, without the stores. */
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { spoolParts, tableDirectories } from '../../ingest/spool/layout.ts'
 import { inState, segmentsIn } from '../../ingest/spool/recover.ts'
 
-/** Files of audiences, uploads that wait, dead letters; the key of customers' secrets, whose data directory it is, the demo. */
+/**
+ * Files of audiences, waiting uploads, dead letters, the key of customers' secrets, the collector's id, and
+ * the demo.
+ */
 const kept = ['files', 'uploads', 'dead_letters', 'secret_key', 'collector_id', 'demo.json']
 
 /**
@@ -27,12 +30,12 @@ function copySpool(from: string, to: string): number {
   for (const { path } of spoolParts(from).flatMap(tableDirectories)) {
     const target = join(to, path.slice(from.length))
     mkdirSync(target, { recursive: true, mode: 0o700 })
-    // One that is sealed while it is looked for is found as a sealed one.
+    // A segment that is sealed during the first search appears in the second.
     for (const state of ['open', 'seg'] as const) {
       for (const segment of segmentsIn(path, state)) {
         const copy = join(target, segment.slice(path.length))
         bytes += copySegment(segment, copy)
-        // The copy from before it was sealed.
+        // Removes the copy of the segment from before it was sealed.
         if (state === 'seg') rmSync(inState(copy, 'open'), { force: true })
       }
     }
@@ -53,6 +56,6 @@ function copySegment(path: string, target: string): number {
   return 0
 }
 
-/** Puts them into an empty data directory. */
+/** Copies the files of a backup into an empty data directory. */
 export const putFilesBack = (directory: string, dataDir: string): void =>
   cpSync(directory, dataDir, { recursive: true })

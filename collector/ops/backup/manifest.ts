@@ -3,19 +3,18 @@ import { join } from 'node:path'
 import { StartError } from '../../platform/startError.ts'
 
 /**
- * The description of a backup in its manifest.json, which is written last: without it the backup is
- * incomplete.
+ * The description of a backup in its manifest.json, which is written last: a backup without it is incomplete.
  */
 export interface Manifest {
   format: 1
-  /** When it was begun, ISO 8601. */
+  /** When the backup began, ISO 8601. */
   created_at: string
   clickhouse: {
-    /** The databases, in the places of live and sample data. */
+    /** The names of the databases: live events and test events. */
     databases: readonly [live: string, test: string]
     /**
-     * Whether it is in the backup's directory. Otherwise the user names its place at the restore, as at the
-     * backup.
+     * Whether ClickHouse's part is in the backup's directory. Otherwise the user names its location for the
+     * restore.
      */
     is_here: boolean
   }
@@ -23,16 +22,16 @@ export interface Manifest {
 }
 
 export interface PostgresManifest {
-  /** Those that the database had had. */
+  /** The migrations that the database had applied. */
   migrations: string[]
   tables: TableManifest[]
-  /** Their last values. */
+  /** The sequences with their last values. */
   sequences: { name: string; last_value: string }[]
 }
 
 export interface TableManifest {
   name: string
-  /** In the order in which the lines have them, with their types. */
+  /** The columns with their types, in the order of the lines. */
   columns: { name: string; type: string }[]
   rows: number
 }

@@ -3,8 +3,8 @@ import { explain, type Finding } from './explain.ts'
 import { observe } from './observe.ts'
 
 /**
- * `npx footfall check URL`: loads the page in a headless browser and says whether the pixel is installed, what it
- * sent and what stopped it. Ok when every finding is. Throws StartError where there is no browser.
+ * Runs `npx footfall check URL`: loads the page in a headless browser and reports whether the pixel works
+ * there. Throws StartError without a browser.
  */
 export async function checkSite(
   url: string,

@@ -9,7 +9,7 @@ import {
   type ScriptSeen,
 } from './observe.ts'
 
-/** One line of the answer. */
+/** One finding of the report. */
 export interface Finding {
   ok: boolean
   text: string
@@ -18,7 +18,7 @@ export interface Finding {
 const good = (text: string): Finding => ({ ok: true, text })
 const bad = (text: string): Finding => ({ ok: false, text })
 
-/** Says in plain words whether the pixel is installed and works, and where it does not, what is in its way. */
+/** Explains in plain words whether the pixel is installed and works, or which problem prevents it. */
 export function explain(seen: Observation): Finding[] {
   const { scripts, beacons, violations, isRunning, hasStub } = seen
   if (seen.failure !== null) return [bad(`The page did not load: ${seen.failure}.`)]
@@ -56,7 +56,7 @@ function notRunning({ errors, complaints, scripts }: Observation): string {
   return 'The script loaded, but the pixel does not run: the address does not serve the pixel.'
 }
 
-/** A request that a policy forbids does not appear, only its violation does. */
+/** A request that a policy blocks is invisible; only its violation is reported. */
 function sentNothing({ scripts, violations }: Observation): string {
   const origins = scripts.map(({ url }) => new URL(url).origin)
   const forbidden = violations.find(
@@ -133,7 +133,7 @@ const ignoredParts: Record<IgnoreSetting, string> = {
   ignored_paths: 'the path of this page',
 }
 
-/** A refusal, by the `error` of the collector's answer where it is the collector that answers. */
+/** Explains a refusal: by its `error` if the collector answered. */
 function reasonOf({ status, body }: Answer, pixelId: string): string {
   const { error = '', message } = parsed<{ error?: string; message?: string }>(body) ?? {}
   const reasons: Record<string, string> = {
@@ -151,7 +151,7 @@ function reasonOf({ status, body }: Answer, pixelId: string): string {
   )
 }
 
-/** Why the page got no answer, from the browser's word for it and what else it said. */
+/** Explains a failed request by the browser's error and other observations. */
 function unreachable(
   { failure, status }: Answer,
   url: string,

@@ -2,21 +2,21 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { checkUserAgent } from '../../../schemas/beacon.ts'
 import { type CapturedType, eventTypeOf } from '../../../schemas/captured.ts'
 
-/** What loading one page showed of the pixel. */
+/** The observations from loading one page with the pixel. */
 export interface Observation {
   url: string
-  /** Of the page itself; null with `failure`: it did not load. */
+  /** The status of the page; null with `failure` if it did not load. */
   status: number | null
   failure: string | null
-  /** What looks like the pixel's script: in the page's HTML, or asked for. */
+  /** Scripts with the path of the pixel, in the page's HTML or requested by it. */
   scripts: ScriptSeen[]
-  /** The page has the inline stub. */
+  /** Whether the page has the inline stub. */
   hasStub: boolean
-  /** The pixel's own mark on window.footfall. */
+  /** Whether the pixel has set its mark on window.footfall. */
   isRunning: boolean
   beacons: BeaconSeen[]
   violations: Violation[]
-  /** Complaints of the browser about the page: integrity, types, cross-origin rules. */
+  /** Browser messages about the page: integrity, types, cross-origin rules. */
   complaints: string[]
   /** Uncaught errors. */
   errors: { message: string; stack: string }[]
@@ -24,16 +24,19 @@ export interface Observation {
 
 export interface ScriptSeen {
   url: string
-  /** The script tag's type, which consent managers change to hold a script back; empty for the usual. */
+  /** The script tag's type, which consent managers change to block a script; usually empty. */
   type: string
   answer: Answer | null
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Answer {
-  /** Why the page got none, in the browser's words; null: it got this one. */
+  /** The browser's error message; null if the page received this response. */
   failure: string | null
-  /** Null: none came. A script that the browser kept from the page was asked for again, without the browser. */
+  /**
+   * Null: no response. If the browser withheld a script from the page, this is the response to a second
+   * request without the browser.
+   */
   status: number | null
   body: string
 }
@@ -48,29 +51,34 @@ export interface BeaconSeen {
 /** A violation of the page's Content-Security-Policy. */
 export interface Violation {
   directive: string
-  /** An address, or a word such as "inline". */
+  /** The blocked URL, or a word such as "inline". */
   blocked: string
 }
 
-/** How long an event may take to come, in milliseconds; tag managers and idle time take theirs. */
+/** How long to wait for an event, in milliseconds; tag managers and idle callbacks delay it. */
 const defaultPatienceMs = 10_000
 const pageTimeoutMs = 30_000
 const askTimeoutMs = 5_000
 
-/** Under whatever path or name it is served: /p/PIXEL_ID.js, with a version before the .js where it is pinned. */
+/**
+ * The path of a pixel's script under any prefix: /p/PIXEL_ID.js, with a version before .js if it is pinned.
+ */
 const scriptPath = /\/p\/([^/.]+)(?:\.[0-9a-f]{16})?\.js$/
 
-/** Scripts of the pixel, served next to it. */
+/** Additional scripts of the pixel, served next to it. */
 const chunks = ['vitals', 'embeds', 'forms', 'identify', 'debug', 'frustration']
 
-/** The id in the address of a pixel's script; null where it is no such address. */
+/** Returns the pixel id in the URL of a pixel's script; null for other URLs. */
 export function pixelIdOf(url: string): string | null {
   if (!URL.canParse(url)) return null
   const id = scriptPath.exec(new URL(url).pathname)?.[1]
   return id === undefined || chunks.includes(id) ? null : id
 }
 
-/** Loads the page as a visitor would and watches until the pixel has sent something, or `patienceMs` have passed. */
+/**
+ * Loads the page as a visitor would, and observes it until the pixel has sent an event or `patienceMs` have
+ * passed.
+ */
 export async function observe(
   browser: Browser,
   url: string,
@@ -107,7 +115,7 @@ export async function observe(
   return seen
 }
 
-/** The browser's own User-Agent, with the mark by which the collector recognizes a check. */
+/** Returns the browser's User-Agent with the mark by which the collector recognizes a check. */
 async function userAgentOf(browser: Browser): Promise<string> {
   const page = await browser.newPage()
   try {
@@ -117,7 +125,7 @@ async function userAgentOf(browser: Browser): Promise<string> {
   }
 }
 
-/** Nothing more will come that could change the answer. */
+/** Whether further observation cannot change the result. */
 const isSettled = ({ scripts, beacons }: Observation): boolean =>
   beacons.some(({ answer }) => answer !== null) ||
   (scripts.length > 0 &&
@@ -158,7 +166,7 @@ interface SentEvent {
   event_data?: { name?: string }
 }
 
-/** An event as the pixel captures it, or as others send it. */
+/** The type and name of an event in a beacon of the pixel or of another sender. */
 function eventSeen({
   type,
   name,
@@ -169,7 +177,7 @@ function eventSeen({
   return { type: of, name: of === 'custom' ? (event_data?.name ?? name ?? null) : null }
 }
 
-/** The endpoint may have any name: a beacon is known by its body. */
+/** The endpoint may have any path, so the body identifies a beacon. */
 function beaconOf(request: Request): BeaconSeen | null {
   if (request.method() !== 'POST') return null
   try {
@@ -193,7 +201,8 @@ async function answerTo(request: Request): Promise<Answer> {
     return { failure: null, status: response.status(), body }
   }
   const failure = request.failure()?.errorText ?? 'no answer'
-  // A script's URL that answers with an error has a body that is no script: browsers hide it from the page.
+  // Browsers hide an error response to a script request from the page, so the check requests the script
+  // itself.
   const asked = request.method() === 'GET' ? await ask(request.url()) : null
   return { failure, status: asked?.status ?? null, body: asked?.body ?? '' }
 }
@@ -216,7 +225,7 @@ async function readPage(page: Page, seen: Observation): Promise<void> {
       hasStub: [...document.scripts].some(({ textContent }) => /footfall\\.q/.test(textContent)),
       isRunning: !!window.footfall?.on,
     })`)
-    // A page that sends its visitor elsewhere cannot be asked meanwhile.
+    // The page cannot be read while it redirects.
     .catch(() => null)
   if (!found) return
   for (const { url, type } of found.tags)

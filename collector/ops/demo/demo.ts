@@ -7,7 +7,7 @@ import { setOperator } from '../../accounts/operator/operators.ts'
 import { hashPassword } from '../../api/access/passwords.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
-/** What demo.json tells. */
+/** The contents of demo.json. */
 export interface Demo {
   collector_url: string
   demo_url: string
@@ -24,8 +24,9 @@ export interface Demo {
 }
 
 /**
- * Makes sure that the demo organization, project, pixel, member and keys exist, and that demo.json in the data
- * directory tells them. The file is the truth: its secrets can't be read back from their hashes.
+ * Ensures that the demo organization, project, pixel, member and keys exist, and that demo.json in the data
+ * directory describes them. The file is the only source of the secrets, because the database stores only
+ * hashes.
  */
 export async function ensureDemo(
   postgres: Postgres,

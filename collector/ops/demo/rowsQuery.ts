@@ -1,14 +1,16 @@
 import { fieldsAt } from '../../../schemas/fields.ts'
 import type { Query } from '../../platform/clickhouse/client.ts'
 
-/** A pixel, and whose it is. */
+/** A pixel with its project and organization. */
 export interface DemoPixel {
   organizationId: string
   projectId: string
   pixelId: string
 }
 
-/** Those of the events `ids` that the demo's pixel captured in a window: rows as the API returns them, newest first. */
+/**
+ * Returns the query for the events `ids` that the demo's pixel captured in a window: API rows, newest first.
+ */
 export const demoRowsQuery = (
   pixel: DemoPixel,
   window: { startMs: number; endMs: number },

@@ -8,12 +8,12 @@ import type { OutboxEventType } from '../../platform/outbox/outbox.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 
-/** Owner of the sample destinations, and the data sent to them. */
+/** The owner of the sample destinations, and the records sent to them. */
 interface Sent {
   organizationId: string
   projectId: string
   listId: string
-  /** Whom the list names. */
+  /** The people in the list. */
   hems: readonly string[]
   audience: { id: string; name: string }
 }
@@ -23,9 +23,9 @@ const host = (name: string): string => `https://${name}.kiln-lane.example`
 const hourMs = 3_600_000
 
 /**
- * Gives the demo a past with destinations: exports with runs of which records failed, and a webhook, switched off, with
- * deliveries. They are records of what never happened: nothing was sent, nothing was charged, and nothing goes out by
- * itself.
+ * Stores sample destinations with a history: exports with runs and failed records, and a disabled webhook
+ * with deliveries. This history is invented: nothing was sent or charged, and the service sends nothing to
+ * these destinations by itself.
  */
 export async function storeSampleDestinations(
   client: Queryable,
@@ -33,8 +33,21 @@ export async function storeSampleDestinations(
   sent: Sent,
   now: Date,
 ) {
-  const { organizationId, projectId: project_id, listId, hems, audience } = sent
-  const ago = (hours: number) => new Date(now.getTime() - hours * hourMs)
+  const ago: Ago = (hours) => new Date(now.getTime() - hours * hourMs)
+  const exports = await storeExports(client, secretBox, sent)
+  const runs = await storeRuns(client, exports, sent.hems, ago)
+  await storeDeliveries(client, secretBox, sent, { ...exports, ...runs }, ago)
+}
+
+/** The time so many hours before now. */
+type Ago = (hours: number) => Date
+
+/** Stores two integrations and an export to each; returns the ids of the exports. */
+async function storeExports(
+  client: Queryable,
+  secretBox: SecretBox,
+  { projectId: project_id, listId, audience }: Sent,
+) {
   const crm = await createIntegration(client, secretBox, {
     project_id,
     type: 'webhook',
@@ -63,7 +76,16 @@ export async function storeSampleDestinations(
     integration_id: bucket,
     output_format: 'parquet',
   })
+  return { toCrm, toBucket }
+}
 
+/** Stores a run with rejected records, one that stopped, and one that sent all; returns the ids of the last two. */
+async function storeRuns(
+  client: Queryable,
+  { toCrm, toBucket }: { toCrm: string; toBucket: string },
+  hems: readonly string[],
+  ago: Ago,
+) {
   const [wrong, again] = [hems.slice(0, 2), hems.slice(2, 3)]
   const unsent = hems.slice(Math.ceil(hems.length / 2))
   await storeRun(client, toCrm, {
@@ -103,7 +125,17 @@ export async function storeSampleDestinations(
     stop: null,
     outcomes: [],
   })
+  return { stopped, filed }
+}
 
+/** Stores a webhook, switched off, with its earlier deliveries. */
+async function storeDeliveries(
+  client: Queryable,
+  secretBox: SecretBox,
+  { organizationId, projectId: project_id, audience }: Sent,
+  { toCrm, toBucket, stopped, filed }: Record<'toCrm' | 'toBucket' | 'stopped' | 'filed', string>,
+  ago: Ago,
+) {
   const { webhook } = await createWebhook(client, secretBox, organizationId, project_id, {
     url: `${host('hooks')}/footfall`,
     event_types: ['audience.built', 'export.run_ended'],
@@ -155,7 +187,7 @@ const outcomeOf = (
   failureClass: Outcome['failureClass'],
 ): Outcome => ({ record, outcome, reason, failureClass })
 
-/** Stores a run of an export that has ended; its id. */
+/** Stores a finished run of an export and returns its id. */
 async function storeRun(
   client: Queryable,
   exportId: string,
@@ -164,7 +196,7 @@ async function storeRun(
     format: string
     records: number
     exported: number
-    /** Why nothing more was sent; null: it was completed. */
+    /** Why the run stopped; null: it was completed. */
     stop: string | null
     outcomes: readonly Outcome[]
   },

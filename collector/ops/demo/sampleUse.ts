@@ -32,7 +32,7 @@ export async function useSample(
     () => api.listEvents({ ...window, filter: 'event_type:eq:search', limit: 20 }),
     () => api.listEventsWithHem({ ...window, limit: 10 }),
     () => api.getAnalyticsOverview(window),
-    // The log also shows its error.
+    // This request adds an error to the log.
     () => api.getAnalyticsBreakdown({ ...window, dimensions: 'no_such_field' }),
     () => api.getAudience({ project_id, audience_id: demoAudienceId(demo) }),
     () => api.createOptOut({ email: 'someone@kiln-lane.example' }),
@@ -44,7 +44,7 @@ export async function useSample(
   }
 }
 
-/** Sends faulty events, and one that is stored already, sent again as pages do when an answer was lost. */
+/** Sends invalid events, and one duplicate, as pages resend an event when they received no response. */
 async function sendRejected(demo: Demo, baseUrl: string, now: Date): Promise<void> {
   const stored = JSON.parse(storedRows(demo, now).at(-1)!) as Record<
     'event_id' | 'event_type',

@@ -23,10 +23,13 @@ import type { Demo } from './demo.ts'
 import { storeSampleDestinations } from './sampleDestinations.ts'
 import { addSampleVisits, samplePixelId } from './sampleVisits.ts'
 
-/** Other people than those whom test keys see. */
+/** Different people than in the data of test keys. */
 const graph: Graph = { seed: 20_260_102, companies: 40 }
 
-/** How long before the start visits end when none are to come: outside the windows that reads have by default. */
+/**
+ * Without running visits, the sample visits end this long before the start, outside the default windows of
+ * reads.
+ */
 const silenceMs = dayMs + 2 * 3_600_000
 
 const demoTemplates = [
@@ -46,18 +49,18 @@ export interface SeedDeps {
   clickhouse: ClickHouse
   uploads: Uploads
   secretBox: SecretBox
-  /** Whether the visits reach the present; otherwise they end a day before it. */
+  /** Whether the visits continue to the present; otherwise they end a day earlier. */
   demoVisits: boolean
 }
 
-/** The audience that the welcome shows. */
+/** The audience in the welcome message. */
 export const demoAudienceId = ({ project_id }: Demo): string =>
   uuidOf(`${project_id} ${demoTemplates[0]}`)
 
 /**
- * Fills a new demo with a second pixel with two months of visits, profiles and interests of its
- * visitors, and a list of customers. It adds two goals, three audiences from templates, and exports and a
- * webhook with a history. The next call completes an interrupted one.
+ * Fills a new demo with a second pixel with two months of visits, profiles and interests of its visitors, and
+ * a list of customers. It adds two goals, three audiences from templates, and exports and a webhook with a
+ * history. A later call completes an interrupted one.
  */
 export async function ensureSampleVisitors(
   { postgres, clickhouse, uploads, secretBox, demoVisits }: SeedDeps,
@@ -103,7 +106,7 @@ export async function ensureSampleVisitors(
   )
 }
 
-/** Stores who the sample visitors are and what interests them, unless visits are stored already. */
+/** Stores the sample visitors' identities and interests, unless visits are stored already. */
 async function storeIdentity(
   clickhouse: ClickHouse,
   owner: { organizationId: string; projectId: string; pixelId: string },

@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts'
 import { insertDays, sampleRows } from '../sandbox/sampleDatabase.ts'
 import type { Demo } from './demo.ts'
 
-/** How many days the demo looks back, today included: the default period and the one before it. */
+/** How many days the demo covers, today included: the default period and the previous one. */
 const daysBack = 60
 const everyMs = 60_000
 
@@ -19,7 +19,7 @@ const ownerOf = (demo: Demo) => ({
   pixelId: samplePixelId(demo),
 })
 
-/** The rows of the day before yesterday, all of which are stored. */
+/** Returns the rows of the day before yesterday, all of which are stored. */
 export const storedRows = (demo: Demo, now: Date): string[] =>
   sampleRows(new Date((Math.floor(now.getTime() / dayMs) - 2) * dayMs), ownerOf(demo))
 

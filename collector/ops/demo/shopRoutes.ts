@@ -14,7 +14,7 @@ import { type DemoPixel, demoRowsQuery } from './rowsQuery.ts'
 
 /** Dependencies of the shop. */
 export interface ShopDeps {
-  /** The demo's pixel: all that the panel shows is its. */
+  /** The demo's pixel; the panel shows only its events. */
   pixel: DemoPixel
   /** The events of real visitors. */
   clickhouse: ClickHouse
@@ -97,7 +97,9 @@ async function takeTurn(address: string): Promise<void> {
 /** Kept out of the API documentation. */
 const hidden = { schema: { hide: true } }
 
-/** Page name → HTML, its placeholders filled: the pixel's id, and the parts that all pages share. */
+/**
+ * Returns the HTML of each page, by name, with its placeholders filled: the pixel's id and the shared parts.
+ */
 function readPages(pixelId: string): Map<string, string> {
   const read = (path: string) => readFileSync(join(shop, path), 'utf8')
   const values: Record<string, string> = {
@@ -127,7 +129,7 @@ function headersOf(pages: readonly string[]): Record<string, string> {
     'cache-control': 'no-cache',
     ...pageHeaders({
       'script-src': ["'self'", ...hashes].join(' '),
-      // The pixel's overlay, ?footfall_debug, brings its style along.
+      // The pixel's overlay (?footfall_debug) adds its own style.
       'style-src': "'self' 'unsafe-inline'",
       'img-src': "'self' data:",
       'media-src': "'self'",

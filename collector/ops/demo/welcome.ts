@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import type { Demo } from './demo.ts'
 
-/** What `npm start` prints when everything is up; `audienceId` is one of the demo's, where it has visitors. */
+/**
+ * Returns the text that `npm start` prints when the service is ready; `audienceId` is an audience of the
+ * demo, if it has visitors.
+ */
 export function welcome(demo: Demo, dataDir: string, audienceId: string | null): string {
   const {
     dashboard_url,

@@ -15,7 +15,7 @@ import { askAll, clockFinding, type Finding, found, gigabytes, schemaFinding } f
 
 const freeShareMin = 0.1
 
-/** Whether a cluster's shards are those that events lie on. */
+/** Checks whether a cluster's shards are the shards that hold events. */
 export async function examineShards(
   address: ClickHouseAddress,
   database: string,
@@ -34,7 +34,7 @@ export async function examineShards(
   }
 }
 
-/** All servers of a cluster, each by its name. */
+/** Checks all servers of a cluster, each under its name. */
 export async function examineClickHouse(
   address: ClickHouseAddress,
   database: string,
@@ -71,7 +71,7 @@ const ask = <Row>(
 ): Promise<Row[]> => server.rows<Row>({ sql, params })
 
 async function examineServer(server: ClickHouse, name: string): Promise<Finding[]> {
-  await ask(server, 'SELECT 1') // Connected: the next answer takes as long as the way does.
+  await ask(server, 'SELECT 1') // The connection is open, so the next response measures only the round trip.
   const sentAt = Date.now()
   const [state] = await ask<{ now: number; version: string }>(
     server,

@@ -5,10 +5,10 @@ import { openPostgres, type Postgres } from '../../platform/postgres/pool.ts'
 import { requireSession } from '../../platform/postgres/requireSession.ts'
 import { clockFinding, duration, type Finding, found, schemaFinding } from './finding.ts'
 
-/** Multiranges, for charges of builds. */
+/** PostgreSQL 14 introduced multiranges, which charges of builds use. */
 const versionMin = 14
 const connectionsShareMax = 0.8
-/** A collector publishes every second. */
+/** A collector publishes its watermark every second. */
 const silentMsMax = 60_000
 
 export async function examinePostgres(url: string): Promise<Finding[]> {
@@ -34,7 +34,7 @@ async function examineSession(pool: Postgres, url: string): Promise<Finding[]> {
 }
 
 async function examineServer(pool: Postgres): Promise<Finding[]> {
-  await pool.query('SELECT 1') // Connected: the next answer takes as long as the way does.
+  await pool.query('SELECT 1') // The connection is open, so the next response measures only the round trip.
   const sentAt = Date.now()
   const { rows } = await pool.query<{
     now: number

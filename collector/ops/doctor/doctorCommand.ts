@@ -5,7 +5,7 @@ import { examinePostgres } from './checkPostgres.ts'
 import { askAll } from './finding.ts'
 import { examineMachine } from './machine.ts'
 
-/** `footfall doctor`: a line for each thing, in plain words. Returns whether all is well. */
+/** Runs `footfall doctor`: prints a line for each check, and returns whether all checks passed. */
 export const examine = (config: Config): Promise<boolean> =>
   withServers(config, async ({ clickhouse, postgresUrl }) => {
     const findings = [

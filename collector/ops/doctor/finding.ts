@@ -4,11 +4,11 @@ export interface Finding {
   text: string
 }
 
-/** What `text` says, unless there is trouble. */
+/** Returns a finding with `text`, or with `trouble` if that is not null. */
 export const found = (text: string, trouble: string | null = null): Finding =>
   trouble === null ? { ok: true, text } : { ok: false, text: `${text}: ${trouble}` }
 
-/** Findings about something that may not answer at all. */
+/** Returns the findings about a server that may not respond. */
 export async function askAll(name: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await ask()
@@ -22,10 +22,13 @@ export async function askAll(name: string, ask: () => Promise<Finding[]>): Promi
   }
 }
 
-/** Clocks further apart than this make order and windows of reads wrong. */
+/** A larger difference between clocks corrupts the order of events and the windows of reads. */
 const clockMsMax = 1_000
 
-/** How a store's clock differs from ours; `sentAt` and `receivedAt` are when it was asked and when it answered. */
+/**
+ * Compares a store's clock with ours; `sentAt` and `receivedAt` are the times of the request and its
+ * response.
+ */
 export function clockFinding(
   name: string,
   theirs: number,
@@ -33,7 +36,7 @@ export function clockFinding(
   receivedAt: number,
 ): Finding {
   const apart = Math.round(theirs - (sentAt + receivedAt) / 2)
-  // The answer may have been on its way all that time.
+  // The measurement can be wrong by half of the round trip.
   const isOff = Math.abs(apart) > clockMsMax + (receivedAt - sentAt) / 2
   const text = `${name}'s clock is ${Math.abs(apart)} ms ${apart < 0 ? 'behind' : 'ahead of'} this machine's`
   return found(text, isOff ? 'set both by NTP' : null)
@@ -63,7 +66,7 @@ export function schemaFinding(
 
 export const gigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GiB`
 
-/** How long, in the largest unit that says it. */
+/** Formats a duration in its largest suitable unit. */
 export function duration(ms: number): string {
   const [size, unit] = (
     [

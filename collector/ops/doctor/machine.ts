@@ -10,7 +10,7 @@ import { duration, type Finding, found, gigabytes } from './finding.ts'
 const waitedMsMax = 60_000
 const answerMsMax = 5_000
 
-/** This machine: its disk, its spool, and the service, if it runs here. */
+/** Checks this machine: its disk, its spool, and the service, if it runs here. */
 export async function examineMachine(config: Config): Promise<Finding[]> {
   return [
     found(`Node ${process.versions.node}`),
@@ -90,7 +90,7 @@ function examineSettings(config: Config): Finding[] {
   ]
 }
 
-/** Whether an address that others use is without TLS. */
+/** Whether a public address does not use TLS. */
 function isPlain(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(hostname)

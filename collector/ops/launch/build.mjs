@@ -1,4 +1,7 @@
-/** Builds what dist/ then is: the collector's processes, one bundle each with shared chunks, pixel, client, dashboard and guides. */
+/**
+ * Builds dist/: the collector's processes (one bundle each with shared chunks), pixel, client, dashboard and
+ * guides.
+ */
 import { readFileSync } from 'node:fs'
 import { copyFile, cp } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +19,10 @@ const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
  * Packages that a service with external stores does not need: no package.json may name them at build time.
  */
 const optional = ['ffi-rs', 'playwright-core']
-/** Read from node_modules; but typebox is hundreds of modules, half of all that a process would read when it starts. */
+/**
+ * These packages are loaded from node_modules. typebox is bundled, because it has hundreds of modules, half
+ * of all that a start would read.
+ */
 const external = [...Object.keys(dependencies).filter((name) => name !== 'typebox'), ...optional]
 
 export async function buildAll() {
@@ -38,7 +44,8 @@ export async function buildAll() {
     format: 'esm',
     target: 'node22',
     sourcemap: true,
-    // Positions are what a stack needs; sources in maps cost each start of a worker a tenth of a second.
+    // A stack trace needs only positions; sources in the maps would cost each worker's start a tenth of a
+    // second.
     sourcesContent: false,
     logLevel: 'warning',
   })
@@ -55,10 +62,10 @@ export async function buildAll() {
   await copyFile(at('collector/api/client/api.d.ts'), join(draft, 'client/api.d.ts'))
   await buildPixel({ outDir: join(draft, 'pixel') })
   await buildDashboard({ outDir: join(draft, 'dashboard') })
-  // What /docs shows: the guides, and the examples that they link.
+  // The content of /docs: the guides, and the examples that they link.
   for (const folder of ['collector/docs', 'examples'])
     await cp(at(folder), join(draft, folder), { recursive: true })
-  // Otherwise its helper process would live as long as ours, which may become the service.
+  // Otherwise esbuild's helper process would run as long as this process, which may become the service.
   stop()
   publish(draft)
 }

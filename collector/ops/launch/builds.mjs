@@ -1,5 +1,5 @@
 /**
- * Builds are in .builds/, each in a directory named by its contents, and dist/ is a link to the newest. So a
+ * Stores builds in .builds/, each in a directory named by its contents; dist/ is a link to the newest. So a
  * service keeps the files that it started from, during any later build.
  */
 import { createHash } from 'node:crypto'
@@ -22,10 +22,10 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const builds = join(root, '.builds')
 const dist = join(root, 'dist')
 
-/** A running service may need an older one as long as it runs: the one before, and some more. */
+/** How many builds are kept, because a running service may need an older one. */
 const buildsKept = 5
 
-/** An empty directory to build in. Throws where nothing can be written. */
+/** Returns an empty directory to build in. Throws if the disk cannot be written. */
 export function newDraft() {
   const draft = join(builds, `draft-${process.pid}`)
   rmSync(draft, { recursive: true, force: true })
@@ -33,7 +33,7 @@ export function newDraft() {
   return draft
 }
 
-/** Makes a finished draft what dist/ is, in one step, and forgets the oldest builds. */
+/** Makes a finished draft the target of dist/, atomically, and deletes the oldest builds. */
 export function publish(draft) {
   const build = join(builds, hashOf(draft))
   if (existsSync(build)) rmSync(draft, { recursive: true })
@@ -44,14 +44,14 @@ export function publish(draft) {
   const link = join(root, `.dist-${process.pid}`)
   rmSync(link, { force: true })
   symlinkSync(join('.builds', basename(build)), link)
-  // A link cannot replace the directory of earlier versions.
+  // A link cannot replace a directory, which earlier versions created.
   if (lstatSync(dist, { throwIfNoEntry: false })?.isDirectory())
     renameSync(dist, join(builds, `directory-${process.pid}`))
   renameSync(link, dist)
   forgetOld()
 }
 
-/** Of the names and contents of all files below a directory. */
+/** Hashes the names and contents of all files below a directory. */
 function hashOf(directory) {
   const hash = createHash('sha256')
   const files = readdirSync(directory, { recursive: true, withFileTypes: true })

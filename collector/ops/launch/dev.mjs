@@ -39,7 +39,7 @@ function start() {
   return spawn(process.execPath, ['--enable-source-maps', main], { stdio: 'inherit' })
 }
 
-/** In order, unless it has ended already. */
+/** Stops the service in order, unless it has ended already. */
 async function stop() {
   if (service.exitCode !== null || service.signalCode !== null) return
   service.kill('SIGTERM')
@@ -50,7 +50,7 @@ async function restart() {
   try {
     await buildAll()
   } catch {
-    // esbuild has said what is wrong.
+    // esbuild has already printed the error.
     return
   }
   console.log('A source file changed: restarting…')

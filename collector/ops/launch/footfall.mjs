@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 /**
- * `npx footfall …`: runs what `npm start` or `npm run build` has built, and installs and builds nothing itself. `serve`
- * alone is the service, so the entry for production; everything else is cli.ts, `serve --help` included.
+ * Runs the build of `npm start` or `npm run build` (`npx footfall …`); it installs and builds nothing itself.
+ * `serve` without options starts the service, so it is the entry point for production. Every other command,
+ * also `serve --help`, runs cli.ts.
  */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { fail, handOver } from './node.mjs'
 
 await handOver()
-// Before anything is loaded: stacks name the sources.
+// Set before any module is loaded, so that stack traces refer to the sources.
 process.setSourceMapsEnabled(true)
 const isService = process.argv[2] === 'serve' && process.argv.length === 3
 const program = new URL(`../../../dist/collector/${isService ? 'main' : 'cli'}.js`, import.meta.url)

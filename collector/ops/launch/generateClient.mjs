@@ -1,7 +1,7 @@
 /**
- * `npm run client:types [ADDRESS]`: writes api.d.ts, operations.ts and the Python client's operations.py from
- * the /openapi.json of a running service. Without an address it builds and starts one. openapi-typescript
- * needs an older TypeScript than ours, so npm fetches both temporarily.
+ * Runs `npm run client:types [ADDRESS]`. It writes api.d.ts, operations.ts and the Python client's
+ * operations.py from the /openapi.json of a running service. Without an address it builds and starts one.
+ * openapi-typescript needs an older TypeScript than ours, so npm fetches both temporarily.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

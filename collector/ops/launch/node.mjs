@@ -1,7 +1,7 @@
 /**
  * Chooses the Node that runs Footfall: the current one if it is new enough, otherwise Node 24, which npm
- * installed as an optional dependency. Every launcher begins with `await handOver()`. Plain JavaScript that
- * Node 20.15 understands.
+ * installed as an optional dependency. Every launcher begins with `await handOver()`. This file is plain
+ * JavaScript for Node 20.15.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -11,30 +11,30 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** Tells the process that is handed over to whose child it is. */
+/** Environment variable with the launcher's process id, for the process that it starts. */
 export const launcherVariable = 'FOOTFALL_LAUNCHER_PID'
 
-/** A Ctrl-C reaches all processes of the group, and npm sends it again: the process must handle it twice. */
+/** A Ctrl-C reaches all processes of the group, and npm sends it again, so the process receives it twice. */
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const parentPollMs = 250
 
-/** What Footfall itself needs. */
+/** Whether this Node version can run Footfall. */
 const isNewEnough = ([major]) => major >= 22
 
-/** Version that the launchers require. */
+/** Whether this Node version can run the launchers. */
 const canLaunch = ([major, minor]) => (major === 20 && minor >= 15) || major > 20
 
-/** Ends with a sentence where not even the launchers can run. */
+/** Ends the process with a message if this Node cannot run the launchers. */
 export function checkLauncher() {
   if (!canLaunch(versionOf(process.versions.node)))
     fail(`Node 20.15 or newer is needed to start, this is ${process.versions.node}`)
 }
 
 /**
- * Resolves if this Node is new enough. Otherwise the same command line runs on the Node that npm installed,
- * with our streams and signals, and this process ends with it. In both cases the process that runs the
- * program ends when its launcher has ended in any way.
+ * Resolves if this Node is new enough. Otherwise it runs the same command line on the Node that npm
+ * installed, with our streams and signals, and then ends this process. In both cases, the program ends after
+ * its launcher has ended for any reason.
  */
 export async function handOver() {
   const launcher = takeLauncher()
@@ -49,8 +49,8 @@ export async function handOver() {
 }
 
 /**
- * Runs a program with our streams and signals. Resolves when it succeeds; otherwise this process ends as the program
- * did, by the same exit code or signal.
+ * Runs a program with our streams and signals. Resolves if it succeeds; otherwise this process ends with the
+ * same exit code or signal.
  */
 export async function run(command, args, { cwd, env } = {}) {
   const child = spawn(command, args, { cwd, stdio: 'inherit', env: { ...process.env, ...env } })
@@ -63,26 +63,29 @@ export async function run(command, args, { cwd, env } = {}) {
   if (code === 0) return
   if (signal) {
     process.kill(process.pid, signal)
-    // If the signal does not end us: the exit code of a shell for it.
+    // If the signal does not end this process, it uses the exit code that a shell would use.
     await new Promise((resolve) => setTimeout(resolve, parentPollMs))
   }
   process.exit(code ?? 128 + constants.signals[signal])
 }
 
-/** Prints why nothing can be started, and ends. */
+/** Prints the reason and ends the process. */
 export function fail(message) {
   console.error(`footfall: ${message}`)
   process.exit(1)
 }
 
-/** The parent process according to the environment; 0 without one. Its own children do not inherit it. */
+/**
+ * Returns the parent process id from the environment, or 0, and removes it so that child processes do not
+ * inherit it.
+ */
 export function takeLauncher() {
   const launcher = Number(process.env[launcherVariable] ?? 0)
   delete process.env[launcherVariable]
   return launcher
 }
 
-/** SIGTERM to ourselves as soon as `parent` is not our parent any more. */
+/** Sends SIGTERM to this process as soon as `parent` is no longer its parent. */
 export function endAfter(parent) {
   const watch = setInterval(() => {
     if (process.ppid === parent) return
@@ -92,7 +95,10 @@ export function endAfter(parent) {
   watch.unref()
 }
 
-/** The Node of the optional dependency for this machine; without one, ends with a sentence. */
+/**
+ * Returns the Node of the optional dependency for this platform; without one, ends the process with a
+ * message.
+ */
 function installedNode() {
   const name = `node-${process.platform}-${process.arch}`
   const path = join(root, 'node_modules', name, 'bin/node')

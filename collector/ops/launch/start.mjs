@@ -1,5 +1,5 @@
 /**
- * `npm start`: makes a fresh clone run. Plain JavaScript without dependencies, because it runs before they
+ * Runs a fresh clone (`npm start`). It is plain JavaScript without dependencies, because it runs before they
  * are installed. It installs missing packages, switches to the required Node (node.mjs), builds, then becomes
  * the service. With --prepare it stops before the last step.
  */
@@ -16,7 +16,7 @@ export async function prepare() {
   await buildAll()
 }
 
-/** Installs missing packages, and continues with the Node that serves. */
+/** Installs missing packages, and continues on the Node that runs the service. */
 export async function install() {
   checkLauncher()
   checkWritable()
@@ -27,7 +27,7 @@ export async function install() {
   await handOver()
 }
 
-/** Installing and building write into the checkout. */
+/** Ends the process if the checkout is not writable, because installing and building write to it. */
 function checkWritable() {
   try {
     accessSync(root, constants.W_OK)
@@ -40,8 +40,9 @@ function checkWritable() {
 }
 
 /**
- * npm notes what it installed in node_modules/.package-lock.json: the same packages as the lock file asks for? Of the
- * optional ones those that Footfall itself names for this machine.
+ * Whether node_modules has the packages of the lock file. npm records installed packages in
+ * node_modules/.package-lock.json. Of optional packages, only those that package.json names for this platform
+ * are required.
  */
 function isInstalled() {
   const installed = join(root, 'node_modules/.package-lock.json')
@@ -64,7 +65,7 @@ function isInstalled() {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await prepare()
   if (!process.argv.includes('--prepare')) {
-    // Before anything is loaded: stacks name the sources.
+    // Set before any module is loaded, so that stack traces refer to the sources.
     process.setSourceMapsEnabled(true)
     await import('../../../dist/collector/main.js')
   }

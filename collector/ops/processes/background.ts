@@ -1,16 +1,16 @@
 import { type Jobs, startJobs } from '../../platform/jobs/startJobs.ts'
 import { openQueues, type QueueDeps } from './queues.ts'
 
-/** The background work of a primary whose service answers reads. */
+/** The background jobs of a primary whose service answers reads. */
 export interface Background {
-  /** Resolves when jobs run. */
+  /** Resolves when jobs are running. */
   readonly jobs: Promise<Jobs>
-  /** Whether what is used is reported to a payment provider. */
+  /** Whether the service reports usage to a payment provider. */
   readonly reportsUsage: boolean
   stop(): Promise<void>
 }
 
-/** Begins to run jobs. The first start creates their tables, and workers need not wait for that. */
+/** Starts the jobs without delaying workers: the first start creates the jobs' tables. */
 export async function startBackground(
   services: QueueDeps,
   postgresUrl: string,

@@ -14,11 +14,11 @@ export interface ChoresOptions {
   workers: Workers
   shipping: Shipping
   collectorId: string
-  /** Whether this machine takes beacons. */
+  /** Whether this machine receives beacons. */
   takesBeacons: boolean
-  /** The uploads of this machine; null where it answers no reads. */
+  /** The uploads of this machine; null if it answers no reads. */
   uploads: Uploads | null
-  /** Called with each watermark before anybody can know it. */
+  /** Called with each watermark before it is published. */
   onWatermark(mark: number): void
   log: Log
 }
@@ -27,7 +27,9 @@ interface Chore {
   stop(): Promise<void>
 }
 
-/** Begins what the primary of this machine does again and again; no job, for another machine cannot do it. */
+/**
+ * Starts the recurring work of this machine's primary. It is not a job, because another machine cannot do it.
+ */
 export function startChores(options: ChoresOptions): Chore {
   const chores = [...choresOfRole(options), ...choresOfUploads(options)]
   return {
@@ -37,7 +39,10 @@ export function startChores(options: ChoresOptions): Chore {
   }
 }
 
-/** A machine that takes beacons publishes its watermark and erases; any other watches the stores that it cannot work without. */
+/**
+ * A machine that receives beacons publishes its watermark and erases. Any other machine watches the stores
+ * that it needs.
+ */
 function choresOfRole(options: ChoresOptions): Chore[] {
   const { stores, workers, shipping, collectorId, takesBeacons, onWatermark, log } = options
   const postgres = stores.postgres.pool

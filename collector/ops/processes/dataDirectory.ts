@@ -7,20 +7,20 @@ import { refuseHalfRestored } from '../../platform/restoreMark.ts'
 import { lacksSecretKey } from '../../platform/secretKey.ts'
 import { StartError } from '../../platform/startError.ts'
 
-/** Reports settings that do not work before anything is started. Throws StartError for those without which nothing does. */
+/** Reports invalid settings before any part starts. Throws StartError for settings that prevent a start. */
 export function checkSettings(config: Config, log: Log): void {
   if (lacksSecretKey(config)) {
     log.warn(
       'FOOTFALL_SECRET_KEY is not set: integrations, webhooks and two-factor authentication are disabled. Set it to the output of `openssl rand -base64 32`, the same for every process.',
     )
   }
-  // Workers open the database of countries.
+  // Workers open the database of countries later.
   if (config.ipDatabase) openLocate(config.ipDatabase)
 }
 
 /**
- * Makes this process the only owner of the data directory, which it creates where it is missing. Throws StartError where
- * the directory cannot be written to, holds half of a restore, or has another owner.
+ * Makes this process the only owner of the data directory, and creates the directory if it is missing. Throws
+ * StartError if the directory is not writable, contains an unfinished restore, or has another owner.
  */
 export async function lockDataDirectory(dataDir: string): Promise<DirectoryLock> {
   try {

@@ -6,11 +6,12 @@ import { measureSpool } from '../../ingest/spool/waiting.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Background } from './background.ts'
 
-/** How long /metrics waits for the numbers of the stores. */
+/** How long /metrics waits for the metrics of the stores. */
 const storesMsMax = 1_000
 
 /**
- * Creates the function that updates the primary's own metrics. Without a store its numbers stay unchanged.
+ * Creates the function that updates the primary's own metrics. If a store is unavailable, its metrics stay
+ * unchanged.
  */
 export const createMeasure =
   ({ clickhouse, postgres }: Stores, spoolDirectory: string, background: Background | null) =>

@@ -9,15 +9,15 @@ export interface WorkerSetup {
   config: Config
   clickhouse: ClickHouseAddress
   postgresUrl: string
-  /** How many its pool may open. */
+  /** Size of the worker's pool. */
   postgresConnectionsMax: number
-  /** This worker's own. */
+  /** The spool directory of this worker alone. */
   spoolDirectory: string
-  /** The earliest time, epoch milliseconds, that its events may say they were received. */
+  /** The earliest time of receipt, epoch milliseconds, for the worker's events. */
   receivedFrom: number
-  /** Whether it writes this machine's copies of what PostgreSQL has (platform/diskCache.ts). */
+  /** Whether this worker writes the machine's copies of PostgreSQL's data (platform/diskCache.ts). */
   keepsCopies: boolean
-  /** What cursors are signed with; none where nothing is read. */
+  /** The key that signs cursors; empty if the service answers no reads. */
   cursorKey: Uint8Array
   demo: Demo | null
 }
@@ -25,21 +25,24 @@ export interface WorkerSetup {
 /** Messages from the primary to a worker. */
 export type ToWorker =
   | { type: 'start'; setup: WorkerSetup }
-  /** Report on /readyz that requests should use another process, and keep answering. */
+  /** Start to answer 503 on /readyz, and keep answering requests. */
   | { type: 'drain' }
-  /** Which stores cannot be reached, in words; null when both can. */
+  /** Describes the unavailable stores; null if both are available. */
   | { type: 'stores'; away: string | null }
   | { type: 'stop' }
-  /** Send the low mark of your events (Spool.lowMark). PostgreSQL's clock says at most `latestMs`; null: not known. */
+  /**
+   * Request for the low mark of the worker's events (Spool.lowMark). PostgreSQL's clock is at most
+   * `latestMs`; null: unknown.
+   */
   | { type: 'low mark'; request: string; latestMs: number | null; published: number }
-  /** Send your numbers. */
+  /** Request for the worker's metrics. */
   | { type: 'collect'; request: string }
-  /** The numbers of all processes, which you asked for. */
+  /** The metrics of all processes, which the worker requested. */
   | { type: 'metrics'; request: string; all: Metrics[] }
 
 /** Messages from a worker to the primary. */
 export type FromWorker =
-  /** Sent first: messages to a worker that does not listen yet are lost. */
+  /** Sent first, because messages to a worker that does not listen yet are lost. */
   | { type: 'up' }
   | { type: 'ready' }
   | { type: 'failed'; message: string; isStartError: boolean }
@@ -48,5 +51,5 @@ export type FromWorker =
   | { type: 'no room' }
   | { type: 'low mark'; request: string; mark: number }
   | { type: 'collected'; request: string; metrics: Metrics }
-  /** Send me the numbers of all processes. */
+  /** Request for the metrics of all processes. */
   | { type: 'metrics'; request: string }

@@ -13,43 +13,52 @@ import { StartError } from '../../platform/startError.ts'
 import { isUnavailable } from '../../platform/storeErrors.ts'
 import type { Stores } from '../../platform/stores/openStores.ts'
 
-/** A store on its way to be what this version needs. */
+/** The upgrade of a store to this version. */
 interface Preparation<T> {
-  /** Rejects when waiting does not help. */
+  /** Rejects if waiting does not help. */
   readonly done: Promise<T>
-  /** Resolves when the store could not be reached at the first try. */
+  /** Resolves if the store is unavailable at the first attempt. */
   readonly away: Promise<'away'>
 }
 
 /** Data of PostgreSQL that a start needs. A collector stores it for starts without PostgreSQL. */
 export interface Prepared {
-  /** How many connections each worker may open. */
+  /** Size of each worker's pool. */
   connections: number
-  /** The earliest time, epoch milliseconds, that what is received from now on may say; 0 where nothing is received. */
+  /**
+   * The earliest time of receipt, epoch milliseconds, for new events; 0 on a machine that receives no
+   * beacons.
+   */
   receivedFrom: number
 }
 
 const retryMs = 1_000
 
-/** Both stores on their way. */
+/** The upgrades of both stores. */
 export interface Migration {
   /**
    * Resolves when PostgreSQL is ready. A machine that only accepts beacons, and did so earlier, does not wait
    * for an unavailable PostgreSQL. It then resolves with the stored data, and its workers have copies of all
-   * they need.
+   * required data.
    */
   postgres(): Promise<Prepared>
   /** Resolves when ClickHouse is ready. */
   clickhouse(): Promise<void>
-  /** Keeps, on a machine that only accepts beacons, the data for its next start without PostgreSQL. */
+  /** On a machine that only accepts beacons, stores the data for its next start without PostgreSQL. */
   keep(prepared: Prepared): void
-  /** Forgets what was kept: after readers went on without this machine, a start must ask PostgreSQL how far they have read. */
+  /**
+   * Deletes the stored data. If readers continued without this machine, its next start must read their
+   * progress from PostgreSQL.
+   */
   forget(): void
-  /** Leaves the port to the workers. Until then it answers, while a store is awaited, which one. */
+  /**
+   * Releases the port to the workers. Until then, this process answers with the name of the store that it
+   * waits for.
+   */
   leavePort(): Promise<void>
 }
 
-/** Begins to bring both stores to their newest form. Calls `failed` with an error that waiting does not help. */
+/** Starts the upgrade of both stores. Calls `failed` with an error if waiting does not help. */
 export function migrateStores(
   config: Config,
   stores: Stores,

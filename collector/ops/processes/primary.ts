@@ -6,31 +6,34 @@ import { aggregateMetrics, registry } from '../../platform/metrics.ts'
 import { StartError } from '../../platform/startError.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 
-/** The primary process as its worker sees it. */
+/** The worker's interface to its primary process. */
 export interface Primary {
-  /** PostgreSQL's clock, as the primary last compared it. */
+  /** PostgreSQL's clock, as last compared by the primary. */
   readonly clock: SharedClock
   /**
-   * Returns why this worker should get no requests now: the service drains, or a required store is
-   * unavailable.
+   * Returns the reason why this worker should receive no requests now: the service drains, or a required
+   * store is unavailable.
    */
   notReady(): string | null
   /** Collects the metrics of all processes of this machine, as Prometheus text. */
   metrics(): Promise<string>
-  /** Reports a sealed segment, for the primary to ship. */
+  /** Reports a sealed segment, which the primary then ships. */
   sealed(table: SpooledTable, path: string): void
   /** Reports that the disk of the spool is full. */
   noRoom(): void
-  /** Answers the primary's requests for a low mark from this log from now on. */
+  /** From now on, answers the primary's requests for a low mark from this log. */
   reportLowMarkOf(events: EventLog): void
 }
 
-/** Starts a worker's work; resolves, once the worker listens, with the function that stops it in order. */
+/** Starts a worker. Resolves, once the worker listens, with the function that stops it in order. */
 export type StartWork = (setup: WorkerSetup, primary: Primary) => Promise<() => Promise<void>>
 
 const tell = (message: FromWorker) => process.send?.(message)
 
-/** Has this process work for the primary that forked it: calls `startWork` with the setup, and answers messages. */
+/**
+ * Makes this process a worker of the primary that forked it: calls `startWork` with the setup, and answers
+ * messages.
+ */
 export function workForPrimary(startWork: StartWork): void {
   const clock = createSharedClock()
   const metricsAsked = new Map<string, (text: Promise<string>) => void>()
@@ -66,7 +69,7 @@ export function workForPrimary(startWork: StartWork): void {
       }
       case 'low mark':
         clock.note(message.latestMs ?? Infinity)
-        // During its start the rest of its spool is unknown: no answer.
+        // The worker has not read its spool yet, so it does not answer.
         if (!events) break
         events.notePublished(message.published)
         tell({ type: 'low mark', request: message.request, mark: events.lowMark() })
@@ -91,7 +94,10 @@ export function workForPrimary(startWork: StartWork): void {
   tell({ type: 'up' })
 }
 
-/** Reports the outcome of a start. After a failure this process ends, and the primary replaces it unless it was the first. */
+/**
+ * Reports the result of a start. After a failure this process ends; the primary replaces it, except at the
+ * first start.
+ */
 async function startOrFail(
   start: () => Promise<() => Promise<void>>,
 ): Promise<(() => Promise<void>) | null> {

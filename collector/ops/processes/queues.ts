@@ -25,7 +25,7 @@ import { sandboxQueues } from '../sandbox/sandboxJobs.ts'
 /** Dependencies of the background work. */
 export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJobsDeps, Files {
   readonly config: Pick<Config, 'sampleDays' | 'stripeApiKey' | 'stripeApiBase'>
-  /** How browsers reach this service, without a slash at the end. */
+  /** The address of this service for browsers, without a slash at the end. */
   readonly publicUrl: string
   /** Null: no mail is sent. */
   readonly sendMail: SendMail | null
@@ -33,24 +33,24 @@ export interface QueueDeps extends Omit<SendDeps, 'temporaryDirectory'>, ListJob
 
 export interface Queues {
   readonly queues: Queue[]
-  /** Whether what is used is reported to a payment provider. */
+  /** Whether the service reports usage to a payment provider. */
   readonly reportsUsage: boolean
   /** Closes the resources of jobs. Call it when no job runs. */
   close(): Promise<void>
 }
 
-/** Everything that runs in the background, in the primary process. */
+/** Opens all queues of background jobs of the primary process. */
 export async function openQueues(services: QueueDeps): Promise<Queues> {
   const { config, postgres, clickhouse, now, log, files, filesDirectory } = services
   const { live, test } = clickhouse
   const deletionDeps = { postgres, clickhouse: live }
-  // Two hundred modules, where they are needed.
+  // The Stripe library has two hundred modules, so it is loaded only if needed.
   const { openStripe } = config.stripeApiKey
     ? await import('../../billing/stripe.ts')
     : { openStripe: null }
   const tell = openStripe?.(config.stripeApiKey!, config.stripeApiBase) ?? null
   const temporaryDirectory = join(filesDirectory, 'temporary')
-  // Of a process that was killed.
+  // Files of a killed process.
   rmSync(temporaryDirectory, { recursive: true, force: true })
   const deliverer = createDeliverer(services)
   const queues = [
@@ -60,7 +60,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...audienceQueues(services),
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
     ...signalQueues(services),
-    ...analyticsQueues(live),
+    ...analyticsQueues({ clickhouse: live, postgres }),
     ...alertQueues(services),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues(services),

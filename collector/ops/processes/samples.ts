@@ -18,14 +18,20 @@ export interface SampleDeps {
 /** The demo of this service, if it has one. */
 export interface Samples {
   readonly demo: Demo | null
-  /** An audience of the demo's visitors; null where the demo has none. */
+  /** An audience of the demo's visitors; null if the demo has no visitors. */
   readonly audienceId: string | null
-  /** Completes the demo through the service, which must answer: waits for its visitors, and uses it once. */
+  /**
+   * Completes the demo through the running service: waits for the sample visitors, and sends sample requests
+   * once.
+   */
   complete(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Makes sure that test keys and the demo find what they read. The demo's visitors are stored while workers start. */
+/**
+ * Ensures that the data of test keys and of the demo exists. The demo's visitors are stored while workers
+ * start.
+ */
 export async function prepareSamples(
   config: Config,
   stores: Stores,

@@ -24,27 +24,30 @@ import type { Stores } from '../../platform/stores/openStores.ts'
 import type { Migration } from './prepareStores.ts'
 
 const shipOnStopMs = 5_000
-/** How long ClickHouse may take to answer whether it was started again since the last insert. */
+/** How long to wait for ClickHouse to report whether it restarted since the last insert. */
 const restartCheckMs = 2_000
-/** How long workers that lost their primary may take to end. */
+/** How long to wait until workers without a primary end. */
 const workerLockWaitMs = 5_000
 
-/** The spools of this machine's workers, and what brings them to ClickHouse. */
+/** The spools of this machine's workers, and the shippers that insert them into ClickHouse. */
 export interface Shipping {
   readonly shippers: Shippers
   readonly spoolDirectory: string
   readonly deadLetterDirectory: string
-  /** Where the worker of this number has its spool. */
+  /** Returns the spool directory of the worker with this index. */
   directoryOf(index: number): string
-  /** Has what the worker before it left shipped, and makes room for a new one. */
+  /** Ships the segments of the worker's predecessor, and prepares the directory for a new worker. */
   recover(index: number): Promise<void>
-  /** Deletes what is kept though it was shipped: the disk is full. */
+  /** Deletes shipped segments that are still kept, because the disk is full. */
   makeRoom(): void
-  /** Ships a little longer, and ends. Resolves to whether ClickHouse has everything that this machine received. */
+  /**
+   * Ships for a short time and stops. Resolves with whether ClickHouse has all events that this machine
+   * received.
+   */
   stop(): Promise<boolean>
 }
 
-/** Begins to ship what lies in the spools below the data directory. */
+/** Starts to ship the spools in the data directory. */
 export async function openShipping(
   dataDir: string,
   { clickhouse: { live, shipping }, postgres }: Stores,
@@ -113,7 +116,9 @@ interface StopOptions {
   log: Log
 }
 
-/** Ships a little longer, and ends. When ClickHouse has everything, readers need not wait for this collector any more. */
+/**
+ * Ships for a short time and stops. If ClickHouse has all events, readers need not wait for this collector.
+ */
 export async function stopShipping(
   shipping: Shipping,
   { config, migration, postgres, collectorId, log }: StopOptions,
@@ -134,7 +139,7 @@ function observerOf(
   identity: IdentityRefresh,
   log: Log,
 ): ShipObserver {
-  // Present before the first fault: an alert on a rate does not see a counter's first value.
+  // Created before the first error, because an alert on a rate misses a counter's first value.
   for (const counter of [shippedRows, deadLetters, shipRetries]) counter.inc({ table }, 0)
   return {
     shipped(rows, ageMs) {
@@ -144,7 +149,7 @@ function observerOf(
     },
     duplicates(lines) {
       duplicateEvents.inc(lines.length)
-      // For traces only; no event waits for it.
+      // Only traces use these rows, so events do not wait for them.
       recordDuplicates(clickhouse, lines).catch((error: Error) =>
         log.warn({ rows: lines.length, error: error.message }, 'could not record duplicates'),
       )

@@ -1,8 +1,8 @@
-/** The started parts of a process, which are stopped in the reverse order. */
+/** The started parts of a process, which stop in the reverse order. */
 export interface Started {
   /** Adds the stop function of a part that was started. */
   add(stop: () => Promise<void>): void
-  /** Stops the last one first, each after the one before it has stopped. */
+  /** Stops all parts, the last one first, each after the previous one has stopped. */
   stop(): Promise<void>
 }
 
@@ -16,7 +16,10 @@ export function createStarted(): Started {
   }
 }
 
-/** Ends the process, in order, at the first signal: a Ctrl-C comes twice when npm runs us, from the terminal and npm. */
+/**
+ * Ends the process, in order, at the first signal. A Ctrl-C arrives twice if npm runs the process: from the
+ * terminal and from npm.
+ */
 export function endOnSignal(end: () => Promise<void>): void {
   let isEnding = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -4,10 +4,10 @@ import { commitRows } from '../../platform/metrics.ts'
 import type { WorkerSetup } from './messages.ts'
 import type { Primary } from './primary.ts'
 
-/** How long a predecessor that lost its primary may take to end. */
+/** How long to wait until a predecessor without a primary ends. */
 const lockWaitMs = 5_000
 
-/** Opens the spools of a worker, which alone may use their directory. The primary ships what they seal. */
+/** Opens the spools in a directory that this worker alone uses; the primary ships the sealed segments. */
 export async function openWorkerSpools(
   { config, spoolDirectory, receivedFrom }: WorkerSetup,
   primary: Primary,

@@ -12,12 +12,12 @@ import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts'
 export interface WorkersOptions {
   count: number
   setupOf(index: number): WorkerSetup
-  /** Makes what a worker's predecessor left ready for it. */
+  /** Recovers the spool of the worker's predecessor. */
   recover(index: number): Promise<void>
   onSealed(table: SpooledTable, path: string): void
   /** The disk of the spool is full. */
   onNoRoom(): void
-  /** Brings the primary's own numbers up to date. */
+  /** Updates the primary's own metrics. */
   measure(): Promise<void>
   log: WarnLog
 }
@@ -28,27 +28,29 @@ const stopTimeoutMs = 15_000
 
 export interface Workers {
   /**
-   * The low marks of all workers, epoch milliseconds; null when one does not answer or is being replaced. Tells them
-   * that PostgreSQL's clock says at most `latestMs`, and that readers have read all until `published`.
+   * Returns the low marks of all workers, epoch milliseconds; null if one does not answer or is being
+   * replaced. It also sends the workers the latest time of PostgreSQL's clock, `latestMs`, and the published
+   * watermark.
    */
   lowMarks(latestMs: number, published: number): Promise<number[] | null>
-  /** From now on /readyz answers 503; everything else as before. */
+  /** Makes /readyz answer 503; other requests are answered as before. */
   drain(): void
-  /** Tells them, and those that will replace them, which stores cannot be reached. */
+  /** Reports the unavailable stores to current and future workers. */
   tellStores(away: string | null): void
-  /** Stops accepting, answers current requests, commits and seals; then the processes end. */
+  /** Stops accepting connections, answers current requests, commits and seals; then the processes end. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the worker processes, which share the port: each takes beacons into a spool of its own and answers reads.
- * One that dies is replaced. Rejects with StartError when they cannot listen.
+ * Runs the worker processes, which share the port: each writes beacons to its own spool and answers reads. A
+ * worker that dies is replaced. Rejects with StartError if the workers cannot listen.
  */
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   cluster.setupPrimary({
     exec: join(buildRoot, 'collector/worker.js'),
-    // Memory for the garbage of a burst of beacons: half as many collections, a fifth more events a second.
-    // One thread copies the few survivors, because helpers that wait for a core block the event loop.
+    // Memory for the garbage of a burst of beacons: half as many collections and a fifth more events a
+    // second. One thread copies the few survivors, because helper threads that wait for a core block the
+    // event loop.
     execArgv: [
       ...process.execArgv,
       '--enable-source-maps',
@@ -146,7 +148,7 @@ class WorkerPool implements Workers {
       try {
         await this.#fork(index)
       } catch (error) {
-        // Its directory cannot be made ready now: the disk is full, or its predecessor has not quite ended.
+        // The directory cannot be prepared now: the disk is full, or the predecessor is still ending.
         this.#options.log.warn(
           { worker: index, error: (error as Error).message },
           'a worker cannot start',
@@ -200,7 +202,7 @@ class WorkerPool implements Workers {
   }
 }
 
-/** Settled by the first worker that listens or reports a failure; later results change nothing. */
+/** The result of the first worker that listens or reports a failure; later results change nothing. */
 function firstOutcome() {
   let resolve = () => {}
   let reject = (_error: Error) => {}
@@ -208,7 +210,7 @@ function firstOutcome() {
     resolve = onResolve
     reject = onReject
   })
-  // It may be settled before anybody waits for it.
+  // The promise may reject before anybody awaits it.
   promise.catch(() => {})
   return { promise, resolve, reject }
 }

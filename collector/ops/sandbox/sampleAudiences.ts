@@ -4,7 +4,7 @@ import { templates } from '../../audiences/templates.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 
-/** The audiences that test keys see, and the templates that they are made from. */
+/** The audiences of test keys, with their templates. */
 export const sampleAudiences = [
   { audienceId: sampleIdentity.audienceId, templateId: 'frequent_visitors' },
   { audienceId: '5a3b1e00-0000-4000-8000-0000000000d2', templateId: 'abandoned_basket' },
@@ -12,14 +12,14 @@ export const sampleAudiences = [
 ] as const
 
 /**
- * Ensures that the sample audiences of an existing project exist; they are built daily, because the sample
- * continues.
+ * Ensures that the sample audiences of an existing project exist. They are built daily, because the sample
+ * adds events.
  */
 export async function ensureSampleAudiences(postgres: Postgres): Promise<void> {
   for (const { audienceId, templateId } of sampleAudiences) {
     const { name, definition } = templates.find(({ template_id }) => template_id === templateId)!
     await inTransaction(postgres, async (client) => {
-      // Of several processes that start at once the others wait, and find it.
+      // The lock makes concurrent starts wait, and then find the existing rows.
       await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [
         sampleIdentity.projectId,
       ])

@@ -5,10 +5,10 @@ import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
 const dayMs = 86_400_000
-/** So that a day's campaigns do not follow the same dice as its visits. */
+/** Gives campaigns a random sequence that differs from the visits of the same day. */
 const seedOffset = 1_000_000
 
-/** The campaigns that test keys see. */
+/** The campaigns of test keys. */
 export const sampleCampaigns = [
   { campaignId: sampleIdentity.campaignId, name: 'Mugs for mornings', budget: 500 },
   { campaignId: '5a3b1e00-0000-4000-8000-00000000000d', name: 'Teapots', budget: null },
@@ -20,8 +20,8 @@ interface SampleOwner {
 }
 
 /**
- * Deliveries of the sample campaigns on one day, counted from 1 January 1970: rows for `events`, in the order
- * of time.
+ * Returns the deliveries of the sample campaigns on one day, counted from 1 January 1970, as rows for
+ * `events` in order of time.
  */
 export function sampleDeliveries(owner: SampleOwner, dayNumber: number): string[] {
   const random = seededRandom(seedOffset + dayNumber)

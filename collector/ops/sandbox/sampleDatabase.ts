@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 const daysBeforeMax = 30
 const hourMs = 3_600_000
 
-/** Where sample rows say that they lay in a spool; no spool has this id. */
+/** The spool id of sample rows, which no spool uses. */
 const spoolId = '5a3b1e00-0000-4000-8000-000000000000'
 
 /** Owner of the sample rows. */
@@ -27,7 +27,7 @@ interface Owner {
   readonly pixelId: string
 }
 
-/** The rows of one sample day (UTC midnight), in the order they happened: the same bytes whenever it is asked. */
+/** Returns the rows of one sample day (UTC midnight) in order of time; each call returns the same bytes. */
 export function sampleRows(day: Date, owner: Owner = sampleIdentity): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
   return spooled(
@@ -36,7 +36,7 @@ export function sampleRows(day: Date, owner: Owner = sampleIdentity): string[] {
   )
 }
 
-/** The same of the sample's campaigns. */
+/** Returns the rows of the sample campaigns for one day. */
 export function sampleCampaignRows(day: Date): string[] {
   const dayNumber = Math.floor(day.getTime() / dayMs)
   return spooled(sampleDeliveries(sampleIdentity, dayNumber), dayNumber * 10_000 + 5_000)
@@ -57,16 +57,16 @@ function sampleRow({ visitor, event }: SampleEvent, owner: Owner): string {
   return eventRow(event, shared, event.sentMillis)
 }
 
-/** The identity graph that the sample’s people are taken from. */
+/** The identity graph of the sample's people. */
 const graph: Graph = { seed: 20_260_101, companies: 40 }
 
-/** The people among the sample’s visitors, about one in three, as rows of profiles. */
+/** Returns the people among the sample's visitors, about one in three, as rows of profiles. */
 export const sampleProfiles = (of = graph): string[] =>
   sampleVisitors.flatMap(({ person }) =>
     person === null ? [] : JSON.stringify(profileAt(of, person)),
   )
 
-/** The companies that people work for, as rows of companies. */
+/** Returns the employers of these people as rows of companies. */
 export const sampleCompanies = (of = graph): string[] =>
   Array.from({ length: of.companies }, (_, index) => JSON.stringify(companyAt(of, index)))
 
@@ -90,9 +90,9 @@ export const sampleLinks = (
   })
 
 /**
- * Ensures that the sample database has the `daysBefore` days before `now`, and the past hours of today:
- * nothing in it is in the future. Existing hours stay unchanged. Two processes may run it at once. A missing
- * month or hour is one block with the same bytes and the same token in both, so ClickHouse stores it once.
+ * Ensures that the sample database has the `daysBefore` days before `now` and the past hours of today, and
+ * nothing in the future. Existing hours stay unchanged. Two processes may run it at once. A missing month or
+ * hour is one block with the same bytes and the same token in both, so ClickHouse stores it once.
  */
 export async function fillSampleDatabase(
   clickhouse: ClickHouse,
@@ -103,8 +103,8 @@ export async function fillSampleDatabase(
   const firstDay = today - daysBefore
   const { hours, signals, profiles } = await present(clickhouse, firstDay)
   if (profiles === 0) {
-    // Observed now, so they rank above data of an earlier release about the same cookies. A second copy
-    // replaces them.
+    // Observed now, so that these links rank above an earlier release's links of the same cookies. A second
+    // copy replaces them.
     await insertSample(
       clickhouse,
       'identity_links',
@@ -131,7 +131,7 @@ export async function fillSampleDatabase(
       if (!hours.includes(hour) && (hour + 1) * hourMs <= now.getTime())
         await insertSample(clickhouse, 'events', rows, `sample-hour-${hour}`)
   }
-  // Hours come in order, so of the days before today only the last existing one can lack some.
+  // Hours are stored in order, so only the last existing day before today can be incomplete.
   const lastDay = dayOf(Math.max(-1, ...hours))
   if (lastDay >= firstDay && lastDay < today) await insertHours(lastDay)
   const there = new Set(hours.map(dayOf))
@@ -142,7 +142,7 @@ export async function fillSampleDatabase(
   await insertHours(today)
 }
 
-/** Rows by the hour in which they were received, counted from 1 January 1970. */
+/** Groups rows by the hour of receipt, counted from 1 January 1970. */
 function byHour(rows: readonly string[]): Map<number, string[]> {
   const hours = new Map<number, string[]>()
   for (const row of rows) {
@@ -175,7 +175,7 @@ export async function insertDays(
 
 const nameOf = (midnight: Date): string => midnight.toISOString().slice(0, 10)
 
-/** Existing hours from `firstDay` on, days with signals, and the number of profiles. */
+/** Reads the existing hours from `firstDay` on, the days with signals, and the number of profiles. */
 async function present(
   clickhouse: ClickHouse,
   firstDay: number,
@@ -191,7 +191,7 @@ async function present(
   return found!
 }
 
-/** Stores rows, once for a token. */
+/** Stores rows once for each token. */
 export const insertSample = (
   clickhouse: ClickHouse,
   table: string,

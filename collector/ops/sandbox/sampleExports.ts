@@ -15,8 +15,9 @@ const sampleCounts = { exported: 23, failed: 1, duplicated: 1 } as const
 const madeAt = '2026-01-01T00:00:00Z'
 
 /**
- * Ensures that test keys find an integration of each type, an export to it, and a finished run with a failed
- * record. They have no secrets, and nothing is ever sent to them. Call it after the sample audiences exist.
+ * Ensures that the sample has an integration of each type, an export to it, and a finished run with a failed
+ * record. These integrations have no secrets, and the service never sends data to them. Call it after the
+ * sample audiences exist.
  */
 export async function ensureSampleExports(postgres: Postgres): Promise<void> {
   const { projectId } = sampleIdentity

@@ -8,7 +8,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { sampleProfiles } from './sampleDatabase.ts'
 
-/** The list that test keys see. */
+/** The list of test keys. */
 export const sampleListId = sampleIdentity.listId
 
 /** A sample list, with its owner and members. */
@@ -33,7 +33,7 @@ export async function ensureSampleLists(
   const hems = sampleProfiles(graph).map((profile) => (JSON.parse(profile) as { hem: string }).hem)
   const lines = ['hem', ...hems, hems[0], 'not a hem'].map((line) => `${line}\n`)
   await inTransaction(postgres, async (client) => {
-    // Of several processes that start at once the others wait, and find it.
+    // The lock makes concurrent starts wait, and then find the existing rows.
     await client.query('SELECT FROM projects WHERE project_id = $1 FOR UPDATE', [projectId])
     if (await isThere(client as Postgres)) return
     const saved = await saveUpload(uploads, importId, {

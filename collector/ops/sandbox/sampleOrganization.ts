@@ -13,7 +13,7 @@ const sampleMembers = [
   { memberId: '5a3b1e00-0000-4000-8000-0000000000a3', name: 'Cleo Sample', role: 'member' },
 ] as const
 
-/** No password has it for its hash. */
+/** No password has this hash. */
 const noPassword = '!'
 
 /** Ensures that the sample organization exists, with all its data for test keys except its events. */

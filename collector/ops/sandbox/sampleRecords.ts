@@ -2,9 +2,9 @@ import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 const madeAt = '2026-01-01T00:00:00Z'
-/** Of an anonymous browser. */
+/** An opt-out of an anonymous browser. */
 export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
-/** Of the sample's message, which is as old as the last start. */
+/** The sample's message, which the last start created. */
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
 const savedItems = [
@@ -22,8 +22,9 @@ const savedItems = [
 ] as const
 
 /**
- * Ensures that the sample has a webhook with a delivery, a share link, saved items, an alert that is off, an opt-out and
- * an erasure. The webhook subscribes to runs of exports, which the sample never has. The secret of the link is unknown.
+ * Ensures that the sample has a webhook with a delivery, a share link, saved items, a disabled alert, an opt-out
+ * and an erasure. The webhook subscribes to runs of exports, which the sample never has. The secret of the link is
+ * unknown.
  */
 export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
   const { organizationId, projectId, webhookId, deliveryId, shareId, optOutId, erasureId } =
@@ -34,7 +35,7 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
      VALUES ($1, $2, $3, 'https://example.com/footfall', '{export.run_ended}', '', $4, $4) ON CONFLICT DO NOTHING`,
     [webhookId, organizationId, projectId, madeAt],
   )
-  // Messages are deleted by their age.
+  // The service deletes old messages, so this one gets a new time.
   await postgres.query(
     `INSERT INTO outbox_messages (message_id, organization_id, project_id, type, data, dispatched_at)
      VALUES ($1, $2, $3, 'webhook.test', '{}', now()) ON CONFLICT (message_id) DO UPDATE SET created_at = now()`,

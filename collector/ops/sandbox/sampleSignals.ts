@@ -3,7 +3,7 @@ import { seededRandom } from '../../platform/seededRandom.ts'
 import { sampleVisitors } from './sampleVisitors.ts'
 
 const dayMs = 86_400_000
-/** How many days before today the sample has signals of: a window of 30 days and the twelve weeks before it. */
+/** How many days before today have signals: a window of 30 days and the twelve weeks before it. */
 export const signalDays = 30 + 84
 
 const ofPeople = [
@@ -26,14 +26,17 @@ const ofCompanies = [
   'commercial_kitchen_equipment',
 ]
 
-/** How long interest swells and wanes, in days. */
+/** The period, in days, in which interest rises and falls. */
 const period = 90
 
-/** Whether a person shows interest on a day: seldom, and often while it increases. */
+/** Whether a person shows interest on a day: rarely, but often while interest rises. */
 const shows = (chance: number, day: number, phase: number): boolean =>
   chance < 0.03 + 0.4 * Math.max(0, Math.sin((2 * Math.PI * (day + phase)) / period)) ** 4
 
-/** The signals of one day, counted from 1 January 1970, as rows of intent_signals: the same whenever it is asked. */
+/**
+ * Returns the signals of one day, counted from 1 January 1970, as rows of intent_signals; each call returns
+ * the same rows.
+ */
 export function sampleSignals(dayNumber: number, graph: Graph): string[] {
   const random = seededRandom(dayNumber)
   const date = new Date(dayNumber * dayMs).toISOString().slice(0, 10)
@@ -57,11 +60,11 @@ export function sampleSignals(dayNumber: number, graph: Graph): string[] {
   return [...people, ...companies.flat()]
 }
 
-/** A hem as its 256 bits, the first byte lowest, in decimal digits. */
+/** Returns a hem as its 256 bits, lowest byte first, in decimal digits. */
 const numberOf = (hem: string): string =>
   BigInt(`0x${Buffer.from(hem, 'hex').reverse().toString('hex')}`).toString()
 
-/** Which of the sample organization's pages, and searches, are about which topics. */
+/** The topics of the sample organization's pages and searches. */
 export const sampleRules = [
   { topic: 'tableware', path: '/product%' },
   { topic: 'ceramics_and_pottery', path: '/catalogue' },

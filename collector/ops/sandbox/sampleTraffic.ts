@@ -3,7 +3,7 @@ import type { ValidEvent } from '../../ingest/normalize/validateEvent.ts'
 import { type Random, seededRandom } from '../../platform/seededRandom.ts'
 import { type SampleVisitor, sampleVisitors } from './sampleVisitors.ts'
 
-/** One event of the sample shop and whose it is. */
+/** One event of the sample shop with its visitor. */
 export interface SampleEvent {
   visitor: SampleVisitor
   event: ValidEvent
@@ -12,9 +12,12 @@ export interface SampleEvent {
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 
-/** About how many events a day has, Sunday first: people look at pots at the weekend, and once more on Mondays. */
+/** The approximate number of events per day, Sunday first: most on weekends, and many on Mondays. */
 const eventsByWeekday = [340, 320, 280, 270, 280, 300, 330]
-/** Share of each hour's visits, midnight UTC first: little at night, a hump at noon, the most in the evening. */
+/**
+ * The share of each hour's visits, midnight UTC first: few at night, a peak at noon, and the most in the
+ * evening.
+ */
 const hourWeights = [1, 1, 0, 0, 0, 1, 2, 4, 6, 7, 7, 8, 9, 8, 7, 7, 7, 8, 9, 11, 12, 10, 6, 3]
 const botShare = 0.12
 
@@ -30,7 +33,7 @@ const entrances = [
   'https://pottery-weekly.example/ten-mugs',
 ]
 
-/** What links from campaigns add to the address of the page they lead to. */
+/** The parameters that links of campaigns add to the address of their page. */
 const tags = [
   'utm_source=newsletter&utm_medium=email&utm_campaign=spring_glazes',
   'utm_source=instagram&utm_medium=social&utm_campaign=mug_monday&utm_content=story',
@@ -61,7 +64,7 @@ const tagged = ({ path, title }: Page, tag: string): Page => ({
   title,
 })
 
-/** The events of one day, counted from 1 January 1970, in the order they happened. */
+/** Returns the events of one day, counted from 1 January 1970, in order of time. */
 export function planDay(dayNumber: number): SampleEvent[] {
   const random = seededRandom(dayNumber)
   const startMs = dayNumber * dayMs
@@ -96,7 +99,7 @@ function hourOf(random: Random): number {
 type SampleElement = EventData<'click'>['element'] & Record<string, unknown>
 type Own<D> = D extends unknown ? Omit<D, 'url' | 'timestamp'> : never
 
-/** One visitor's way through the shop. */
+/** One visitor's path through the shop. */
 class Visit {
   readonly #random: Random
   readonly #visitor: SampleVisitor
@@ -151,7 +154,7 @@ class Visit {
     this.#happens('page_view', { title: page.title, referrer, screen, viewport })
   }
 
-  /** Opens a page: by a click on its link, or by the address bar, the keyboard, a new tab. */
+  /** Opens a page: through a click on its link, or through the address bar, the keyboard or a new tab. */
   #follow(page: Page, linkText: string): void {
     this.#wait(4, 50)
     if (this.#random.chance(0.22)) this.#click('A', linkText, 'main>ul>li>a')

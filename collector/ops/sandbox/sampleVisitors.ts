@@ -6,16 +6,16 @@ export interface SampleVisitor {
   cookieId: string
   userAgent: string
   clientIp: string
-  /** Their addresses do not exist, so the location is given. */
+  /** The location is fixed, because the visitors' addresses are reserved ones. */
   location: Location
-  /** Bots ask for none. */
+  /** Null for bots, which send no language. */
   language: string | null
-  /** Its number among the people of the sample’s identity graph; null for most. */
+  /** The visitor's index among the people of the sample's identity graph; null for most. */
   person: number | null
   isBot: boolean
   screen: { height: number; width: number }
   viewport: { height: number; width: number }
-  /** From event to receipt. */
+  /** The time from the event to its receipt. */
   latencyMs: number
 }
 
@@ -93,13 +93,13 @@ const cities: Readonly<Record<string, readonly (readonly [region: string, city: 
   ],
 }
 
-/** The addresses that RFC 5737 and RFC 3849 keep for documentation. */
+/** Addresses that RFC 5737 and RFC 3849 reserve for documentation. */
 const clientIp = (random: Random) =>
   random.chance(0.2)
     ? `2001:db8:${random.integer(1, 0xffff).toString(16)}::${random.integer(1, 0xffff).toString(16)}`
     : `${random.pick(['192.0.2', '198.51.100', '203.0.113'])}.${random.integer(1, 254)}`
 
-/** Everybody who ever comes, in a fixed order: people first, then bots. */
+/** All visitors of the sample in a fixed order: people first, then bots. */
 export const sampleVisitors: readonly SampleVisitor[] = makeVisitors(seededRandom(visitorsSeed))
 
 function makeVisitors(random: Random): SampleVisitor[] {

@@ -9,8 +9,8 @@ import { ensureSampleLists } from './sampleLists.ts'
 import { ensureSampleOrganization } from './sampleOrganization.ts'
 
 /**
- * Ensures that the data of test keys exists: their organization and, with sample data of some days, its
- * traffic, audiences, a list and exports.
+ * Ensures that the data of test keys exists: their organization, some days of traffic, audiences, a list and
+ * exports.
  */
 export async function ensureSandbox(
   {

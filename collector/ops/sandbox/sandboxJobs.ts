@@ -4,7 +4,7 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { fillSampleDatabase } from './sampleDatabase.ts'
 import { ensureSampleRecords } from './sampleRecords.ts'
 
-/** The background work of the sandbox: add the hours that are over, and keep its records from growing too old. */
+/** The background jobs of the sandbox: they add past hours, and renew its records. */
 export const sandboxQueues = (
   { clickhouse, postgres }: { clickhouse: ClickHouse; postgres: Postgres },
   daysBefore: number,

@@ -1,6 +1,6 @@
 /**
- * The earlier migrations that the base replaced, with the tables whose folder in Keeper has their name. Replicas find each
- * other by this folder, so it must stay the same.
+ * The earlier migrations that the base replaced, each with the tables whose folder in Keeper is named after
+ * it. Replicas find each other by this folder, so it must stay the same.
  */
 const tablesOf: Readonly<Record<string, readonly string[]>> = {
   '001_events.sql': ['events', 'events_local'],
@@ -40,7 +40,10 @@ export const base = {
   replaced: Object.keys(tablesOf),
 }
 
-/** The folder of a migration's table in Keeper: its name, or for a table of the base that of the replaced migration. */
+/**
+ * Returns the folder of a table in Keeper: the name of its migration, or for a base table that of the
+ * replaced migration.
+ */
 export function keeperFolder(migration: string, table: string): string {
   const replaced = base.replaced.find((name) => tablesOf[name]!.includes(table))
   const isOfBase = base.names.includes(migration)

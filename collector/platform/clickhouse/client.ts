@@ -1,24 +1,26 @@
 import type { Readable } from 'node:stream'
 
-/** SQL with its bound values: `{name:Type}` in `sql` is filled from `params` by ClickHouse itself. */
+/** SQL with bound values: ClickHouse replaces `{name:Type}` in `sql` with the value in `params`. */
 export interface Query {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
   /**
-   * Set if the query reads only events of this pixel, and no other table: of several shards only its shard is
-   * queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
+   * Set if the query reads only events of this pixel, and no other table. With several shards, only the
+   * pixel's shard is queried. The SQL has `{events:Identifier}` for the table, and `params` has `events`.
    */
   readonly pixelId?: string
 }
 
-/** A query that selects, too, from lists of texts which are too long to bind: tables by these names, with one column `value`. */
+/**
+ * A query that also reads lists of texts that are too long to bind. Each list is a table with one column,
+ * `value`.
+ */
 export interface ListQuery extends Query {
   readonly lists: Readonly<Record<string, readonly string[]>>
 }
 
 /**
- * How rows leave ClickHouse: as lines of JSON, one array of JSON, CSV, or tables of typed columns. `row` is a row of JSON with `${column:JSON}` and
- * `${column:Raw}` in it.
+ * The output format of a query. `row` is a template of a JSON row with `${column:JSON}` and `${column:Raw}`.
  */
 export type OutputFormat =
   | NamedFormat
@@ -31,42 +33,45 @@ export type NamedFormat =
   | 'Parquet'
   | 'ArrowStream'
 
-/** A finished response: ClickHouse had all of it before it sent the first byte. */
+/** A finished response: ClickHouse completed the result before it sent the first byte. */
 export interface ResultStream {
   readonly body: Readable
-  /** Rows in `body`, known before it is read. */
+  /** The number of rows in `body`, known before `body` is read. */
   readonly rows: number
 }
 
-/** What an INSERT did. Rows that go through views are in both numbers once more. */
+/** The row counts of an INSERT. Both numbers count rows that pass through a view again. */
 export interface RawInsert {
   readonly readRows: number
   readonly writtenRows: number
 }
 
-/** The only door to ClickHouse: openClickHouse.ts opens one server, cluster.ts several. */
+/** The only interface to ClickHouse: openClickHouse.ts opens one server, cluster.ts several. */
 export interface ClickHouse {
   readonly database: string
-  /** Name of the cluster of the servers. Null for a single server. */
+  /** Name of the servers' cluster. Null for a single server. */
   readonly cluster: string | null
-  /** Each shard by itself, the first of which holds all that is not sharded; itself where nothing is. */
+  /**
+   * The shards; the first one holds all data that is not sharded. Without shards, the list contains only this
+   * connection.
+   */
   readonly shards: readonly ClickHouse[]
   /** Every server, replicas included. */
   readonly nodes: readonly ClickHouse[]
-  /** Runs a query and parses its rows. For small answers. */
+  /** Runs a query and parses its rows. Use it for small results. */
   rows<Row>(query: Query): Promise<Row[]>
-  /** Runs a query and hands its bytes on unparsed. */
+  /** Runs a query and returns its bytes unparsed. */
   stream(
     query: Query | ListQuery,
     format: OutputFormat,
     signal?: AbortSignal,
     settings?: Readonly<Record<string, number>>,
   ): Promise<ResultStream>
-  /** Runs a statement that answers nothing. */
+  /** Runs a statement that returns no rows. */
   command(query: Query): Promise<void>
   /**
-   * Inserts JSONEachRow bytes as one block. The same bytes with the same token are stored once, within the
-   * table's deduplication window, so a retry after a lost answer is harmless.
+   * Inserts JSONEachRow bytes as one block. ClickHouse stores the same bytes with the same token once, within
+   * the table's deduplication window. So a retry after a lost response is harmless.
    */
   insertLines(
     table: string,
@@ -75,8 +80,8 @@ export interface ClickHouse {
     queryId?: string,
   ): Promise<void>
   /**
-   * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input. Numbers and
-   * booleans of JSON may be read as texts. Rows before invalid bytes may have been inserted.
+   * Runs an INSERT … SELECT … FROM input(…) FORMAT …, with `bytes` in that format as its input. Columns of
+   * text accept JSON numbers and booleans. Rows before invalid bytes may have been inserted.
    */
   feed(
     query: Query,

@@ -6,14 +6,14 @@ import { type OwnSettings, openClickHouse } from './openClickHouse.ts'
 export interface Cluster {
   /** Its name in `remote_servers` of the servers' configuration. */
   readonly name: string
-  /** In the order of `remote_servers`: of each shard the URLs of its replicas, credentials included. */
+  /** The URLs of each shard's replicas, credentials included, in the order of `remote_servers`. */
   readonly shards: readonly (readonly string[])[]
 }
 
-/** Where ClickHouse is: the URL of one server, or a cluster. */
+/** The address of ClickHouse: the URL of one server, or a cluster. */
 export type ClickHouseAddress = string | Cluster
 
-/** Whether events are spread over several shards. */
+/** Whether the cluster distributes events over several shards. */
 export const isSharded = (address: ClickHouseAddress): address is Cluster =>
   typeof address !== 'string' && address.shards.length > 1
 
@@ -21,21 +21,30 @@ export const isSharded = (address: ClickHouseAddress): address is Cluster =>
 export const isReplicated = (address: ClickHouseAddress): address is Cluster =>
   typeof address !== 'string' && address.shards.some((replicas) => replicas.length > 1)
 
-/** The servers of the first shard, with all data that is not sharded, such as the database of test keys. */
+/**
+ * Returns the servers of the first shard, which hold all data that is not sharded, such as the database of
+ * test keys.
+ */
 export const firstShard = (address: ClickHouseAddress): ClickHouseAddress =>
   typeof address === 'string' ? address : { ...address, shards: address.shards.slice(0, 1) }
 
-/** The table of each shard's own events; `events` is all of them then. */
+/**
+ * The table of one shard's own events. With several shards, `events` is the Distributed table over all of
+ * them.
+ */
 const ownEvents = 'events_local'
 
-/** The table with a server's own events, as migrations and mutations name it. */
+/** Returns the table of a server's own events, which migrations and mutations use. */
 export const eventsTable = (address: ClickHouseAddress): string =>
   isSharded(address) ? ownEvents : 'events'
 
-/** SQL: by what events are spread over shards: those of a pixel are on one. Another key would look for them elsewhere. */
+/**
+ * Returns the SQL expression that distributes events over shards. All events of a pixel are on one shard. A
+ * different key would query the wrong shards.
+ */
 export const shardingKey = (pixelId: string): string => `cityHash64(${pixelId})`
 
-/** Where the rows of a table are: on which shards, and under which name there. */
+/** Returns the shards that hold the rows of a table, each with the table's name there. */
 export const partsOf = (
   clickhouse: ClickHouse,
   table: string,
@@ -44,7 +53,7 @@ export const partsOf = (
     ? clickhouse.shards.map((shard) => ({ shard, table: ownEvents }))
     : [{ shard: clickhouse, table }]
 
-/** On which of these shards a pixel's events are, from 0. */
+/** Returns the index, from 0, of the shard that holds a pixel's events. */
 export async function shardOfPixel(
   shards: readonly ClickHouse[],
   pixelId: string,
@@ -57,11 +66,11 @@ export async function shardOfPixel(
   return found!.shard
 }
 
-/** SQL: a table that each server has of its own, such as system.parts, of one server of each shard. */
+/** Returns SQL for a table that each server has, such as system.parts, read from one server of each shard. */
 export const ofEachShard = ({ cluster }: ClickHouse, table: string): string =>
   cluster === null ? table : `cluster('${cluster}', ${table})`
 
-/** Opens the database of real visitors' events and that of test keys. */
+/** Opens the database of live events and the database of test keys. */
 export const openDatabases = (
   address: ClickHouseAddress,
   name: string,
@@ -70,10 +79,12 @@ export const openDatabases = (
   test: openDatabase(firstShard(address), testDatabaseOf(name)),
 })
 
-/** Name of the database of test keys, next to that of real visitors. */
+/** Returns the name of the database of test keys. */
 export const testDatabaseOf = (name: string): string => `${name}_test`
 
-/** Opens a database. Of a cluster: through the first shard, which asks the others for their events. */
+/**
+ * Opens a database. A cluster is queried through its first shard, which reads the events of the other shards.
+ */
 export function openDatabase(
   address: ClickHouseAddress,
   database: string,
@@ -108,8 +119,8 @@ export function openDatabase(
 }
 
 /**
- * The same for the shipper, which inserts one batch at a time. All replicas see its reads, so that it
- * recognizes duplicates.
+ * Opens a database for the shipper, which inserts one batch at a time. Reads see every earlier insert on any
+ * replica, so the shipper recognizes duplicates.
  */
 export const openForShipping = (address: ClickHouseAddress, database: string): ClickHouse =>
   openDatabase(
@@ -124,8 +135,8 @@ const settingsOf = (cluster: Cluster): OwnSettings => ({
 })
 
 /**
- * Other tables in a query of events are read once and sent to the shards. Shards that cannot have events of
- * the pixel are not queried. An insert ends when all shards have their rows.
+ * A query of events reads other tables once and sends their rows to the shards. Shards that cannot have
+ * events of the pixel are skipped. An insert ends when all shards have stored their rows.
  */
 const shardedSettings: OwnSettings = {
   distributed_product_mode: 'global',
@@ -134,12 +145,12 @@ const shardedSettings: OwnSettings = {
   distributed_foreground_insert: 1,
 }
 
-/** A row is stored when most replicas have it. */
+/** ClickHouse confirms a row when most replicas have stored it. */
 const replicatedSettings: OwnSettings = { insert_quorum: 'auto' }
 
 /**
- * Reads data of one pixel from the table of its own server. Through the table of all shards a page takes half
- * as long again (test/bench/shards.ts). Undefined for queries that need the first shard.
+ * Reads data of one pixel directly from its shard. The table of all shards is slower (test/bench/shards.ts).
+ * Returns undefined for queries that need the first shard.
  */
 function directly(shards: readonly ClickHouse[]) {
   const places = new Map<string, Promise<number>>()
@@ -161,7 +172,7 @@ function directly(shards: readonly ClickHouse[]) {
   }
 }
 
-/** Combines the replicas of a shard: any of them answers. Reads try the next one at once. */
+/** Combines the replicas of a shard into one connection. A read retries the next replica at once. */
 function openReplicas(replicas: readonly ClickHouse[]): ClickHouse {
   let current = 0
   const ask = async <T>(

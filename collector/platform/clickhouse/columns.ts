@@ -2,15 +2,15 @@ import type { Field } from '../../../schemas/fields.ts'
 import type { ClickHouse } from './client.ts'
 import { normalForms } from './normalForm.ts'
 
-/** A field as a table declares it. */
+/** Returns the column definition of a field. */
 export const columnDefinition = ({ name, columnType, alias, materialized }: Field): string => {
   const computed = alias ? ` ALIAS ${alias}` : materialized ? ` MATERIALIZED ${materialized}` : ''
   return `${name} ${columnType}${computed}`
 }
 
 /**
- * Updates a table of any release to its fields of the field table: adds missing columns, and changes computed
- * columns with another expression.
+ * Updates a table from any release to the field table: adds missing columns and replaces outdated expressions
+ * of computed columns.
  */
 export async function syncColumns(
   clickhouse: ClickHouse,
@@ -41,7 +41,10 @@ export async function syncColumns(
   }
 }
 
-/** The computed fields whose columns have another expression. ClickHouse names dictionaries with their database. */
+/**
+ * Returns the computed fields whose columns have an outdated expression. ClickHouse adds the database to the
+ * names of dictionaries.
+ */
 async function otherThan(
   clickhouse: ClickHouse,
   fields: readonly Field[],

@@ -9,25 +9,25 @@ import { readStatements } from './statements.ts'
 /** An object without rows, which can be replaced completely. */
 interface Definition {
   readonly name: string
-  /** Creates it where it is not there. */
+  /** The CREATE statement. */
   readonly statement: string
   readonly isView: boolean
-  /** The compared part: for a view its SELECT, because ClickHouse adds the columns’ types to the rest. */
+  /** The part to compare: for a view only its SELECT, because ClickHouse adds column types to the rest. */
   readonly compared: string
 }
 
-/** Whom definitions are made for. */
+/** The server and logins that the definitions are made for. */
 interface DefinitionsOf {
-  /** Who reads the sources of dictionaries at the server itself. */
+  /** The login that dictionaries use on this server. */
   readonly login: DictionaryLogin
-  /** Who reads them at the first shard, for servers of others. */
+  /** The login that dictionaries of other shards use on the first shard. */
   readonly firstLogin: DictionaryLogin
-  /** From 0: the first has what views and dictionaries read; servers of others ask it. */
+  /** From 0. The first shard holds all sources of views and dictionaries; other shards query it. */
   readonly shard: number
   readonly address: ClickHouseAddress
 }
 
-/** The views and tables that dictionaries read. */
+/** The views and tables that are sources of dictionaries. */
 const sources = [
   'counting_links',
   'counting_links_lately',
@@ -36,12 +36,12 @@ const sources = [
   'shared_people',
 ] as const
 
-/** In the order in which their definitions need each other. */
+/** Each file depends only on the files before it. */
 const files = ['people', 'views', 'dictionaries'].map((name) => `definitions/${name}.sql`)
 
 /**
  * Creates the views and dictionaries of definitions/*.sql, and replaces those that differ from these files.
- * Leaves all others unchanged.
+ * Other objects stay unchanged.
  */
 export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf): Promise<void> {
   const { collection } = of.login
@@ -72,8 +72,8 @@ export async function syncDefinitions(clickhouse: ClickHouse, of: DefinitionsOf)
 }
 
 /**
- * Has dictionaries that could not read their source try again, for ClickHouse itself does only after a while. Where one
- * fails once more, the reads that need it say why.
+ * Reloads the dictionaries whose last load failed, because ClickHouse waits before it retries. If a reload
+ * fails again, queries that use the dictionary report the error.
  */
 export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<void> {
   const failed = await clickhouse.rows<{ name: string }>({
@@ -89,7 +89,7 @@ export async function reloadFailedDictionaries(clickhouse: ClickHouse): Promise<
   }
 }
 
-/** The source of dictionaries: any server of the first shard, or tables of this one. */
+/** Returns the sources of dictionaries: tables of this server, or remote tables of the first shard. */
 async function sourcesOf(
   clickhouse: ClickHouse,
   { firstLogin, shard, address }: DefinitionsOf,
@@ -99,7 +99,7 @@ async function sourcesOf(
     return Object.fromEntries(sources.map((name) => [name, `${database}.${name}`]))
   }
   const at = await addressesOfFirstShard(clickhouse, address)
-  // Inside the quotation marks of QUERY.
+  // The single quotes are doubled because the text is inside the quoted QUERY.
   const remote = (name: string) =>
     firstLogin.collection === null
       ? `remote(''${at}'', ''${database}'', ''${name}'')`

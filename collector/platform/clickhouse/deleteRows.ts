@@ -2,9 +2,10 @@ import type { ClickHouse, Query } from './client.ts'
 import { partsOf } from './cluster.ts'
 
 /**
- * Deletes the rows that match `condition`, the SQL after WHERE, on every shard that has some. It names no
- * other table for events, and runs in the background unless `settings` differ. Returns true if there were
- * rows to delete. Starts nothing while the table runs another deletion: call it again later.
+ * Deletes the rows that match `condition`, the SQL after WHERE, on every shard that has matching rows.
+ * `condition` must not name another table for events. The deletion runs in the background unless `settings`
+ * differ. Returns true if there were rows to delete. If another deletion of the table is running, this call
+ * deletes nothing: call it again later.
  */
 export async function deleteRows(
   clickhouse: ClickHouse,

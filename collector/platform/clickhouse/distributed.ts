@@ -8,7 +8,10 @@ import {
   shardingKey,
 } from './cluster.ts'
 
-/** Throws StartError where the database was made for one server and is asked for as one of several shards, or the reverse. */
+/**
+ * Throws StartError if the address has several shards but the database was created for one server, or the
+ * reverse.
+ */
 export async function requireLayout(
   clickhouse: ClickHouse,
   address: ClickHouseAddress,
@@ -32,7 +35,7 @@ interface Replica {
   shard_weight: number
 }
 
-/** The servers of a cluster, from the configuration of one of them. */
+/** Reads the servers of a cluster from the configuration of one of them. */
 const replicasOf = (clickhouse: ClickHouse, { name }: Cluster): Promise<Replica[]> =>
   clickhouse.rows<Replica>({
     sql: `SELECT shard_num, concat(host_name, ':', toString(port)) AS address, default_database,
@@ -62,7 +65,7 @@ export async function requireCluster(
       `CLICKHOUSE_SHARDS names ${shards.map(({ length }) => length).join(' + ')} servers, but remote_servers of its configuration has ${found} as cluster "${name}" (CLICKHOUSE_CLUSTER)`,
     )
   }
-  // Dictionaries that a query names are looked for in it.
+  // ClickHouse resolves the dictionaries of a query in the default database.
   if (
     shards.length > 1 &&
     !replicas.every(({ default_database }) => default_database === database)
@@ -71,7 +74,7 @@ export async function requireCluster(
       `each replica of cluster "${name}" needs <default_database>${database}</default_database> (CLICKHOUSE_DATABASE) in remote_servers of its configuration`,
     )
   }
-  // Which shard a pixel lies on is known here, too (cluster.ts).
+  // `shardOfPixel` (cluster.ts) computes the shard of a pixel without weights.
   if (replicas.some(({ shard_weight }) => shard_weight !== 1)) {
     throw new StartError(
       `the shards of cluster "${name}" must not have a <weight> in remote_servers`,
@@ -85,7 +88,10 @@ export async function requireCluster(
   }
 }
 
-/** Of which shard, from 1, a server is by its own configuration; undefined where it does not reach itself that way. */
+/**
+ * Returns the server's shard, from 1, by its own configuration, or undefined if the server cannot reach
+ * itself.
+ */
 async function ownShard(
   clickhouse: ClickHouse,
   name: string,
@@ -96,7 +102,7 @@ async function ownShard(
     sql: `SELECT ${server} AS server`,
     params: {},
   })
-  // Counts the replicas of all shards.
+  // `_shard_num` of clusterAllReplicas counts the replicas of all shards.
   const found = await clickhouse.rows<{ number: number; server: string }>({
     sql: `SELECT _shard_num AS number, ${server} AS server FROM clusterAllReplicas('${name}', system.one)
           SETTINGS skip_unavailable_shards = 1`,
@@ -106,7 +112,7 @@ async function ownShard(
   return place && replicas[place.number - 1]?.shard_num
 }
 
-/** The native addresses of the first shard's servers, as remote() takes replicas. */
+/** Returns the native addresses of the first shard's servers in the syntax of remote(). */
 export const addressesOfFirstShard = async (
   clickhouse: ClickHouse,
   cluster: Cluster,
@@ -116,10 +122,7 @@ export const addressesOfFirstShard = async (
     .map(({ address }) => address)
     .join('|')
 
-/**
- * Creates `events`, through which a server reads and writes the events of all shards. Replaces it if it
- * differs.
- */
+/** Creates `events`, the Distributed table over the events of all shards, or replaces it if it differs. */
 export async function syncDistributed(clickhouse: ClickHouse, cluster: Cluster): Promise<void> {
   const own = eventsTable(cluster)
   const engine = `Distributed('${cluster.name}', '${clickhouse.database}', '${own}', ${shardingKey('pixel_id')})`

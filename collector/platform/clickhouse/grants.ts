@@ -3,11 +3,11 @@ import { ClickHouseRefused } from '../storeErrors.ts'
 
 const accessDenied = 497
 
-/** Whether ClickHouse refused for want of a grant. */
+/** Whether ClickHouse refused a statement because a grant is missing. */
 export const isAccessDenied = (error: unknown): error is ClickHouseRefused =>
   error instanceof ClickHouseRefused && error.code === accessDenied
 
-/** The sentence that names the grant which ClickHouse asks for. */
+/** Returns an error that names the missing grant. */
 export function lacksGrant({ message }: ClickHouseRefused): StartError {
   const grant = /necessary to have the grant (.+?)(?:\. |\.?$)/s.exec(message)?.[1]
   return new StartError(

@@ -1,22 +1,22 @@
 import { eventColumns, type Field } from '../../../schemas/fields.ts'
 
 /**
- * Inserts lines into a table. Those of events use input(): a value that is read directly into a
- * LowCardinality column creates its own column. Reading texts and looking them up together takes half the
- * time.
+ * Returns the statement that inserts lines into a table. Events use input(), because ClickHouse creates a
+ * temporary column for each value that it reads directly into a LowCardinality column. Reading texts and
+ * converting them together takes half the time.
  */
 export const insertStatement = (table: string): string =>
   table === 'events' ? insertEvents : `INSERT INTO ${table} FORMAT JSONEachRow`
 
 interface Read {
   name: string
-  /** In the lines. */
+  /** The type of the value in the lines. */
   type: string
-  /** What stands for null, and for a member that a line lacks. */
+  /** The value that replaces null or a missing member. */
   fallback?: string | undefined
 }
 
-/** The columns that are no fields: 001_events.sql. */
+/** The columns that are not in the field table (001_collection.sql). */
 const ofSpool: readonly Read[] = [
   { name: 'organization_id', type: 'UUID' },
   { name: 'spool_id', type: 'UUID' },

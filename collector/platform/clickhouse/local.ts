@@ -4,25 +4,25 @@ import { type LocalStore, superviseLocalStore } from '../localStores/supervise.t
 
 /** Settings of a server in a cluster. */
 export interface ClusterMember {
-  /** Where the others reach it. */
+  /** The port on which other servers reach this one. */
   nativePort: number
-  /** XML of its configuration: the cluster. */
+  /** XML of the cluster for the server's configuration. */
   remoteServers: string
-  /** All that our login may do there; default: everything. */
+  /** The grants of our login; default: all rights. */
   grants?: readonly string[]
 }
 
 export interface LocalClickHouse extends LocalStore {
-  /** Address with credentials, as CLICKHOUSE_URL would give it. */
+  /** Address with credentials, in the form of CLICKHOUSE_URL. */
   readonly url: string
 }
 
-/** The one place where a local server with its data in `directory` may write backups to and read them from. */
+/** Returns the only directory where a local server with data in `directory` may write and read backups. */
 export const localBackups = (directory: string): string => join(directory, 'backups')
 
 /**
- * Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` are those of its queries. With
- * `member` it is one of a cluster, which tests run on one machine.
+ * Starts a real ClickHouse server on 127.0.0.1 with its data in `directory`; `settings` apply to its queries.
+ * With `member` the server joins a cluster, which tests run on one machine.
  */
 export async function startLocalClickHouse(
   directory: string,
@@ -42,7 +42,7 @@ export async function startLocalClickHouse(
       member,
     },
     readyTimeoutMs: 60_000,
-    // Its inserts and merges have many threads, and none of them is in such a hurry as a beacon.
+    // Inserts and merges use many threads, and must not delay the requests that receive beacons.
     nice: 5,
     onRestart,
     ready: async (port) => {

@@ -1,6 +1,6 @@
 /**
- * The process of a local ClickHouse: loads libchdb, which contains all of ClickHouse, and starts its command
- * line with an HTTP port. Started by local.ts.
+ * The process of a local ClickHouse, which local.ts starts. It loads libchdb, which contains all of
+ * ClickHouse, and starts its command line with an HTTP port.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,9 +11,9 @@ import type { ClusterMember } from './local.ts'
 export interface LocalClickHouseSettings {
   directory: string
   password: string
-  /** Where BACKUP may write. */
+  /** The directory where BACKUP may write. */
   backups: string
-  /** Of every query. */
+  /** Settings of every query. */
   querySettings: Readonly<Record<string, number>>
   member?: ClusterMember
 }
@@ -27,7 +27,8 @@ const configFile = join(directory, 'config.xml')
 
 const profile = Object.entries(querySettings).map(([name, value]) => `<${name}>${value}</${name}>`)
 
-// The session that keeps the server up is always "default", without a password: it may do that and nothing else.
+// The session that keeps the server running always uses "default" without a password, so this user has no
+// other rights.
 writeFileSync(
   usersFile,
   `<clickhouse>
@@ -47,8 +48,8 @@ writeFileSync(
 </clickhouse>`,
   { mode: 0o600 },
 )
-// ClickHouse cannot distinguish it from a stranger with the user "default" over HTTP. So HTTP requires our
-// password.
+// ClickHouse cannot distinguish this session from an HTTP client with the user "default". So HTTP requires
+// our password.
 const authorization = `Basic ${Buffer.from(`footfall:${password}`).toString('base64')}`
 writeFileSync(
   configFile,
@@ -80,11 +81,11 @@ const commandLine = [
   `--http_port=${port}`,
   '--listen_host=127.0.0.1',
   ...(member ? [`--tcp_port=${member.nativePort}`] : []),
-  // There is no server mode in the library, so a query that never ends holds the process.
+  // The library has no server mode, so a query that never ends keeps the process running.
   `--query=SYSTEM START LISTEN HTTP; ${member ? 'SYSTEM START LISTEN TCP; ' : ''}SELECT sleepEachRow(3) FROM system.numbers SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0 FORMAT Null`,
 ]
 
-// libchdb takes SIGTERM and SIGINT for itself and does not end by them; ClickHouse is crash-safe, so SIGKILL.
+// libchdb handles SIGTERM and SIGINT without ending. ClickHouse is crash-safe, so SIGKILL is safe.
 const end = () => process.kill(process.pid, 'SIGKILL')
 onParentGone(end)
 
@@ -105,7 +106,7 @@ Promise.resolve(
   }),
 ).finally(end)
 
-/** libchdb.so, which is in the package that chdb has for this kind of machine. */
+/** Returns the path of libchdb.so in the chdb package for this platform. */
 function libraryPath(): string {
   const name = `@chdb/lib-${process.platform}-${process.arch}${process.platform === 'linux' ? '-gnu' : ''}`
   try {
@@ -117,7 +118,7 @@ function libraryPath(): string {
   }
 }
 
-/** What our login may do, as users.xml says it. */
+/** Returns the rights of our login in the syntax of users.xml. */
 function rightsOf(server: ClusterMember | undefined): string {
   if (!server?.grants)
     return '<access_management>1</access_management><named_collection_control>1</named_collection_control>'

@@ -4,9 +4,9 @@ import type { ClickHouse } from './client.ts'
 import { isAccessDenied } from './grants.ts'
 
 /**
- * Dictionaries read their tables as a user of ClickHouse, which requires a password. Backups would contain a
- * password in a definition, and a new password would not reach it. So it is in a named collection, which is
- * not part of the database.
+ * The login with which dictionaries read their tables. A password in a definition would be in backups, and a
+ * new password would not update it. So the password is in a named collection, which is not part of the
+ * database.
  */
 export interface DictionaryLogin {
   /** Null if no password is required. */
@@ -15,16 +15,19 @@ export interface DictionaryLogin {
 
 const collectionIsImmutable = 670
 
-/** The named collections of a database: who reads at the server itself, and who at the first shard. */
+/**
+ * Returns the names of a database's named collections: one for this server's login, one for the first
+ * shard's.
+ */
 export const collectionNames = (database: string) => ({
   own: `${database}_login`,
   firstShard: `${database}_first_shard_login`,
 })
 
 /**
- * Writes the user and password of `url` to a named collection, that of the database unless another is named, whatever they were before. A login that
- * may not write named collections needs one of that name in the server's configuration. The user "default" without a
- * password needs none.
+ * Writes the user and password of `url` to a named collection, by default the database's own, and replaces
+ * earlier values. If the login may not write named collections, the server's configuration must define one of
+ * that name. The user "default" without a password needs none.
  */
 export async function saveDictionaryLogin(
   clickhouse: ClickHouse,
@@ -51,7 +54,8 @@ export async function saveDictionaryLogin(
 }
 
 /**
- * Whether the collection is in the server's configuration. Throws the missing grant without any collection.
+ * Whether the server's configuration defines the collection. Throws StartError with the missing grant if the
+ * collection does not exist.
  */
 async function isKeptByOperator(
   clickhouse: ClickHouse,

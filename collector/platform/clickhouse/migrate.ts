@@ -25,18 +25,19 @@ const retryMs = 200
 export interface SchemaNode {
   readonly url: string
   readonly clickhouse: ClickHouse
-  /** From 0: the first has all tables, the others have events alone. */
+  /** From 0. The first shard has all tables; the others have only events. */
   readonly shard: number
 }
 
 /**
- * The only owner of ClickHouse's schema. Creates `database` and upgrades it, on every server. Tables get the
- * missing numbered migrations. It compares replaceable objects, and the columns of the field table, with the
- * required state.
+ * Creates `database` and upgrades its schema on every server; no other code changes ClickHouse's schema. It
+ * applies missing numbered migrations to tables. It compares replaceable objects, and the columns of the
+ * field table, with the required state.
  *
- * It can run twice and in several processes at once. Every statement can be repeated, a migration is recorded
- * only after all of it, and conflicting processes try again. Throws if ClickHouse is unavailable or refuses.
- * Throws StartError if this version cannot upgrade the database, or the login lacks a grant, which it names.
+ * Several processes may run it at once, and repeatedly. Every statement is repeatable, a migration is
+ * recorded only after its last statement, and conflicting processes retry. Throws if ClickHouse is
+ * unavailable or refuses. Throws StartError if this version cannot upgrade the database, or if the login
+ * lacks a grant, which it names.
  */
 export async function migrateClickHouse(
   address: ClickHouseAddress,
@@ -59,7 +60,7 @@ export async function migrateClickHouse(
   }
 }
 
-/** Opens each server by itself. */
+/** Opens a separate connection to each server. */
 export const openNodes = (address: ClickHouseAddress, database: string): SchemaNode[] =>
   (typeof address === 'string' ? [[address]] : address.shards).flatMap((urls, shard) =>
     urls.map((url) => ({ url, clickhouse: openClickHouse(url, database), shard })),
@@ -68,7 +69,7 @@ export const openNodes = (address: ClickHouseAddress, database: string): SchemaN
 export const closeNodes = (nodes: readonly SchemaNode[]): Promise<unknown> =>
   Promise.all(nodes.map(({ clickhouse }) => clickhouse.close()))
 
-/** One server after the other. Of several, what goes wrong says which it was. */
+/** Runs `work` on one server after another. With several servers, an error names the server. */
 export async function onEach<T>(
   nodes: readonly SchemaNode[],
   work: (node: SchemaNode) => Promise<T>,
@@ -86,10 +87,10 @@ export async function onEach<T>(
   return results
 }
 
-/** Name of a server without its password. */
+/** Returns the host of a server, without its password. */
 export const hostOf = ({ url }: Pick<SchemaNode, 'url'>): string => new URL(url).host
 
-/** Makes a database where it is not there. */
+/** Creates a database if it does not exist. */
 export async function makeDatabase(url: string, database: string): Promise<void> {
   const server = openClickHouse(url, 'default')
   try {
@@ -134,16 +135,22 @@ export const migrationNames = (): string[] =>
     .sort()
 
 /**
- * The migrations of this version that a server with these `recorded` names has had. Throws StartError where this version
- * cannot upgrade the server.
+ * Returns the migrations of this version that a server with these `recorded` names already has. Throws
+ * StartError if this version cannot upgrade the server.
  */
 export const appliedOf = (recorded: Iterable<string>): Set<string> =>
   appliedMigrations({ store: 'ClickHouse', names: migrationNames(), base }, recorded)
 
-/** Marks the table of a server's own events in a migration. Statements with it concern only this table. */
+/**
+ * Marks the table of a server's own events in a migration. A statement with this mark changes only that
+ * table.
+ */
 const eventsMark = '{events}'
 
-/** The statements of a migration for a shard: of the first all, of the others those about events. */
+/**
+ * Returns the statements of a migration for a shard: all for the first shard, only those about events for
+ * others.
+ */
 export const migrationStatements = (
   name: string,
   address: ClickHouseAddress,
@@ -153,7 +160,7 @@ export const migrationStatements = (
     keeperFolder(name, table),
   )
 
-/** The statements of `sql` for a shard; `folderOf` names the folder of a table in Keeper. */
+/** Returns the statements of `sql` for a shard; `folderOf` returns the folder of a table in Keeper. */
 export const statementsFor = (
   sql: string,
   address: ClickHouseAddress,
@@ -166,8 +173,8 @@ export const statementsFor = (
     .map((statement) => (isReplicated(address) ? replicated(statement, folderOf) : statement))
 
 /**
- * One after the other, each on every server before the next: a replica is made as the others were made. A migration whose
- * schema a server has already is recorded there without being run.
+ * Runs each migration on every server before the next one, so all replicas are created by the same steps. If
+ * a server already has the schema of a migration, the migration is recorded without being run.
  */
 async function runMigrations(
   nodes: readonly SchemaNode[],
@@ -204,14 +211,17 @@ async function recordedMigrations(clickhouse: ClickHouse): Promise<Set<string>> 
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Fields as a table declares them, without those computed when read: these need dictionaries that are made later. */
+/**
+ * Returns the column definitions, without fields that are computed on read: these need dictionaries, which
+ * are created later.
+ */
 const storedColumns = (fields: readonly Field[]): string =>
   fields
     .filter(({ alias }) => !alias)
     .map(columnDefinition)
     .join(',\n    ')
 
-/** What stands for the names in braces of migrations. */
+/** The values for the names in braces in migrations. */
 const tableValues = {
   event_columns: storedColumns(eventColumns),
   profile_columns: storedColumns(profileFields),

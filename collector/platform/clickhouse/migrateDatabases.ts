@@ -20,13 +20,13 @@ import {
 } from './migrate.ts'
 import { noteShardSet, requireShardSet } from './shardSet.ts'
 
-/** Any number without another lock in our PostgreSQL database. */
+/** Any number that no other advisory lock in our PostgreSQL database uses. */
 const schemaLock = 7_306_110
 
 /**
- * Upgrades the database `name` and that of test keys. For a cluster, a lock of PostgreSQL admits one process
- * at a time. If a server is unavailable and all others are up to date, it reports that and succeeds. Throws
- * StartError if the shards of a cluster differ from those with events.
+ * Upgrades the database `name` and the database of test keys. For a cluster, an advisory lock of PostgreSQL
+ * admits one process at a time. If a server is unavailable and all others are current, it reports that server
+ * and succeeds. Throws StartError if the configured shards differ from the shards that hold events.
  */
 export async function migrateDatabases(
   address: ClickHouseAddress,
@@ -56,19 +56,19 @@ const migrateBoth = async (address: ClickHouseAddress, name: string): Promise<vo
   ])
 }
 
-/** ClickHouse's codes for a table and a database that are not there. */
+/** ClickHouse's codes for an unknown table and an unknown database. */
 const isUnknown = (error: unknown): boolean =>
   error instanceof ClickHouseRefused && (error.code === 60 || error.code === 81)
 
 /**
- * The unavailable servers, if the others have all migrations and one of the first shard is among them.
- * Returns none if there are pending migrations, which would fail. Throws StartError if a server has another
- * cluster than CLICKHOUSE_SHARDS, or if this version cannot upgrade a server.
+ * Returns the unavailable servers, if all others are current and include a server of the first shard. Returns
+ * none if migrations are pending, because these would fail. Throws StartError if a server's cluster differs
+ * from CLICKHOUSE_SHARDS, or if this version cannot upgrade a server.
  */
 async function findAway(cluster: Cluster, name: string): Promise<string[]> {
   const nodes = openNodes(cluster, 'default')
   try {
-    // Servers open each other's connections in it, and may not survive that it is not there.
+    // Servers connect to each other with this default database, and may crash if it does not exist.
     await onEach(nodes, ({ url }) =>
       makeDatabase(url, name).catch((error) => {
         if (!isUnavailable(error)) throw error

@@ -6,10 +6,10 @@ import type { ClickHouse, Query } from './client.ts'
 import { insertStatement } from './insertStatement.ts'
 import { insertRaw, openStream, outputSettings } from './stream.ts'
 
-/** Settings of ClickHouse, as it takes them over HTTP. */
+/** ClickHouse settings, as HTTP parameters. */
 export type OwnSettings = Readonly<Record<string, string | number>>
 
-/** One block per insert: the deduplication token counts per block. */
+/** One block per insert, because ClickHouse checks the deduplication token per block. */
 const insertSettings: ClickHouseSettings = {
   async_insert: 0,
   insert_deduplicate: 1,
@@ -19,13 +19,13 @@ const insertSettings: ClickHouseSettings = {
   input_format_parallel_parsing: 0,
   date_time_input_format: 'best_effort',
   input_format_skip_unknown_fields: 1,
-  // event_data is an object in the line and a text in the table, byte by byte.
+  // event_data is an object in the line, and the same bytes as text in the table.
   input_format_json_read_objects_as_strings: 1,
 }
 
 /**
- * Opens `url` (credentials included) on `database`. Nothing is sent before the first call. `own` are settings that all
- * its statements have; cluster.ts opens several servers.
+ * Opens `url` (credentials included) on `database` without connecting yet. `own` settings apply to all
+ * statements; cluster.ts opens several servers.
  */
 export function openClickHouse(url: string, database: string, own: OwnSettings = {}): ClickHouse {
   const client = createClient({
@@ -34,7 +34,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
     application: 'footfall',
     request_timeout: 120_000,
     max_open_connections: 32,
-    // Large values go in the body: proxies refuse long addresses.
+    // Large values are sent in the body because proxies refuse long URLs.
     use_multipart_params_auto: true,
     keep_alive: { idle_socket_ttl: 2_000 },
     clickhouse_settings: { ...outputSettings, ...own },
@@ -98,7 +98,7 @@ export function openClickHouse(url: string, database: string, own: OwnSettings =
   return clickhouse
 }
 
-/** The driver's error in our words. */
+/** Converts the driver's error to ClickHouseRefused. */
 function translate(error: unknown): never {
   throw error instanceof ClickHouseError
     ? new ClickHouseRefused(error.message, Number(error.code))

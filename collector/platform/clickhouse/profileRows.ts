@@ -2,16 +2,16 @@ import { type Field, hemAsNumber, isReadableAt, profileFields } from '../../../s
 import type { ClickHouse } from './client.ts'
 import { normalForms } from './normalForm.ts'
 
-/** Members of a JSON object, each with a comma in front, as the API writes them. */
+/** Returns the members of a JSON object in the format of the API, each after a comma. */
 function membersOf(fields: readonly Field[]): string {
   const names = fields.map(({ name }) => name).join(', ')
   return `concat(',', trim(BOTH '{}' FROM formatRowNoNewline('JSONEachRow', ${names})))`
 }
 
-/** Whether a member of a profile is in `pte`; the others are in `profile`. */
+/** Whether a member of a profile is in column `pte`; all others are in column `profile`. */
 export const isPteField = (field: Field): boolean => isReadableAt(field, 'resolution_hem_pte')
 
-/** SQL: the rows of profile_rows that the profiles of `table` make. */
+/** Returns SQL that converts the profiles of `table` to rows of profile_rows. */
 export const profileRowsOf = (table: string): string => `
   SELECT
     reinterpretAsUInt64(unhex(substring(hem, 1, 16))) AS hem_key,
@@ -23,14 +23,14 @@ export const profileRowsOf = (table: string): string => `
   SETTINGS date_time_output_format = 'iso', output_format_json_quote_64bit_integers = 0,
     output_format_json_escape_forward_slashes = 0`
 
-/** The view that writes every profile into profile_rows, too. */
+/** The view that also writes each profile to profile_rows. */
 const view = 'profile_rows_from_profiles'
 const nextView = `${view}_next`
 
 /**
- * Creates that view. If it must write other fields, a new view replaces it. All profiles are written again
- * before the new view has the name, so an interrupted start repeats this. Rows of the same hem replace each
- * other, so they may be written twice.
+ * Creates that view. If its fields have changed, a new view replaces it after all profiles are written again.
+ * An interrupted start repeats this. Rows of the same hem replace each other, so repeated writes are
+ * harmless.
  */
 export async function syncProfileRows(clickhouse: ClickHouse): Promise<void> {
   const select = profileRowsOf(`${clickhouse.database}.profiles`)

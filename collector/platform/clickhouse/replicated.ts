@@ -1,9 +1,8 @@
 /**
- * Converts a statement that creates a table, for servers that are replicas of each other. Its engine becomes
- * the replicated one, under a path in Keeper with the folder of the table. A table that replaces another one
- * needs another folder, because both exist for a moment. Insert tokens are kept for longer than any outage. A
- * table without tokens on one server also has none here. ClickHouse would keep them by default, and would
- * skip rows that are written again after their deletion.
+ * Converts a CREATE TABLE statement to the replicated engine, with a path in Keeper that contains the table's
+ * folder. A table that replaces another one needs another folder, because both exist for a moment. Insert
+ * tokens are kept for longer than any outage. A table without tokens on one server also has none here. By
+ * default, ClickHouse would keep them, and would skip rows that are written again after their deletion.
  */
 export function replicated(statement: string, folderOf: (table: string) => string): string {
   const table = /^CREATE (?:OR REPLACE )?TABLE (?:IF NOT EXISTS )?(\w+)/.exec(statement)?.[1]
@@ -25,6 +24,6 @@ export function replicated(statement: string, folderOf: (table: string) => strin
 
 const rememberedSeconds = 30 * 86_400
 
-/** The engine of a table without replication, from the engine that the table reports. */
+/** Returns the engine without replication for the engine that a table reports. */
 export const unreplicated = (engine: string): string =>
   engine.replace(/^Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/, '$1(')

@@ -6,17 +6,17 @@ import type { Cluster } from './cluster.ts'
 import { closeNodes, hostOf, onEach, openNodes, type SchemaNode } from './migrate.ts'
 
 /**
- * The shards with events. The number and order of shards determine the shard of a pixel. So another set, or
- * an empty server instead of a shard, would answer reads with nothing. PostgreSQL stores the id of each shard
- * in order, and each server its own.
+ * The ids of the shards that hold events. The number and order of shards determine the shard of a pixel. With
+ * other shards, or an empty server as a shard, reads would return too few events. PostgreSQL stores the ids
+ * in order, and each server stores its own id.
  */
 type ShardSet = readonly string[]
 
-/** How an operator says that the settings are right, whatever was there before. */
+/** Tells the operator how to accept the new settings. */
 const howToAccept =
   'name the earlier shards. If events of the others may be lost, run npx footfall migrate --accept-shards once'
 
-/** The shards that the first start noted; none before it. */
+/** Reads the shards that the first start recorded; empty before the first start. */
 async function readShardSet(postgres: Postgres, database: string): Promise<ShardSet> {
   const { rows } = await postgres.query<{ shard_id: string }>(
     'SELECT shard_id FROM clickhouse_shards WHERE database = $1 ORDER BY position',
@@ -25,14 +25,14 @@ async function readShardSet(postgres: Postgres, database: string): Promise<Shard
   return rows.map(({ shard_id }) => shard_id)
 }
 
-/** Forgets which shards there were: the next start notes those of the settings. */
+/** Deletes the recorded shards, so that the next start records those of the settings. */
 export async function forgetShardSet(postgres: Postgres, database: string): Promise<void> {
   await postgres.query('DELETE FROM clickhouse_shards WHERE database = $1', [database])
 }
 
 /**
- * Throws StartError where a cluster's shards are not those that events lie on. Servers that cannot be reached are passed
- * over. Resolves at once where none were noted yet.
+ * Throws StartError if the configured shards differ from the shards that hold events. Unreachable servers are
+ * ignored. Resolves at once if no shards are recorded.
  */
 export async function requireShardSet(
   postgres: Postgres,
@@ -72,7 +72,10 @@ export async function requireShardSet(
   }
 }
 
-/** Notes a cluster's shards, and on each server which it is of. All servers must be there and have their schema. */
+/**
+ * Records a cluster's shards in PostgreSQL, and on each server the id of its shard. Requires that all servers
+ * are available and migrated.
+ */
 export async function noteShardSet(
   postgres: Postgres,
   cluster: Cluster,
@@ -107,10 +110,10 @@ export async function noteShardSet(
   }
 }
 
-/** ClickHouse's codes for a table and a database that are not there. */
+/** ClickHouse's codes for an unknown table and an unknown database. */
 const unknownCodes = [60, 81]
 
-/** The id of the shard that a server is of; null where it has none. */
+/** Reads the id of a server's shard; null if the server has none. */
 async function readShardId({ clickhouse }: SchemaNode): Promise<string | null> {
   try {
     const [found] = await clickhouse.rows<{ shard_id: string }>({
@@ -124,7 +127,7 @@ async function readShardId({ clickhouse }: SchemaNode): Promise<string | null> {
   }
 }
 
-/** The same; undefined where the server cannot be reached. */
+/** Reads the id of a server's shard; undefined if the server is unreachable. */
 async function readReachable(node: SchemaNode): Promise<string | null | undefined> {
   try {
     return await readShardId(node)

@@ -12,7 +12,7 @@ import type {
   ResultStream,
 } from './client.ts'
 
-/** Frees the socket's buffer, because Node's parser has copied the body out of it. */
+/** Detaches each received buffer, because Node's parser has already copied the body out of it. */
 function givingBack<A extends HttpAgent>(agent: A): A {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (...given) => {
@@ -28,7 +28,10 @@ const agents = {
   'https:': givingBack(new HttpsAgent({ keepAlive: true, maxSockets: 64 })),
 }
 
-/** Format of rows: ISO times, plain numbers for Int64 (all our values fit a double), empty CSV nulls. */
+/**
+ * Format of rows: ISO times, plain numbers for Int64 (all our values fit a double), empty text for null in
+ * CSV.
+ */
 export const outputSettings = {
   date_time_output_format: 'iso',
   output_format_json_quote_64bit_integers: 0,
@@ -37,12 +40,15 @@ export const outputSettings = {
 } as const
 
 /**
- * Responses wait in ClickHouse's memory until they are complete. Larger ones wait in a file, which takes
- * twice as long.
+ * ClickHouse keeps responses up to this size in memory until they are complete. It writes larger ones to a
+ * file, which takes twice as long.
  */
 const answerBytesInMemory = 16 * 1024 * 1024
 
-/** Snappy is what every reader of Parquet knows; Arrow is compressed on its way, as other answers are. */
+/**
+ * Every Parquet reader supports Snappy. Arrow has no compression of its own because the HTTP response is
+ * compressed.
+ */
 const compressionSettings: Partial<Record<NamedFormat, Record<string, string>>> = {
   Parquet: { output_format_parquet_compression_method: 'snappy' },
   ArrowStream: { output_format_arrow_compression_method: 'none' },
@@ -61,9 +67,9 @@ function formatSettings(format: OutputFormat): Record<string, string> {
 }
 
 /**
- * Runs a query and passes its bytes on as they arrive. It does not use the driver, which costs 2 ms a request
- * here, a third of a page. The response starts when ClickHouse has all of it, so the row count in its header
- * is final. The query ends when the client disconnects.
+ * Runs a query and passes its bytes on as they arrive. It does not use the driver, whose overhead is a third
+ * of a page's time. The response starts when ClickHouse has all of it, so the row count in its header is
+ * final. The query ends when the client disconnects.
  */
 export async function openStream(
   url: string,
@@ -93,18 +99,21 @@ export async function openStream(
   return { body, rows: Number(summary.result_rows ?? 0) }
 }
 
-/** Input that ClickHouse accepts unchanged from any source; null is an empty text. */
+/**
+ * Settings that accept input from any source: null becomes the column's default, and text columns accept
+ * numbers and booleans.
+ */
 const inputSettings = {
   input_format_null_as_default: 1,
   input_format_json_read_numbers_as_strings: 1,
   input_format_json_read_bools_as_strings: 1,
-  // Half of a surrogate pair stays the six characters that it is written in.
+  // Half of a surrogate pair stays as its six-character escape.
   input_format_json_throw_on_bad_escape_sequence: 0,
 }
 
 /**
- * Runs an INSERT that ends with `FORMAT …` over these bytes. The statement goes in the body, before them: it may be
- * longer than an address.
+ * Runs an INSERT that ends with `FORMAT …` over these bytes. The body starts with the statement, which may be
+ * too long for a URL.
  */
 export async function insertRaw(
   url: string,
@@ -125,13 +134,13 @@ export async function insertRaw(
   return { readRows: Number(summary.read_rows), writtenRows: Number(summary.written_rows) }
 }
 
-/** What goes to ClickHouse, a piece after the other. */
+/** The parts of a request body, in order. */
 interface Sent {
   parts: readonly (string | Buffer)[]
   headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a statement, and answers when ClickHouse is done with it. Throws ClickHouseRefused. */
+/** Sends a statement, and resolves when ClickHouse has completed it. Throws ClickHouseRefused. */
 async function post(
   url: string,
   database: string,
@@ -178,7 +187,7 @@ async function post(
   }
 }
 
-/** How ClickHouse reads the lists of a query: a column of texts each. */
+/** Returns the settings that declare each list as a table with one text column. */
 const listSettings = (lists: ListQuery['lists']): Record<string, string> =>
   Object.fromEntries(
     Object.keys(lists).flatMap((name) => [
@@ -187,11 +196,12 @@ const listSettings = (lists: ListQuery['lists']): Record<string, string> =>
     ]),
   )
 
-/** Longer than this, parameters go in the body: an address has its limits, here and in proxies. */
+/** Above this length, parameters are sent in the body, because servers and proxies limit the URL. */
 const paramCharsMax = 4096
 
 /**
- * The statement alone, or a form with the parameters that are too long for the URL. `params` are the others.
+ * Returns the statement alone, or a form with the parameters that are too long for the URL. `params` are
+ * those for the URL.
  */
 async function bodyOf(
   { sql, params }: Query,
@@ -213,14 +223,14 @@ async function bodyOf(
   }
 }
 
-/** A bound value as ClickHouse reads it: a TSV field, and texts in an array in quotation marks. */
+/** Encodes a bound value for ClickHouse: a TSV field, or an array with quoted texts. */
 function boundText(value: unknown): string {
   if (value === null) return '\\N'
   if (!Array.isArray(value)) return escaped(String(value))
   return `[${value.map((item) => (typeof item === 'string' ? `'${escaped(item).replaceAll("'", "\\'")}'` : String(item))).join(',')}]`
 }
 
-/** Text of a TSV field. */
+/** Escapes a text for a TSV field. */
 const escaped = (value: string): string =>
   value.replace(/[\\\t\n\r\0\b\f]/g, (character) => escapes[character] ?? character)
 

@@ -12,19 +12,19 @@ interface Row {
   readonly parent: string
 }
 
-/** The topics that come with the service: a file as operators load their own. */
+/** Reads the topics of this release, in the file format in which operators load topics. */
 const readShippedTopics = (): Row[] =>
   readFileSync(join(packageRoot, 'schemas/topics.ndjson'), 'utf8')
     .split('\n')
     .filter(Boolean)
     .map((line) => ({ parent: '', ...(JSON.parse(line) as Omit<Row, 'parent'> & Partial<Row>) }))
 
-/** The version of rows that came with the service: whatever is loaded is newer. */
+/** The version of topics of this release: every loaded topic is newer. */
 const shippedAt = '1970-01-01T00:00:00Z'
 
 /**
  * Ensures that the vocabulary has the topics of this release. Topics that the operator loaded with the same
- * id stay unchanged. If loaded topics replaced all, none are added.
+ * id stay unchanged. Adds none if the vocabulary has only loaded topics.
  */
 export async function syncTopics(clickhouse: ClickHouse): Promise<void> {
   const present = await clickhouse.rows<Row & { is_shipped: 0 | 1 }>({

@@ -21,7 +21,10 @@ interface TroubledJob {
   at: Date
 }
 
-/** `npx footfall jobs`: the queues with their jobs by state, then every job that failed or waits for a retry. */
+/**
+ * Prints the queues with their jobs by state, then every failed job and every job that waits for a retry
+ * (`npx footfall jobs`).
+ */
 export async function listJobs(postgres: Postgres): Promise<void> {
   await requireSchema(postgres)
   const { rows: queues } = await postgres.query<QueueState>(
@@ -52,7 +55,7 @@ export async function listJobs(postgres: Postgres): Promise<void> {
   }
 }
 
-/** `npx footfall jobs retry`: has a failed job, or all of a queue, run again. */
+/** Retries a failed job, or all failed jobs of a queue (`npx footfall jobs retry`). */
 export async function retryJobs(
   postgres: Postgres,
   { id, queue }: { id?: string | undefined; queue?: string | undefined },
@@ -60,7 +63,7 @@ export async function retryJobs(
   if ((id === undefined) === (queue === undefined))
     throw new StartError('name a job or, with --queue, a queue')
   await requireSchema(postgres)
-  // Of one key only one job can wait for its retry: the last, which knows what the others knew.
+  // Only one job of a key can wait for a retry. The latest one replaces the others.
   const { rows: jobs } = await postgres.query<{ id: string; name: string }>(
     `SELECT DISTINCT ON (name, coalesce(singleton_key, '')) id, name FROM pgboss.job AS failed
      WHERE state = 'failed' AND (id::text = $1 OR name = $2) AND NOT EXISTS (

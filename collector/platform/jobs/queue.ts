@@ -10,44 +10,47 @@ export interface Queue {
   name: string
   /**
    * When to search for work without a notification, as a cron expression in UTC. Such a queue also runs when
-   * a primary starts, when PostgreSQL is back, and by wakeQueue. Absent: only sent jobs run.
+   * a primary starts, when PostgreSQL is available again, and after wakeQueue. Absent: only sent jobs run.
    */
   schedule?: string
-  /** How long one run may take before it counts as failed; at least 1, default 300. */
+  /** The longest run, after which the run fails; at least 1, default 300. */
   timeoutSeconds?: number
   /**
-   * How often a failed run is retried, with back-off up to a minute; default 5. Retries without a store do
-   * not count.
+   * How often a failed run is retried, with back-off up to a minute; default 5. Retries because a store is
+   * unavailable do not count.
    */
   retryLimit?: number
-  /** How many of these one primary runs at a time; default 1. */
+  /** How many jobs of this queue one primary runs at a time; default 1. */
   concurrency?: number
   // biome-ignore lint/suspicious/noConfusingVoidType: most queues' functions return nothing.
   run(job: Job): Promise<Again | void>
 }
 
 export interface Job {
-  /** Which of a queue's several works this is: those of one key run one after another. Null in a scheduled run. */
+  /** The key of the job; jobs of one key run one after another. Null in a scheduled run. */
   key: string | null
-  /** Whether it counts as failed when this run throws, and is not retried. */
+  /** Whether the job fails for good, without a retry, if this run throws. */
   isLastTry: boolean
-  /** Aborts when time is up or the process stops. */
+  /** Aborts at the time limit or when the process stops. */
   signal: AbortSignal
-  /** Adds a job; nothing is added while one of that key waits. */
+  /** Adds a job, unless a job of that key is already waiting. */
   send: SendJob
 }
 
-/** There is more to do. After 0 seconds the next job is stored before this one ends; later ones a crash forgets. */
+/**
+ * Requests another run. With 0 seconds, the next job is stored before this one ends; a crash loses a later
+ * one.
+ */
 export interface Again {
   againInSeconds: number
 }
 
 export type SendJob = (queue: string, key: string) => Promise<void>
 
-/** Where primaries hear that there is work. */
+/** The channel on which primaries are notified of work. */
 export const jobsChannel = 'footfall_jobs'
 
-/** Has a queue run at once, as soon as the transaction of `client` commits. */
+/** Runs a queue at once, as soon as the transaction of `client` commits. */
 export async function wakeQueue(client: Queryable, queue: string): Promise<void> {
   await client.query('SELECT pg_notify($1, $2)', [jobsChannel, queue])
 }

@@ -5,19 +5,19 @@ import type { Postgres } from '../postgres/pool.ts'
 import { isUnavailable } from '../storeErrors.ts'
 import { jobsChannel, type Queue } from './queue.ts'
 
-/** Longest time until a retry, or a job of another primary, is found. Notified jobs run at once. */
+/** Longest time until a primary finds a retry, or a job of another primary. Notified jobs run at once. */
 const pollSeconds = 5
-/** A job that needs an unavailable store is retried after this time, until the store is back. */
+/** Delay before the retry of a job that needs an unavailable store. */
 const awaySeconds = 5
-/** A job of a dead process is retried after this time and a supervision. */
+/** After this time without a heartbeat, the next supervision retries the job of a dead process. */
 const heartbeatSeconds = 10
 const superviseSeconds = 15
 const keepJobsSeconds = 2 * 86_400
-/** How long running jobs may take to end when the process stops. */
+/** How long running jobs have to end when the process stops. */
 const stopTimeoutMs = 5_000
-/** How many of the pool's connections may be taken at once, though all queues look at the same time. */
+/** The most connections of the pool that all queues use at once. */
 const connectionsMax = 2
-/** The same error of an unavailable store is logged once in this time. */
+/** The same error of an unavailable store is logged at most once in this time. */
 const sameErrorMs = 60_000
 
 export interface JobsOptions {
@@ -27,7 +27,7 @@ export interface JobsOptions {
   log: WarnLog
 }
 
-/** How many jobs of a queue are in a state, as of the last supervision. */
+/** The number of jobs of a queue in a state, as of the last supervision. */
 export interface JobCount {
   queue: string
   state: 'waiting' | 'active' | 'failed'
@@ -36,14 +36,14 @@ export interface JobCount {
 
 export interface Jobs {
   counts(): Promise<JobCount[]>
-  /** Waits a moment for running jobs, then returns them for a retry. */
+  /** Waits a moment for running jobs, then returns them to their queues for a retry. */
   stop(): Promise<void>
 }
 
 /**
- * Runs the queues' jobs in this process, on the pool's connections and one that listens. As a rule, one of
- * several primaries at a time runs the jobs of one key; a process that counts as dead may still run. Without
- * PostgreSQL nothing runs; afterwards every scheduled queue does.
+ * Runs the queues' jobs in this process, on the pool's connections and one that listens. Usually one of
+ * several primaries runs the jobs of one key; a process that counts as dead may still run. Without PostgreSQL
+ * no job runs; when it is available again, every scheduled queue does.
  */
 export async function startJobs({
   postgres,
@@ -76,7 +76,7 @@ export async function startJobs({
     async changed(names) {
       for (const name of new Set(names)) await wake(name)
     },
-    // If PostgreSQL fails right now, all queues run when it is back.
+    // If PostgreSQL is unavailable now, all queues run when it is available again.
     restore: () => true,
   })
 
@@ -99,11 +99,11 @@ export async function startJobs({
 }
 
 interface QueueRunner {
-  /** Adds a job of that key, to run at once or after so many seconds. */
+  /** Adds a job of that key, to run at once or after `startAfter` seconds. */
   send(queue: string, key: string | null, startAfter?: number): Promise<void>
-  /** Has the workers of a queue look for jobs now. */
+  /** Makes the workers of a queue look for jobs now. */
   notify(queue: string): void
-  /** Begins no job any more, and waits up to five seconds for those that run. */
+  /** Starts no further job, and waits up to five seconds for running jobs. */
   stop(): Promise<void>
 }
 
@@ -144,7 +144,7 @@ async function runQueues(
         'a job failed and will be retried',
       )
       if (!isUnavailable(error)) throw error
-      // The job is not at fault: another one of that key replaces it, with all its tries.
+      // The store caused the failure, so a new job of that key, with all its retries, replaces this one.
       await send(queue.name, singletonKey, awaySeconds)
     }
   }
@@ -175,7 +175,7 @@ const workOptions = {
   groupConcurrency: 1,
 } as const
 
-/** pg-boss on the pool's connections, in its schema `pgboss`, which the first start makes. */
+/** Opens pg-boss on the pool's connections, in its schema `pgboss`, which the first start creates. */
 export const openBoss = (
   postgres: Postgres,
   options: Omit<ConstructorOptions, 'db'> = {},
@@ -186,18 +186,18 @@ export const openBoss = (
         postgres.query(text, values),
       ),
     },
-    // Dependencies between jobs, which this looks for, are not used.
+    // The service uses no dependencies between jobs, so this task rarely runs.
     flowIntervalSeconds: 3_600,
     maintenanceIntervalSeconds: 3_600,
     ...options,
   })
 
-/** The jobs of a key in pg-boss: a group that runs one at a time. */
+/** Returns the pg-boss group of a key: a group runs one job at a time. */
 const groupOf = (key: string | null) => ({ id: key ?? 'all' })
 
 /**
- * Applies the declarations of queues and schedules. Others stay unchanged: another primary may have other
- * settings, or another version, and a queue without workers is one waiting job.
+ * Applies the declarations of queues and schedules. Other queues stay unchanged, because another primary may
+ * have other settings or another version. A queue without workers costs one waiting job.
  */
 export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
   const [known, schedules] = await Promise.all([boss.getQueues(), boss.getSchedules()])
@@ -212,7 +212,8 @@ export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Pro
       deleteAfterSeconds: keepJobsSeconds,
     }
     const found = known.find((queue) => queue.name === name)
-    // Of a key, one job waits. That one runs is the group's part: policies that see to it look at what ran a while ago.
+    // One job per key waits. The group limits running jobs to one per key, because pg-boss's policies for
+    // this use outdated counts.
     if (!found) await boss.createQueue(name, { ...options, policy: 'short' })
     else if (
       Object.entries(options).some(
@@ -227,7 +228,7 @@ export async function declareQueues(boss: PgBoss, queues: readonly Queue[]): Pro
   }
 }
 
-/** The same function with at most `max` calls at a time; the others wait in order. */
+/** Limits a function to `max` calls at a time; further calls wait in order. */
 function inTurns<Args extends unknown[], T>(
   max: number,
   call: (...args: Args) => Promise<T>,
@@ -247,7 +248,7 @@ function inTurns<Args extends unknown[], T>(
   }
 }
 
-/** Logs a line, unless the same was logged within `everyMs`. */
+/** Logs a line, unless the same line was logged within `everyMs`. */
 function throttle(log: WarnLog, everyMs: number): WarnLog['warn'] {
   const told = new Map<string, number>()
   return (fields, message) => {

@@ -9,16 +9,16 @@ export interface DirectoryLock {
   release(): Promise<void>
 }
 
-/** A process that runs holds the directory. */
+/** Another running process holds the directory. */
 export class DirectoryInUse extends StartError {}
 
 const retryMs = 20
 
 /**
- * Makes this process the only owner of `directory` until it ends in any way. The lock is a listening socket,
- * which the kernel closes with its process. While another process holds it, waits for at most `waitMs`, then
- * rejects with DirectoryInUse. If it belongs to another user, whom we can neither query nor remove, rejects
- * at once with StartError.
+ * Makes this process the only owner of `directory` until the process ends. The lock is a listening socket,
+ * which the kernel closes with its process. Waits up to `waitMs` for another owner, then rejects with
+ * DirectoryInUse. Rejects at once with StartError if another system user owns the lock, because we can
+ * neither query nor remove it.
  */
 export async function lockDirectory(directory: string, waitMs: number): Promise<DirectoryLock> {
   const name = createHash('sha256').update(realpathSync(directory)).digest('hex').slice(0, 24)
@@ -42,7 +42,7 @@ export async function lockDirectory(directory: string, waitMs: number): Promise<
   }
 }
 
-/** Error codes for a socket of another user. */
+/** Error codes for a socket that another system user owns. */
 const othersCodes = ['EACCES', 'EPERM']
 
 const belongsToAnother = (path: string, directory: string) =>
@@ -56,11 +56,11 @@ function unlinkIfThere(path: string, directory: string): void {
   } catch (error) {
     if (othersCodes.includes((error as NodeJS.ErrnoException).code!))
       throw belongsToAnother(path, directory)
-    // Another process was faster.
+    // Another process removed the file first.
   }
 }
 
-/** True when a process answers on the socket; a killed process leaves a socket file without an answer. */
+/** Whether a process answers on the socket; a killed process leaves a socket file without a listener. */
 const isHeld = (path: string, directory: string): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const socket = connect(path)

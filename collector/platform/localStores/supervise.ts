@@ -9,37 +9,40 @@ import { buildRoot } from '../paths.ts'
 import { StartError } from '../startError.ts'
 
 export interface LocalStore {
-  /** Where it listens; stays the same when it is restarted. */
+  /** The port of the store; a restart keeps it. */
   readonly port: number
-  /** Its own process (the launcher), for tests that kill it. */
+  /** Process id of the launcher, for tests that kill it. */
   pid(): number | undefined
-  /** Stops it and waits until it has ended. */
+  /** Stops the store and waits until its process has ended. */
   stop(): Promise<void>
 }
 
 export interface LocalStoreOptions {
   name: string
-  /** The launcher's bundle below dist/collector: it reads `settings` and the port from its standard input. */
+  /**
+   * The launcher's bundle below dist/collector; the launcher reads `settings` and the port from its standard
+   * input.
+   */
   launcher: string
   settings: Record<string, unknown>
-  /** Resolves when the server answers queries; rejects or throws while it doesn't. */
+  /** Resolves when the server answers queries; otherwise rejects or throws. */
   ready: (port: number) => Promise<void>
   readyTimeoutMs: number
-  /** How far it stands back where processors are short (nice), 0 to 19; default 0. */
+  /** The process priority (nice), 0 to 19; default 0. */
   nice?: number
   onRestart: (reason: string) => void
 }
 
-/** How a launcher ends that no other try will help. */
+/** The exit code with which a launcher reports that a retry cannot help. */
 const cannotStart = 78
 const restartDelayMs = 250
 const readyPollMs = 40
 
 /**
- * Runs a store as a child process for as long as this process lives. The child's standard input is its lifeline:
- * the kernel closes it when we end, however we end, and the launcher then stops its server. A child that dies
- * is started again on the same port and data. Rejects with StartError when it does not answer within `readyTimeoutMs`,
- * or says that it never will.
+ * Runs a store as a child process until this process ends. The kernel closes the child's standard input when
+ * this process ends for any reason, and the launcher then stops its server. A child that dies is restarted on
+ * the same port and data. Rejects with StartError if the store does not answer within `readyTimeoutMs`, or
+ * reports that a retry cannot help.
  */
 export async function superviseLocalStore(options: LocalStoreOptions): Promise<LocalStore> {
   const port = await freePort()
@@ -47,19 +50,20 @@ export async function superviseLocalStore(options: LocalStoreOptions): Promise<L
   let stopping = false
   let isRunning = false
   let lastWords = ''
-  /** Once it has run, whatever ends it may pass. */
+  /** After a successful start, the cause of any exit may be temporary. */
   const isHopeless = (code: number | null) => code === cannotStart && !isRunning
 
   const start = () => {
-    // Detached: a Ctrl-C in the terminal must reach the collector only, which stops its stores last.
+    // Detached, because a Ctrl-C in the terminal must reach only the collector, which stops its stores last.
     child = spawn(process.execPath, [launcherPath(options.launcher)], {
       stdio: ['pipe', 'ignore', 'pipe'],
       detached: true,
     })
-    // Before it has any threads: each has the priority of the one that starts it.
+    // Set before the child starts threads, because threads inherit its priority.
     if (options.nice && child.pid !== undefined) setPriority(child.pid, options.nice)
     child.stdin!.on('error', () => {})
-    // Not on the command line: that can be read by every user of the machine, and there is a password in it.
+    // Standard input, because every user of the machine can read a command line, and the settings contain a
+    // password.
     child.stdin!.write(`${JSON.stringify({ ...options.settings, port })}\n`)
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       lastWords = (lastWords + text).slice(-2000)
@@ -106,15 +110,15 @@ function launcherPath(launcher: string): string {
 }
 
 /**
- * Below the ports that systems give to connections (ephemeral ports: from 32768 on Linux, 49152 by RFC 6335).
- * Such a port can belong to a connection before we listen on it. A connection to it without a listener can
- * connect to itself.
+ * Below the ephemeral ports of systems (from 32768 on Linux, 49152 by RFC 6335). A connection can occupy an
+ * ephemeral port before we listen on it. A connection to an ephemeral port without a listener can connect to
+ * itself.
  */
 const ports = { first: 11_000, count: 21_000 }
-/** One after the other from a random one, so two who ask at once, or in two processes, hardly ever get the same. */
+/** Starts at a random port and counts up, so concurrent callers and processes rarely get the same port. */
 let nextPort = randomInt(ports.count)
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. Throws StartError where none is. */
+/** Returns a TCP port of 127.0.0.1 that was free a moment ago. Throws StartError if none is free. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < ports.count; tries++) {
     const port = ports.first + (nextPort++ % ports.count)
@@ -132,13 +136,13 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 
-/** The launcher's side: exits with a reason that the user must fix. */
+/** Ends the launcher with a reason that the user must fix. */
 export function endHopeless(reason: string): never {
   writeSync(2, reason)
   process.exit(cannotStart)
 }
 
-/** The launcher's side: the settings it was started with, the first line of its standard input. */
+/** Reads the launcher's settings from the first line of its standard input. */
 export function launcherSettings<Settings>(): Promise<Settings & { port: number }> {
   return new Promise((resolve) => {
     let text = ''
@@ -152,9 +156,9 @@ export function launcherSettings<Settings>(): Promise<Settings & { port: number 
   })
 }
 
-/** Calls `stop` after the process that started this one has ended: see the lifeline above. */
+/** Calls `stop` after the parent process has ended and closed our standard input. */
 export function onParentGone(stop: () => void): void {
-  // It may have ended during the start of this process, and missed events do not repeat.
+  // The parent may have ended before this listener, and past events are not repeated.
   if (process.stdin.readableEnded || process.stdin.destroyed) stop()
   else process.stdin.on('end', stop).on('error', stop).resume()
 }

@@ -7,18 +7,18 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 /** Global IPv6 addresses; others are unassigned or for special purposes. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
-/** Where Azure answers its machines, though the address is a public one. */
+/** Azure's internal service for its virtual machines, which has a public address. */
 const wireServer = '168.63.129.16'
 
 /** Addresses inside the network that the operator allows for requests (FOOTFALL_OUTBOUND_ALLOW). */
 export interface AllowedAddresses {
-  /** Whether a name may lead wherever it leads. */
+  /** Whether every address of this host name is allowed. */
   host(name: string): boolean
-  /** Whether an address may be reached. */
+  /** Whether this address is allowed. */
   address(address: string): boolean
 }
 
-/** Reads FOOTFALL_OUTBOUND_ALLOW: names of hosts, addresses and CIDR ranges. Throws for an invalid range. */
+/** Parses FOOTFALL_OUTBOUND_ALLOW: host names, addresses and CIDR ranges. Throws for an invalid range. */
 export function allowAddresses(entries: readonly string[]): AllowedAddresses {
   const names = new Set<string>()
   const ranges: Range[] = []
@@ -51,7 +51,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
 }
 
-/** Throws OutboundError unless all these addresses of one host may be reached: one that leads inside spoils the others. */
+/**
+ * Throws OutboundError unless all these addresses of one host are allowed; one internal address is enough for
+ * a refusal.
+ */
 export function requireReachable(
   allowed: AllowedAddresses,
   host: string,

@@ -9,9 +9,9 @@ export interface GuardedAgents {
 }
 
 /**
- * Creates agents that connect only to checked addresses. They resolve the name once for each connection, and
- * connect to the result. So a name server that answers otherwise a moment later changes nothing. They also
- * suit clients that follow redirects themselves, because each connection is checked.
+ * Creates agents that connect only to checked addresses. They resolve the name once per connection and
+ * connect to that result. So a name server that changes its answer a moment later has no effect. Clients that
+ * follow redirects can also use them, because each connection is checked.
  */
 export function createGuardedAgents(resolve: Resolve): GuardedAgents {
   const agents = { http: new http.Agent(), https: new https.Agent() }
@@ -28,7 +28,7 @@ export function createGuardedAgents(resolve: Resolve): GuardedAgents {
   return agents
 }
 
-/** A lookup that knows the answer. */
+/** Returns a lookup function that always returns these addresses. */
 function findAlways(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, { all }, tell) => {

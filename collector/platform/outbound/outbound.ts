@@ -10,11 +10,14 @@ export interface OutboundRequest {
   url: string
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** For all of it, from resolving the name to the last byte; default 15 s. */
+  /** The time limit from resolving the name to the last byte; default 15 s. */
   timeoutMs?: number
   /** Default 1 MiB. */
   responseBytesMax?: number
-  /** Whether an answer serves whose body is longer, slower or broken off: its first bytes are given, `isWhole` says so. */
+  /**
+   * Whether to return the first bytes of a body that is too long, too slow or interrupted; `isWhole` is then
+   * false.
+   */
   takesPart?: boolean
   signal?: AbortSignal
 }
@@ -29,23 +32,23 @@ export interface OutboundResponse {
 /** Requests to addresses that customers give. */
 export interface Outbound {
   /**
-   * Sends one request; redirects are answers like others, and not followed. Throws OutboundError without a
-   * complete answer.
+   * Sends one request. Redirects are returned like other responses, and not followed. Throws OutboundError
+   * without a complete response.
    */
   send(request: OutboundRequest): Promise<OutboundResponse>
   /**
    * Checks a URL before it is stored. Throws OutboundError "address_refused" for a URL that is not http(s),
-   * contains a password, or leads inside the network. A name that DNS does not have (yet) is no error.
+   * contains a password, or resolves to an internal address. A name that does not resolve (yet) is accepted.
    */
   check(url: string): Promise<URL>
-  /** For clients that make their own requests. */
+  /** Agents for clients that send their own requests. */
   agents: GuardedAgents
 }
 
 export interface OutboundOptions {
-  /** FOOTFALL_OUTBOUND_ALLOW: hosts, addresses and ranges inside the network that may be reached. */
+  /** FOOTFALL_OUTBOUND_ALLOW: internal hosts, addresses and ranges that requests may reach. */
   allow: readonly string[]
-  /** Default: those of the system. */
+  /** DNS servers; default: those of the system. */
   nameServers?: readonly string[]
 }
 
@@ -68,7 +71,7 @@ export function openOutbound({ allow, nameServers }: OutboundOptions): Outbound 
   }
 }
 
-/** The host of a URL as it is resolved: without the brackets of IPv6. */
+/** Returns the host of a URL for name resolution, without the brackets of IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
 
 function readUrl(text: string): URL {

@@ -7,13 +7,13 @@ export type OutboundErrorCode =
   | 'timed_out'
   | 'response_too_large'
 
-/** Before there was a connection. */
+/** Errors that occur before a connection exists. */
 const unsent: ReadonlySet<OutboundErrorCode> = new Set([
   ...(['address_refused', 'not_resolved', 'connection_failed', 'tls_failed'] as const),
 ])
 
 /**
- * A request to an address from a customer had no complete answer. `message` is for that customer, without
+ * A request to a customer's address got no complete response. `message` is for that customer, and contains no
  * internal data.
  */
 export class OutboundError extends Error {
@@ -26,13 +26,13 @@ export class OutboundError extends Error {
     this.name = 'OutboundError'
   }
 
-  /** Whether nothing of the request has left. */
+  /** Whether no part of the request was sent. */
   get isUnsent(): boolean {
     return unsent.has(this.code)
   }
 }
 
-/** The error below HTTP, without our addresses. */
+/** Converts a network error to an OutboundError without internal addresses. */
 export function toOutboundError(error: unknown, host: string): OutboundError {
   if (error instanceof OutboundError) return error
   const { code = '', message = '' } = error as NodeJS.ErrnoException

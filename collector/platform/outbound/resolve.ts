@@ -3,16 +3,16 @@ import { isIP } from 'node:net'
 import { type AllowedAddresses, requireReachable } from './addresses.ts'
 import { OutboundError } from './outboundError.ts'
 
-/** All addresses of a host, each of which may be reached. Throws OutboundError. */
+/** Returns all addresses of a host after checking that each is allowed. Throws OutboundError. */
 export type Resolve = (host: string) => Promise<string[]>
 
 const answerMs = 3_000
 const tries = 2
 
 /**
- * Creates the function that resolves and checks every address. It queries the DNS servers by sockets. The
- * system's own lookup would occupy one of four threads for as long as a foreign name server wants, and knows
- * names of this machine. It is used only for hosts that the operator named.
+ * Creates the function that resolves a host and checks every address. It queries DNS servers over sockets.
+ * The system's lookup would block one of four threads for as long as a foreign name server delays, and also
+ * resolves local names. It is used only for hosts that the operator allowed.
  */
 export function createResolve(allowed: AllowedAddresses, nameServers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: answerMs, tries })

@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Keeps customers' secrets in the stores so that the stores alone do not tell them. */
+/** Encrypts customers' secrets, so that a copy of the stores does not reveal them. */
 export interface SecretBox {
   /**
-   * Seals a text for one purpose (`webhook:ID`), for which alone it can be opened. Throws NoSecretKeyError where
-   * the operator has set no key.
+   * Encrypts a text for one purpose (`webhook:ID`); only the same purpose can decrypt it. Throws
+   * NoSecretKeyError if the operator has set no key.
    */
   seal(text: string, purpose: string): string
-  /** Throws when it was sealed for another purpose, with a key that is not known, or was changed. */
+  /** Decrypts a text. Throws if the purpose differs, the key is unknown or the text was changed. */
   open(sealed: string, purpose: string): string
 }
 
@@ -20,11 +20,11 @@ export class NoSecretKeyError extends Error {
   }
 }
 
-/** The settings that decide which keys seal. */
+/** The settings that determine the encryption keys. */
 export interface SecretBoxSettings {
-  /** As base64; the first one seals, all of them open. */
+  /** Base64 keys: the first one encrypts, all of them decrypt. */
   secretKeys: readonly string[]
-  /** Null when PostgreSQL is the local one. */
+  /** Null for the local PostgreSQL. */
   databaseUrl: string | null
   dataDir: string
 }
@@ -34,7 +34,10 @@ const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Seals with the first of the keys, opens with any: AES-256-GCM, as `v1.KEY.BASE64URL` where KEY tells which key it was. */
+/**
+ * Encrypts with the first key and decrypts with any: AES-256-GCM, as `v1.KEY.BASE64URL` where KEY identifies
+ * the key.
+ */
 export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   const byName = new Map(keys.map((key) => [nameOf(key), key]))
   return {
@@ -73,8 +76,9 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
 const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 /**
- * The secret box of this service, with the keys of FOOTFALL_SECRET_KEY. With the local PostgreSQL, it uses a
- * key that is created once and stored next to it. Several hosts with one PostgreSQL need the same keys.
+ * Opens the secret box of this service with the keys of FOOTFALL_SECRET_KEY. With the local PostgreSQL, it
+ * uses a key that is created once and stored next to it. Several hosts with one PostgreSQL need the same
+ * keys.
  */
 export function openSecretBox({ secretKeys, databaseUrl, dataDir }: SecretBoxSettings): SecretBox {
   if (secretKeys.length > 0)
@@ -82,7 +86,7 @@ export function openSecretBox({ secretKeys, databaseUrl, dataDir }: SecretBoxSet
   return createSecretBox(databaseUrl === null ? [localKey(join(dataDir, 'secret_key'))] : [])
 }
 
-/** The key in a file, which the first process that asks makes; its owner alone may read it. */
+/** Returns the key in a file that only its owner may read; the first process creates it. */
 function localKey(file: string): Buffer {
   const own = `${file}.${process.pid}`
   writeFileSync(own, randomBytes(keyBytes).toString('base64'), { mode: 0o600 })

@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 
 const prefix = 'whsec_'
-/** Standard Webhooks asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 const secretBytes = 32
 
-/** A new secret to sign webhooks with, as its receiver keeps it. */
+/** Returns a new webhook secret, in the format that the receiver stores. */
 export const newWebhookSecret = (): string => prefix + randomBytes(secretBytes).toString('base64')
 
 export interface SignedMessage {
-  /** The same in every try. */
+  /** The id of the message, which is the same in every attempt. */
   id: string
-  /** When this try is made, epoch milliseconds: receivers refuse old ones. */
+  /** The time of this attempt, epoch milliseconds: receivers refuse old messages. */
   nowMs: number
   body: string
 }
 
 /**
- * The headers of a message signed with each of the secrets, the newest first.
+ * Returns the headers of a message signed with each of the secrets, the newest first.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signMessage(secrets: readonly string[], { id, nowMs, body }: SignedMessage) {

@@ -5,7 +5,7 @@ import type { Postgres } from '../postgres/pool.ts'
 import type { Queryable } from '../postgres/transaction.ts'
 
 const mailsQueue = 'outbox.mails'
-/** What could not be sent for so long is dropped: it would tell nothing new. */
+/** A mail that could not be sent for this time is deleted, because its content is outdated. */
 const keptDays = 3
 
 /** Mails the owners of an organization, once the transaction of `client` commits. */
@@ -39,11 +39,11 @@ export async function mailTo(
 
 export interface MailJobsDeps {
   postgres: Postgres
-  /** Null: no mail is sent. */
+  /** Null: mails are deleted instead of sent. */
   sendMail: SendMail | null
 }
 
-/** The background work of mails: each is sent, and again where its server did not take it. */
+/** The queue that sends mails, and retries a mail that its server did not accept. */
 export const mailQueues = (deps: MailJobsDeps): Queue[] => [
   { name: mailsQueue, schedule: '* * * * *', run: () => sendMails(deps) },
 ]

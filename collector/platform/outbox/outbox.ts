@@ -16,14 +16,14 @@ export type OutboxEventType = (typeof eventTypes)[number]
 
 export interface OutboxEvent {
   organizationId: string
-  /** Absent: of the organization as a whole, and no project's to hear. */
+  /** Absent: the event concerns the organization, and webhooks of single projects do not receive it. */
   projectId?: string
   type: OutboxEventType
-  /** What receivers get as `data`: ids, names and counts; no personal data, no secrets. */
+  /** The `data` that receivers get: ids, names and counts; no personal data, no secrets. */
   data: Readonly<Record<string, unknown>>
 }
 
-/** The queue that gives what is in the outbox to who wants it. */
+/** The queue that dispatches messages of the outbox to webhooks. */
 export const outboxQueue = 'outbox.dispatch'
 
 /** Sends an event to webhooks once the transaction of `client` commits. */

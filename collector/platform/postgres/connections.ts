@@ -2,18 +2,19 @@ import { StartError } from '../startError.ts'
 import { type Postgres, poolConnectionsMax } from './pool.ts'
 
 /**
- * Our share of PostgreSQL's limit. The rest is for commands of other machines, backups and administrators.
+ * The share of PostgreSQL's limit that the service uses. The rest is for commands of other machines, backups
+ * and administrators.
  */
 const ourShare = 0.8
-/** The primary's pool, the connection on which its jobs are announced, and the one on which it takes turns to ship. */
+/** The primary's pool, the connection that listens for jobs, and the connection that holds the ship lease. */
 const primaryConnections = poolConnectionsMax + 2
-/** A worker listens for pixels, for opt-outs and for ignored traffic. */
+/** A worker listens for changes of pixels, opt-outs and ignored traffic. */
 const listenersOfWorker = 3
 
 /**
- * Connections in the pool of each worker, so that all processes together stay within `connectionsMax`. If
+ * Returns the size of each worker's pool, so that all processes together stay within `connectionsMax`. If
  * that is null, they stay within four fifths of the limit of the server and the login. Throws StartError if
- * that is too little for so many workers.
+ * the limit is too low for the number of workers.
  */
 export async function connectionsOfWorker(
   postgres: Postgres,

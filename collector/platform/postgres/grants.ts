@@ -2,8 +2,8 @@ import { StartError } from '../startError.ts'
 import type { Queryable } from './transaction.ts'
 
 /**
- * The statements by which an administrator lets the login create our tables, and the schema of the background
- * work if it is missing. None if the login may.
+ * Returns the statements with which an administrator lets the login create our tables and, if missing, the
+ * schema of background jobs. Empty if the login has these rights.
  */
 export async function missingGrants(client: Queryable): Promise<string[]> {
   const { rows } = await client.query<{
@@ -26,7 +26,7 @@ export async function missingGrants(client: Queryable): Promise<string[]> {
   ]
 }
 
-/** Throws StartError, which names them, where there are missing grants. */
+/** Throws StartError with the missing grants, if there are any. */
 export async function requireGrants(client: Queryable): Promise<void> {
   const missing = await missingGrants(client)
   if (missing.length > 0)

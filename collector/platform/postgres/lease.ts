@@ -4,7 +4,7 @@ import { runEvery } from '../runEvery.ts'
 import type { Postgres } from './pool.ts'
 import { inTransaction, type Queryable } from './transaction.ts'
 
-/** How long a lease lasts after its last renewal. A process that was killed blocks its work for so long. */
+/** Lifetime of a lease after its last renewal. A killed process blocks its work for this time. */
 const leaseMs = 15_000
 const renewMs = 4_000
 const pollMs = 100
@@ -16,15 +16,15 @@ export class LeaseHeldError extends Error {}
 export interface Lease {
   /** Aborts when another process has taken the lease over. */
   readonly signal: AbortSignal
-  /** Extends the lease; resolves with its length in milliseconds. Throws LeaseHeldError. */
+  /** Extends the lease, and resolves with its lifetime in milliseconds. Throws LeaseHeldError. */
   renew(): Promise<number>
-  /** Commits `work` only while the lease is this process's; otherwise throws LeaseHeldError. */
+  /** Commits `work` only if this process holds the lease; otherwise throws LeaseHeldError. */
   inTransaction<T>(work: (client: Queryable) => Promise<T>): Promise<T>
 }
 
 /**
- * Runs `work` under the lease `name`, and renews the lease until `work` ends. No connection is held meanwhile. Waits up
- * to `waitMs` for another holder, then throws LeaseHeldError.
+ * Runs `work` under the lease `name`, and renews the lease until `work` ends. It holds no connection
+ * meanwhile. Waits up to `waitMs` for another holder, then throws LeaseHeldError.
  */
 export async function withLease<T>(
   postgres: Postgres,
@@ -52,7 +52,7 @@ export async function withLease<T>(
   const beat = async () => {
     if (!taken.signal.aborted) await renew()
   }
-  // PostgreSQL may be away for a moment; only the row says whose the lease is.
+  // PostgreSQL may be unavailable for a moment; only the row decides who holds the lease.
   const heartbeat = runEvery(renewMs, beat, () => {})
   try {
     return await work({
@@ -70,7 +70,7 @@ export async function withLease<T>(
     })
   } finally {
     await heartbeat.stop()
-    // Where this fails, the lease expires.
+    // If this fails, the lease expires.
     await postgres
       .query('DELETE FROM leases WHERE name = $1 AND token = $2', [name, token])
       .catch(() => {})
@@ -98,7 +98,7 @@ async function acquire(
   }
 }
 
-/** Deletes leases of processes that were killed and whose work nobody resumed. */
+/** Deletes leases of killed processes whose work nobody resumed. */
 export async function deleteAbandonedLeases(postgres: Postgres): Promise<void> {
   await postgres.query("DELETE FROM leases WHERE expires_at < now() - interval '1 day'")
 }

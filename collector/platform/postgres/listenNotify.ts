@@ -3,13 +3,13 @@ import { runEvery } from '../runEvery.ts'
 import { isUnavailable } from '../storeErrors.ts'
 
 const reconnectMs = 500
-/** A connection that a firewall forgot stays open and says nothing: it is asked this often whether it is there. */
+/** Interval between heartbeats. Without them, a connection that a firewall dropped would look open. */
 const heartbeatMs = 15_000
-/** How long an answer may take before the connection counts as lost. */
+/** The time limit for a response, after which the connection counts as lost. */
 const answerMsMax = 5_000
-/** Everything is read again every five minutes, which recovers any missed notification. */
+/** Interval between complete reads, which recover missed notifications. */
 const loadMs = 300_000
-/** How many announcements `changed` takes at once. */
+/** The most announcements for one call of `changed`. */
 const changesMax = 250
 
 export interface ListenOptions {
@@ -17,30 +17,32 @@ export interface ListenOptions {
   url: string
   channel: string
   /**
-   * Reads everything: at the start, now and again, and whenever announcements may have been missed. What must not overlap
-   * with `changed` it does in a `step`; changes are taken between its steps.
+   * Reads everything: at the start, at intervals, and whenever announcements may have been missed. Work that
+   * must not overlap with `changed` runs in a `step`; changes are applied between steps.
    */
   load(step: Step): Promise<void>
   /**
-   * Announcements came, at most 250 at a time, in their order; never during a step of `load`. If it rejects, everything
-   * is read again.
+   * Applies at most 250 announcements, in order, never during a step of `load`. If it rejects, everything is
+   * read again.
    */
   changed(payloads: readonly string[]): Promise<void> | void
-  /** At a start while PostgreSQL is away, uses what was kept of an earlier one; false if nothing was. */
+  /**
+   * If PostgreSQL is unavailable at the start, restores the copy of an earlier run; false if there is none.
+   */
   restore?(): boolean
-  /** How often the connection is asked whether it is still there, in milliseconds. */
+  /** Interval between heartbeats, in milliseconds; default 15 seconds. */
   everyMs?: number
   /** Interval between complete reads, in milliseconds; default five minutes. */
   loadEveryMs?: number
 }
 
-/** Does something when what is under way has ended, and before what comes later. */
+/** Runs `work` after all earlier steps have ended, and before any later one. */
 export type Step = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * Keeps what a process has in memory like what PostgreSQL has, by the changes that it announces on a channel. While
- * PostgreSQL is away the last known state serves on, at the start what was kept of it. Rejects when it cannot be read
- * at the start and none was kept.
+ * Keeps a process's memory equal to PostgreSQL's data through the changes announced on a channel. While
+ * PostgreSQL is unavailable, the last known state stays in use; at the start, the restored copy. Rejects if
+ * the first read fails and there is no copy.
  */
 export async function listenNotify(options: ListenOptions): Promise<{ close(): Promise<void> }> {
   const {
@@ -55,10 +57,10 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   let listener: pg.Client
   let closed = false
   let loadedAt = performance.now()
-  /** Reads everything, on the connection that is open. */
+  /** Reads everything on the open connection. */
   let reload: () => Promise<void>
 
-  /** Ends it at our side, for at the other nobody may be left to say goodbye. */
+  /** Closes the socket at once, because the server may never answer a normal end. */
   const cut = () => listener.connection.stream.destroy()
 
   const listen = async () => {
@@ -79,14 +81,15 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
       try {
         while (announced.length > 0 && !isEnded) await changed(announced.splice(0, changesMax))
       } catch {
-        // The connection broke between the announcement and the query: reconnecting reads everything.
+        // The connection broke between the announcement and the query. Reconnecting reads everything.
         await client.end()
       }
     }
     client.on('error', () => {})
     client.on('end', () => {
       isEnded = true
-      // The caller that awaits a failed try starts the next one: two would stay two connections.
+      // If the attempt failed, its caller starts the next one; a second attempt here would leave two
+      // connections.
       if (hasBegun) void again()
     })
     client.on('notification', ({ payload }) => {
@@ -95,7 +98,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
     try {
       await client.connect()
       await client.query(`LISTEN ${channel}`)
-      // Read after LISTEN, so that no change falls in between.
+      // Read after LISTEN, so that no change is missed in between.
       await reload()
       if (isEnded) throw new Error('Connection closed during the transaction')
       hasBegun = true
@@ -112,7 +115,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
       try {
         return await listen()
       } catch {
-        // Still away, or too busy to be read from.
+        // PostgreSQL is still unavailable or overloaded.
       }
     }
   }
@@ -139,7 +142,7 @@ export async function listenNotify(options: ListenOptions): Promise<{ close(): P
   }
 }
 
-/** Runs steps one after another. One that never ends holds up only the steps of its own connection. */
+/** Runs steps one after another. A step that never ends blocks only the steps of its own connection. */
 function createTurns(): Step {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -4,11 +4,11 @@ import { storePassword } from '../localStores/password.ts'
 import { type LocalStore, superviseLocalStore } from '../localStores/supervise.ts'
 
 export interface LocalPostgres extends LocalStore {
-  /** Address with credentials, as DATABASE_URL would give it. */
+  /** Address with credentials, in the form of DATABASE_URL. */
   readonly url: string
 }
 
-/** Starts a real PostgreSQL server on 127.0.0.1 with its data in `directory`, fsync on. */
+/** Starts a real PostgreSQL server on 127.0.0.1 with its data in `directory` and fsync on. */
 export async function startLocalPostgres(
   directory: string,
   onRestart: (reason: string) => void,
@@ -26,7 +26,8 @@ export async function startLocalPostgres(
         connectionString: urlOf(port),
         connectionTimeoutMillis: 2_000,
       })
-      // Ignores a server that dies during the check: the call also rejects, and another one follows.
+      // Ignores the event of a server that dies during the check: the call also rejects, and the check is
+      // repeated.
       client.on('error', () => {})
       await client.connect()
       await client.end()

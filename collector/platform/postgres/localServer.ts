@@ -32,7 +32,7 @@ const data = join(directory, 'data')
 const nobody = { uid: 65_534, gid: 65_534 }
 const user = process.getuid?.() === 0 ? nobody : undefined
 const { initdb, postgres } = await postgresBinaries(user)
-/** The directory a process is in; unlike its path, this needs no right to the folders above. */
+/** A process can use its working directory without rights to the directories above it. */
 const here = process.platform === 'linux' ? '/proc/self/cwd' : '.'
 
 stopLeftover()
@@ -58,12 +58,12 @@ const server = spawn(
   { ...user, cwd: data, stdio: ['ignore', 'ignore', 'inherit'], detached: true },
 )
 server.once('exit', (code) => process.exit(code ?? 1))
-// SIGINT is PostgreSQL's fast shutdown: open transactions roll back, everything committed stays.
+// SIGINT is PostgreSQL's fast shutdown: open transactions roll back, and committed data stays.
 onParentGone(() => server.kill('SIGINT'))
 
 /**
- * Creates the cluster next to its final place and moves it when it is complete, so a kill half-way leaves
- * nothing behind.
+ * Creates the cluster in a temporary directory and renames it when it is complete, so a killed process leaves
+ * no partial cluster.
  */
 function initialise(): void {
   const draft = join(directory, 'draft')
@@ -92,14 +92,16 @@ function initialise(): void {
   renameSync(draft, data)
 }
 
-/** Makes all of it belong to the user PostgreSQL runs as: who copied it back as root, or edited a file, owns that. */
+/**
+ * Makes the user that runs PostgreSQL the owner of all files. Root owns files that an operator restored or
+ * edited as root.
+ */
 function giveToUser(path: string): void {
   if (user) execFileSync('chown', ['-Rh', `${user.uid}:${user.gid}`, path])
 }
 
 /**
- * A server whose launcher was killed alone still holds the data directory: stop it and wait until it has
- * ended.
+ * Stops a server that survived its launcher and still holds the data directory, and waits until it has ended.
  */
 function stopLeftover(): void {
   const pidFile = join(data, 'postmaster.pid')

@@ -11,13 +11,13 @@ import type { Queryable } from './transaction.ts'
 const migrationDirectory = join(packageRoot, 'collector/platform/postgres/migrations')
 const functionDirectory = join(packageRoot, 'collector/platform/postgres/functions')
 
-/** Any number that nobody else locks on in our database. */
+/** Any number that no other advisory lock in our database uses. */
 const migrationLock = 7_306_001
 
 /**
- * Applies the numbered migrations that the database has not had, then the functions that are not as their files say.
- * Safe to run twice and by several processes at once: one applies, the others wait for it. Rejects with StartError
- * where this version cannot upgrade the database, or the login lacks a grant, which it names.
+ * Applies missing numbered migrations, then replaces functions that differ from their files. Several
+ * processes may run it at once, and repeatedly: one applies, the others wait. Rejects with StartError if this
+ * version cannot upgrade the database, or if the login lacks a grant, which it names.
  */
 export async function migratePostgres(postgres: Postgres): Promise<void> {
   const client = await postgres.connect()
@@ -32,21 +32,21 @@ export async function migratePostgres(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Throws StartError where this version cannot upgrade a database that has had these migrations. */
+/** Throws StartError if this version cannot upgrade a database with these migrations. */
 export const requireUpgradable = (names: readonly string[]): void => {
   appliedMigrations(ourMigrations(), names)
 }
 
 /**
- * Makes the tables of an empty database as they are after these migrations. A later migratePostgres continues from there.
- * Throws StartError where this version cannot upgrade such a database.
+ * Creates the tables of these migrations in an empty database. A later migratePostgres applies the rest.
+ * Throws StartError if this version cannot upgrade such a database.
  */
 export async function makeTablesOf(client: Queryable, names: readonly string[]): Promise<void> {
   const meant = appliedMigrations(ourMigrations(), names)
   await applyMigrations(client, (name) => meant.has(name))
 }
 
-/** A migration whose schema the database has already is recorded without being run. */
+/** If the database already has the schema of a migration, the migration is recorded without being run. */
 async function applyMigrations(
   client: Queryable,
   isMeant: (name: string) => boolean = () => true,
@@ -66,8 +66,8 @@ async function applyMigrations(
 }
 
 /**
- * Replaces the functions whose files have changed. The file of a function is its only current definition, and creates its
- * trigger. Where its parameters or its result change, the file first drops the previous function.
+ * Replaces the functions whose files have changed. The file of a function is its only current definition, and
+ * creates its trigger. If the parameters or the result change, the file first drops the previous function.
  */
 async function replaceFunctions(client: Queryable): Promise<void> {
   await client.query(
@@ -101,7 +101,7 @@ export const migrationNames = (): string[] => sqlFiles(migrationDirectory)
 
 const ourMigrations = (): Migrations => ({ store: 'PostgreSQL', names: migrationNames(), base })
 
-/** Runs a file and `note`, which remembers it, in one transaction. */
+/** Runs a file, and `note` to record it, in one transaction. */
 async function apply(
   client: Queryable,
   directory: string,

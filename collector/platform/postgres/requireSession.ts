@@ -4,14 +4,14 @@ import { StartError } from '../startError.ts'
 import type { Postgres } from './pool.ts'
 
 const channel = 'footfall_session'
-/** How long an announcement may take; it takes milliseconds. */
+/** The time limit for an announcement, which normally takes milliseconds. */
 const waitMsMax = 10_000
 
 /**
  * Throws StartError if notifications of PostgreSQL (NOTIFY) do not arrive, because `url` leads to a pooler
- * that shares connections between transactions. Everything else appears to work with it. But changes of
- * pixels, opt-outs and leases of shippers would never arrive, and locks would be on the connections of
- * others.
+ * that shares connections between transactions. Everything else appears to work through such a pooler. But
+ * changes of pixels, opt-outs and leases of shippers would never arrive, and other clients' connections would
+ * hold our locks.
  */
 export async function requireSession(postgres: Postgres, url: string): Promise<void> {
   const listener = new pg.Client({

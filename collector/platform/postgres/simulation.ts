@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 
-/** A request whose writes are undone: a real one in a transaction that is rolled back. */
+/** A dry run: a real request in a transaction that is rolled back. */
 class Simulation {
   readonly #connect: () => Promise<pg.PoolClient>
   readonly #undo: (() => Promise<void>)[] = []
@@ -12,12 +12,15 @@ class Simulation {
     this.#connect = connect
   }
 
-  /** Whether a transaction is open, which reads must look into. */
+  /** Whether a transaction is open, in which reads must run. */
   get hasBegun(): boolean {
     return this.#client !== null
   }
 
-  /** The connection of the simulation. Its transaction begins with the first use, so a slow upload holds none. */
+  /**
+   * Returns the connection of the simulation. Its transaction begins with the first use, so a slow upload
+   * holds no connection.
+   */
   client(): Promise<pg.PoolClient> {
     this.#client ??= this.#connect().then(async (client) => {
       await client.query('BEGIN')
@@ -38,7 +41,7 @@ class Simulation {
         () => undefined,
         (error: Error) => error,
       )
-      // A connection that cannot roll back is not given to anybody else.
+      // A connection that cannot roll back is discarded.
       client.release(failure)
     }
     for (const undo of this.#undo) await undo()
@@ -47,20 +50,22 @@ class Simulation {
 
 const simulations = new AsyncLocalStorage<Simulation>()
 
-/** The current simulation; null outside. Work that outlives a request, such as a timer, is outside. */
+/**
+ * Returns the current simulation, or null. Work that outlives its request, such as a timer, is outside of it.
+ */
 export function currentSimulation(): Simulation | null {
   const simulation = simulations.getStore()
   return simulation === undefined || simulation.hasEnded ? null : simulation
 }
 
-/** Whether nothing outside PostgreSQL may be changed or sent either. */
+/** Whether a simulation is active, so that nothing outside PostgreSQL may be changed or sent. */
 export const isSimulated = (): boolean => currentSimulation() !== null
 
-/** Runs `undo` when the simulation ends; outside a simulation never. */
+/** Runs `undo` when the current simulation ends; without a simulation it does nothing. */
 export const undoSimulated = (undo: () => Promise<void>): void =>
   currentSimulation()?.undoLater(undo)
 
-/** Does `work`, then undoes all that it wrote to PostgreSQL. */
+/** Runs `work`, then rolls back all its writes to PostgreSQL. */
 export async function simulate<T>(
   postgres: Pick<pg.Pool, 'connect'>,
   work: () => Promise<T>,

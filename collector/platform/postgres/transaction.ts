@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Postgres } from './pool.ts'
 import { currentSimulation } from './simulation.ts'
 
-/** What SQL can be sent to: the pool, or one connection with its transaction. */
+/** An object that runs SQL: the pool, or one connection with its transaction. */
 export type Queryable = Pick<pg.PoolClient, 'query'>
 
 /** A new row refers to a row that was deleted during the request. */
@@ -11,8 +11,8 @@ export class ParentDeleted extends Error {}
 const foreignKeyViolation = '23503'
 
 /**
- * Does `work` in one transaction: all of it is kept, or nothing. Throws ParentDeleted when what a new row belongs to
- * was deleted meanwhile. Inside a simulation it is a part of the transaction that is rolled back.
+ * Runs `work` in one transaction. Throws ParentDeleted if a new row refers to a row that was deleted
+ * meanwhile. Inside a simulation, `work` joins the transaction that is rolled back.
  */
 export async function inTransaction<T>(
   postgres: Postgres,
@@ -33,12 +33,12 @@ export async function inTransaction<T>(
     })
     throw toParentDeleted(error)
   } finally {
-    // A connection that cannot even roll back is not given to anybody else.
+    // A connection that cannot roll back is discarded.
     client.release(broken)
   }
 }
 
-/** The same inside a transaction: checks the constraints of a COMMIT, and an error undoes only this part. */
+/** Runs `work` in a savepoint: it checks the constraints of a COMMIT, and an error undoes only this part. */
 async function inSavepoint<T>(
   client: Queryable,
   work: (client: Queryable) => Promise<T>,

@@ -8,7 +8,7 @@ import { openPostgres, type Postgres } from '../postgres/pool.ts'
 
 /** Connections to both stores. */
 export interface StoreConnections {
-  /** `live` has the events of real visitors, `test` those that test keys read. */
+  /** `live` has the events of visitors; `test` has the events that test keys read. */
   clickhouse: Record<'live' | 'test', ClickHouse>
   postgres: { url: string; pool: Postgres }
   close(): Promise<void>
@@ -19,15 +19,15 @@ export interface Stores extends StoreConnections {
   clickhouse: { address: ClickHouseAddress } & Record<'live' | 'shipping' | 'test', ClickHouse>
 }
 
-/** Where both stores are. */
+/** The addresses of both stores. */
 export interface Servers {
   clickhouse: ClickHouseAddress
   postgresUrl: string
-  /** Ends those that were started here. */
+  /** Stops the local stores that this process started. */
   stop(): Promise<void>
 }
 
-/** Where both stores are; null for a store that is started locally in the data directory. */
+/** The addresses of both stores; null for a store that is started locally in the data directory. */
 export interface StoreSettings {
   dataDir: string
   clickhouse: ClickHouseAddress | null
@@ -35,7 +35,9 @@ export interface StoreSettings {
   databaseUrl: string | null
 }
 
-/** The servers that the configuration names, or local ones in the data directory, started here and ended with this process. */
+/**
+ * Returns the configured servers, or starts local ones in the data directory, which end with this process.
+ */
 export async function openServers(config: StoreSettings, log: WarnLog): Promise<Servers> {
   const onRestart = (reason: string) => log.warn({ reason }, 'restarting a local store')
   const [localClickHouse, localPostgres] = await Promise.all([
@@ -73,7 +75,7 @@ export function connectStores(
   }
 }
 
-/** Opens both stores. Servers that the configuration names may be away for a while, see prepareStores.ts. */
+/** Opens both stores. Configured servers may be unavailable for a while (prepareStores.ts). */
 export async function openStores(config: StoreSettings, log: WarnLog): Promise<Stores> {
   const servers = await openServers(config, log)
   const { clickhouse, postgres, close } = connectStores(servers, config.clickhouseDatabase, log)

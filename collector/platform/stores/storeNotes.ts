@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { ClickHouseAddress } from '../clickhouse/cluster.ts'
 
 /**
- * Addresses of the stores of a running service: `stores.json` of its data directory, for commands that run
- * next to it.
+ * The addresses of a running service's stores, in `stores.json` of its data directory, for commands on the
+ * same machine.
  */
 export interface StoreNotes {
   clickhouse_url: ClickHouseAddress
@@ -20,7 +20,7 @@ export function writeStoreNotes(dataDir: string, notes: StoreNotes): void {
   writeFileSync(storeNotesPath(dataDir), `${JSON.stringify(notes, null, 2)}\n`, { mode: 0o600 })
 }
 
-/** Null where no service has noted them yet. */
+/** Reads the addresses; null if no service has written them yet. */
 export function readStoreNotes(dataDir: string): StoreNotes | null {
   const path = storeNotesPath(dataDir)
   return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null

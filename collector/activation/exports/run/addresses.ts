@@ -11,10 +11,10 @@ const companyDomain = companyFields.find(({ name }) => name === 'company_domain'
 const addressDays = 30
 const addressesMax = 10
 
-/** SQL: an address of one host. Those that were truncated (ingest/normalize/storedIp.ts) end in zeros. */
+/** SQL: whether an address is complete. Truncated addresses (ingest/normalize/storedIp.ts) end in zeros. */
 const isWhole = `client_ip != '' AND NOT endsWith(assumeNotNull(client_ip), '.0') AND NOT endsWith(assumeNotNull(client_ip), '::')`
 
-/** Of people the addresses that their events came from lately; of companies their networks. */
+/** Reads the recent addresses of people's events, and for companies their networks. */
 export async function readAddresses(
   queryExecutor: QueryExecutor,
   runState: RunState,
@@ -55,7 +55,7 @@ GROUP BY hem`,
 
 const noAddress = `None of its events of the last ${addressDays} days has a complete IP address.`
 
-/** The company of each member, with its networks, which are what a DSP can find it by. */
+/** Reads the company of each member with its networks, by which a DSP identifies the company. */
 export async function readNetworks(
   queryExecutor: QueryExecutor,
   runState: RunState,
@@ -81,7 +81,7 @@ export async function readNetworks(
  */
 const noNetwork = 'No network of its company is known.'
 
-/** For each member its company's networks, and with `named` its domain. */
+/** Reads the networks of each member's company, and with `named` its domain. */
 async function networksOf(
   queryExecutor: QueryExecutor,
   domains: ReadonlyMap<string, string>,

@@ -3,30 +3,30 @@ import { clickhouseOf, type EventStores } from '../../../events/query/eventStore
 import { erasedHems } from '../../../events/query/suppressedPeople.ts'
 import type { RunState } from './runState.ts'
 
-/** A member of the build that is sent. */
+/** A member of the build. */
 export interface Member {
   readonly key: number
-  /** The hem, or the domain. */
+  /** The hem, or the company's domain. */
   readonly id: string
-  /** Opted out or to be erased since the build: not to be sent. */
+  /** Opted out or being erased since the build, so the member must not be sent. */
   readonly isHidden: boolean
-  /** Charged by the run that is retried. */
+  /** Whether the retried run already charged the member. */
   readonly isCharged: boolean
 }
 
-/** What of a member goes to the destination: its fields by their names. */
+/** The fields of a member for the destination, by name. */
 export type Values = Record<string, unknown>
 
-/** The members whose turn it is. */
+/** The next members of a run. */
 export interface Members {
   readonly members: readonly Member[]
-  /** The greatest key of them; all records up to it have an outcome when the chunk is done. */
+  /** The greatest key among them; all records up to it have an outcome after the chunk. */
   readonly upTo: number
-  /** Restricts the queries of their rows, with all keys of the chunk. */
+  /** Restricts queries for their rows to the keys of the chunk. */
   readonly shown: ShownMembers
 }
 
-/** Reads the next members of a run, at most `limit`; null when there are no more. */
+/** Reads the next members of a run, at most `limit`; null if there are no more. */
 export async function readMembers(
   stores: EventStores,
   runState: RunState,
@@ -61,14 +61,14 @@ export async function readMembers(
   return { members, upTo: 'after' in keys ? keys.upTo : keys.at(-1)!, shown }
 }
 
-/** The members of a build were dropped, though they were to be kept for the run. */
+/** The members of a build were deleted, although they should be kept for the run. */
 export class MembersGone extends Error {
   constructor(buildId: string) {
     super(`build ${buildId} has lost members`)
   }
 }
 
-/** The next records of a run that failed: key → whether it was charged. */
+/** Reads the next failed records of a run, as a map of key → whether it was charged. */
 async function readFailed(
   { postgres }: EventStores,
   runId: string,

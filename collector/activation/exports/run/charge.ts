@@ -14,9 +14,10 @@ import type { RunState } from './runState.ts'
 export class Refused extends Error {}
 
 /**
- * Charges records of a build before they are sent, as pages of it are: a person is charged once on a UTC day. The same
- * chunk is charged once, however often it is sent. `hidden` members are not charged, but a refusal counts them, so that
- * it does not depend on opt-outs of the caller. Returns the records charged. Throws Refused.
+ * Charges records of a build before they are sent, like pages of it: a person is charged once on a UTC day.
+ * The same chunk is charged once, even if it is sent repeatedly. `hidden` members are not charged, but a
+ * refusal counts them, so that it does not depend on opt-outs of the caller. Returns the charged records.
+ * Throws Refused.
  */
 export async function chargeChunk(
   { billing, clickhouse }: Pick<SendDeps, 'billing' | 'clickhouse'>,
@@ -27,7 +28,8 @@ export async function chargeChunk(
   const { organizationId, projectId, buildId, meter, requestedBy, isProjectKey, isNumberSold } =
     runState
   const after = runState.doneKey
-  // A refusal must not depend on how many records would be charged where that is sold, so none is asked about either.
+  // If the number of records is billed, a refusal must not depend on it, so a charge of zero records is
+  // checked too.
   if (keys.length + hidden === 0 && !isNumberSold) return 0
   const upTo = keys.at(-1) ?? after
   const isWhole = keys.length > 0 && keys.length === upTo - after
@@ -54,20 +56,21 @@ export async function chargeChunk(
   }
 }
 
-/** The charge of the chunk that a run was sending when it stopped. */
+/** The charge of the chunk that was in progress when a run stopped. */
 export interface Unfinished {
-  /** Records charged. */
+  /** Number of charged records. */
   readonly charged: number
-  /** Keys of the records that were to be sent. */
+  /** Keys of the records to send. */
   readonly keys: ReadonlySet<number>
 }
 
 const nothing: Unfinished = { charged: 0, keys: new Set() }
 
 /**
- * Settles the charge of the chunk that a run was sending when it stopped, given its keys. Received records
- * stay charged. Others are refunded only for companies whose number is free. A caller whose destination
- * refuses connections could otherwise read the number of people from its usage, free. A retry is free.
+ * Settles the charge of the chunk that was in progress when a run stopped, given its keys. Received records
+ * stay charged. Other records are refunded only for companies whose number is free. Otherwise a caller whose
+ * destination refuses connections could read the number of people from its usage without paying. A retry is
+ * free.
  */
 export async function settleUnfinished(
   { billing, postgres }: { billing: Billing; postgres: Queryable },
@@ -89,7 +92,7 @@ export async function settleUnfinished(
   return nothing
 }
 
-/** A uuid that names the charge of a chunk, the same in every try (RFC 9562, version 8). */
+/** Returns the UUID that identifies the charge of a chunk in every try (RFC 9562, version 8). */
 function chargeId(runId: string, after: number): string {
   const bytes = createHash('sha256').update(`export ${runId} ${after}`).digest().subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

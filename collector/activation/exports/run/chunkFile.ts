@@ -13,7 +13,7 @@ const settings = { max_memory_usage: 1024 ** 3, max_execution_time: 300 }
 export const chunkPath = ({ temporaryDirectory }: SendDeps, { runId }: RunState): string =>
   join(temporaryDirectory, `export-${runId}`)
 
-/** Has ClickHouse write the members of a chunk to a file on this machine. Throws RowsDiffer. */
+/** Writes the members of a chunk to a local file through ClickHouse. Throws RowsDiffer. */
 export async function writeChunkFile(
   deps: SendDeps,
   runState: RunState,

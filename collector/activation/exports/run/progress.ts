@@ -8,12 +8,12 @@ import { destinationTypes } from '../../integrations/destinations/index.ts'
 import { exportRuns, readRunEnd, unfinished } from '../exportRuns.ts'
 import type { RunState } from './runState.ts'
 
-/** What became of one member of a chunk. */
+/** The outcome of one member of a chunk. */
 export interface Result {
   readonly key: number
   readonly id: string
   readonly outcome: 'exported' | 'failed' | 'duplicated'
-  /** Why it was not exported. */
+  /** The reason why it was not exported. */
   readonly reason?: string
   readonly failureClass?: FailureClass
   readonly isCharged: boolean
@@ -22,19 +22,19 @@ export interface Result {
   readonly remoteId?: string | undefined
 }
 
-/** A chunk of which every member has an outcome. */
+/** A chunk whose members all have an outcome. */
 export interface DoneChunk {
   /** The key of its last member. */
   readonly upTo: number
-  /** How many of its records were charged. */
+  /** Number of its charged records. */
   readonly charged: number
   readonly results: readonly Result[]
 }
 
 /**
- * Stores the outcomes of a chunk in one statement. These are the counters, records that were not exported, sent
- * identities, and recipients to remove when they opt out. Returns the run after the chunk. Returns undefined,
- * and changes nothing, if the run has ended or another process has stored the chunk.
+ * Stores the outcomes of a chunk in one statement: counters, records that were not exported, sent identities,
+ * and recipients to remove after an opt-out. Returns the run after the chunk. Returns undefined, and changes
+ * nothing, if the run has ended or another process has stored the chunk.
  */
 export async function completeChunk(
   client: Queryable,
@@ -51,10 +51,10 @@ export async function completeChunk(
     name: 'complete_export_chunk',
     text: completion,
     values: [
-      // $1, $2: the run, and the key at which it must still be.
+      // $1, $2: the run, and its expected current key.
       runState.runId,
       runState.doneKey,
-      // $3 to $7: the key after the chunk, and what its counters grow by.
+      // $3 to $7: the key after the chunk, and the increments of the counters.
       upTo,
       exported.length,
       failed,
@@ -67,7 +67,7 @@ export async function completeChunk(
       others.map(({ reason }) => reason),
       others.map(({ failureClass }) => failureClass ?? null),
       others.map(({ isCharged }) => isCharged),
-      // $14: the identities that were sent.
+      // $14: the sent identities.
       exported.flatMap(({ identity }) => (identity ? [hashOf(identity)] : [])),
       // $15 to $17: the integration, and columns of its recipients.
       runState.integration.id,
@@ -134,7 +134,7 @@ export async function readSent(
 const hashOf = (identity: string): Buffer =>
   createHash('sha256').update(identity).digest().subarray(0, 16)
 
-/** Marks a run as begun. */
+/** Marks a run as running. */
 export async function beginRun(
   client: Queryable,
   { runId, recordsExpected }: RunState,
@@ -159,7 +159,10 @@ export async function saveChunkState(
   )
 }
 
-/** Notes, before the next chunk is sent, that it may have reached its destination; or later, that it has not. */
+/**
+ * Records, before the next chunk is sent, that it may have reached its destination; or later, that it has
+ * not.
+ */
 export async function noteSent(
   client: Queryable,
   { runId, doneKey }: RunState,
@@ -200,7 +203,7 @@ export async function stopRun(
   )
 }
 
-/** Ends a run of which every record has an outcome, and emits `export.run_ended`. */
+/** Ends a run whose records all have an outcome, and emits `export.run_ended`. */
 export async function endRun(postgres: Postgres, runState: RunState): Promise<void> {
   const { runId, exportId, exportName, organizationId, projectId } = runState
   await inTransaction(postgres, async (client) => {
@@ -213,7 +216,7 @@ export async function endRun(postgres: Postgres, runState: RunState): Promise<vo
     )
     if (rowCount === 0) return
     await client.query('DELETE FROM export_identities WHERE run_id = $1', [runId])
-    // Others of the organization may have waited for it to end.
+    // Other runs of the organization may have waited for this one.
     await wakeQueue(client, exportRuns)
     await emit(client, {
       organizationId,

@@ -4,25 +4,25 @@ import { type Members, readMembers, type Values } from './audienceMembers.ts'
 import type { RunState } from './runState.ts'
 import { readValues } from './values.ts'
 
-/** The records of a chunk, as they were read. */
+/** The records of a chunk. */
 export interface ReadChunk {
   readonly members: Members
-  /** What goes out of each, by its key; null where a file is made of them. */
+  /** The values of each record by key; null if a file contains them. */
   readonly values: ReadonlyMap<number, Values | string> | null
 }
 
-/** Reads the next chunk of a run: at most `limit` of the records that have no outcome yet; null when there are no more. */
+/** Reads the next chunk of a run: at most `limit` records without an outcome; null if there are none. */
 export type ReadNext = (runState: RunState, limit: number) => Promise<ReadChunk | null>
 
 /** Older rows are read again, because people may have opted out. */
 const freshMs = 5_000
 
-/** Reads each chunk while the one before is charged and sent. */
+/** Reads each chunk while the previous one is charged and sent. */
 export function createReadAhead(deps: SendDeps, signal: AbortSignal): ReadNext {
   let ahead: { after: number; readAt: number; chunk: Promise<ReadChunk | null> } | null = null
   const begin = (runState: RunState, limit: number) => {
     const chunk = readChunk(deps, runState, limit, signal)
-    // It is asked for later, if at all.
+    // The consumer may request the chunk later, or never.
     chunk.catch(() => {})
     ahead = { after: runState.doneKey, readAt: performance.now(), chunk }
   }

@@ -9,7 +9,7 @@ import type {
 import { isNumberSold, unfinished } from '../exportRuns.ts'
 import type { Entity, Mapping } from '../validateExport.ts'
 
-/** The state of a run that continues. */
+/** The state of an unfinished run. */
 export interface RunState {
   readonly runId: string
   readonly exportId: string
@@ -18,13 +18,13 @@ export interface RunState {
   readonly projectId: string
   readonly retryOf: string | null
   readonly buildId: string
-  /** A list is read when it is sent. */
+  /** The status of the build; a list is read when it is sent. */
   readonly buildStatus: 'pending' | 'unloading' | 'completed' | 'failed'
-  /** Whether the members of the build are kept long enough already. */
+  /** Whether the retention of the build's members was already extended. */
   readonly isBuildKept: boolean
-  /** Members of the build: their keys are 1 to this. */
+  /** Number of members of the build: their keys are 1 to this. */
   readonly buildCount: number
-  /** Whether the number of records is sold. */
+  /** Whether the number of records is billed. */
   readonly isNumberSold: boolean
   readonly entity: Entity
   readonly meter: Meter
@@ -45,14 +45,14 @@ export interface RunState {
   readonly chunkState: unknown
   /** Whether the chunk after `doneKey` may have reached the destination. */
   readonly isChunkSent: boolean
-  /** The reason why nothing more is sent; null: continue. */
+  /** The reason why the run was stopped; null: continue. */
   readonly stop: { readonly reason: string; readonly failureClass: FailureClass } | null
   readonly requestedAt: Date
   readonly requestedBy: string
   readonly isProjectKey: boolean
 }
 
-/** The run, where it has records without an outcome and its time has come; else undefined. */
+/** Reads a run that is due and has records without an outcome; otherwise undefined. */
 export async function readRunState(
   client: Queryable,
   runId: string,

@@ -22,9 +22,9 @@ interface Ready extends OutgoingRecord {
 
 /**
  * Sends the next members of a run. It skips members who must not be sent and those already there, and charges
- * and sends the others. Hidden people who were never charged get no outcome: it would tell a caller, free,
- * that a person who opted out is a member. Throws DestinationError, Refused, and RowsDiffer, and then stores
- * no outcome.
+ * and sends the others. Hidden people who were never charged get no outcome, because it would reveal free of
+ * charge that an opted-out person is a member. Throws DestinationError, Refused, and RowsDiffer, and then
+ * stores no outcome.
  */
 export async function sendChunk(
   deps: SendDeps,
@@ -63,7 +63,7 @@ export async function sendChunk(
   })
   for (const record of repeated) {
     const first = outcomeOf.get(record.identity!)
-    // The first of them was refused: this one would have been, too.
+    // The first record with this identity was refused, so this one would be too.
     results.push(
       first && !first.exported
         ? failedResult(record.member, first.reason, record.member.isCharged, first.failureClass)
@@ -73,7 +73,7 @@ export async function sendChunk(
   return { upTo, charged, results }
 }
 
-/** What goes out of each; who lacks what the destination needs has a result at once. */
+/** Returns the values of each record; a record without required values gets a result at once. */
 function prepare(
   runState: RunState,
   members: readonly Member[],
@@ -190,7 +190,7 @@ const failedResult = (
 
 const placeOf = ({ key, id }: Member) => ({ key, id })
 
-/** What becomes of members when nothing more is sent; some of them may have been charged. */
+/** Returns the outcomes of members after a run was stopped; some of them may have been charged. */
 export const refuseChunk = (
   { members, upTo }: Members,
   { reason, failureClass }: NonNullable<RunState['stop']>,

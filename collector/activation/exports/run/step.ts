@@ -15,14 +15,14 @@ import type { ReadNext } from './readAhead.ts'
 import { type RunState, readRunState } from './runState.ts'
 import { refuseChunk, sendChunk } from './sendChunk.ts'
 
-/** A chunk is tried so often, with back-off, before the run is stopped. */
+/** The tries of a chunk, with back-off, before the run is stopped. */
 const attemptsMax = 8
 const backoffSecondsMax = 300
 /** A run that waits for its destination longer than this is stopped. */
 const daysMax = 7
-/** How soon a run looks again whether its list has been read. */
+/** Interval at which a run checks whether its list has been read. */
 const listSeconds = 1
-/** Records of which a run that was stopped notes the outcome at a time. */
+/** How many remaining records of a stopped run get an outcome at a time. */
 const refusedAtOnce = 10_000
 
 /** Time until a run continues; null when it has ended. */
@@ -32,13 +32,13 @@ export type Next = { readonly inSeconds: number } | null
 export interface StepContext {
   readonly readNext: ReadNext
   readonly signal: AbortSignal
-  /** The run as the previous step left it; saves reading it again. */
+  /** The run after the previous step, which saves another read. */
   runState?: RunState | undefined
   /** A budget or a limit has refused a larger chunk. */
   hasLittleBudget?: boolean
 }
 
-/** Does the next step of a run: begins it, sends one chunk, or ends it. A step is repeated after a crash. */
+/** Runs the next step of a run: begins it, sends one chunk, or ends it. A step is repeated after a crash. */
 export async function runStep(deps: SendDeps, runId: string, context: StepContext): Promise<Next> {
   const { postgres } = deps
   const runState = context.runState ?? (await readRunState(postgres, runId))
@@ -57,18 +57,19 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
     throw new MembersGone(runState.buildId)
   if (runState.stop) return refuse(deps, runState)
   if (runState.buildStatus === 'failed')
-    throw new DestinationError('mend', 'The service could not read the list.')
+    throw new DestinationError('needs_action', 'The service could not read the list.')
   if (runState.buildStatus !== 'completed') return { inSeconds: listSeconds }
   if (Date.now() - runState.requestedAt.getTime() > daysMax * 86_400_000) {
     throw new DestinationError(
-      'mend',
+      'needs_action',
       `The destination did not accept all records within ${daysMax} days.`,
     )
   }
   const destination = openDestination(deps, runState.integration, sendingLog(postgres, runState))
   if (!runState.isStarted) {
     const fault = await findUnknownFields(deps, runState.integration, runState)
-    if (fault !== null) throw new DestinationError('mend', `The mapping is invalid: ${fault}.`)
+    if (fault !== null)
+      throw new DestinationError('needs_action', `The mapping is invalid: ${fault}.`)
     await beginRun(postgres, runState)
   }
   const { leastRecords, chunkRecords } = destinationTypes[runState.integration.type]
@@ -93,9 +94,9 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
 }
 
 /**
- * Checks that the destination can be reached before a run charges records, and also if it has none. Charges
- * are not refunded, and whether a run waits must not reveal for free that there is a record. With `goesOn` a
- * request follows, and its answer counts.
+ * Checks that the destination is reachable before a run charges records, even if the run has none. Charges
+ * are not refunded, and whether a run waits must not reveal free of charge that there is a record. With
+ * `goesOn` a request follows, and its response decides.
  */
 async function reach(deps: SendDeps, runState: RunState, goesOn: boolean): Promise<void> {
   try {
@@ -106,7 +107,7 @@ async function reach(deps: SendDeps, runState: RunState, goesOn: boolean): Promi
   }
 }
 
-/** Notes when the chunk is sent; not if an earlier try may have sent it already. */
+/** Records when the chunk is sent, unless an earlier try may have sent it. */
 const sendingLog = (postgres: Postgres, runState: RunState): SendingLog | undefined =>
   runState.isChunkSent
     ? undefined
@@ -115,7 +116,7 @@ const sendingLog = (postgres: Postgres, runState: RunState): SendingLog | undefi
         unsent: () => noteSent(postgres, runState, false),
       }
 
-/** The run is stopped: gives the next records its reason as their outcome. */
+/** Gives the next records of a stopped run its reason as their outcome. */
 async function refuse(deps: SendDeps, runState: RunState): Promise<Next> {
   const members = await readMembers(deps, runState, refusedAtOnce)
   if (!members) {
@@ -148,7 +149,10 @@ async function handleError(
   runState: RunState,
   error: unknown,
 ): Promise<Next> {
-  const stop = async (reason: string, failureClass: 'retry' | 'mend' | 'never'): Promise<Next> => {
+  const stop = async (
+    reason: string,
+    failureClass: 'retry' | 'needs_action' | 'never',
+  ): Promise<Next> => {
     await stopRun(postgres, runState, reason, failureClass)
     return { inSeconds: 0 }
   }
@@ -156,13 +160,13 @@ async function handleError(
     await parkRun(postgres, runState, { seconds, isFailure, reason })
     return { inSeconds: seconds }
   }
-  if (error instanceof Refused) return stop(error.message, 'mend')
+  if (error instanceof Refused) return stop(error.message, 'needs_action')
   if (error instanceof DestinationError && error.failureClass !== 'retry') {
     return stop(error.message, error.failureClass)
   }
   if (error instanceof DestinationError && error.afterSeconds !== null)
     return park(error.afterSeconds, false, error.message)
-  // A temporary fault of our own: the queue repeats the step.
+  // A temporary fault of our own, so the queue repeats the step.
   if (isUnavailable(error) || (error instanceof ApiError && error.status === 503)) throw error
   const isTheirs = error instanceof DestinationError
   if (!isTheirs && !(error instanceof RowsDiffer))
@@ -178,6 +182,9 @@ async function handleError(
   return stop(`${reason} The service tried ${attemptsMax} times.`, 'retry')
 }
 
-/** Doubles with every try from a second on, less up to a half at random, so that runs do not come all at once. */
+/**
+ * Back-off that doubles from one second, minus a random part of up to half, so that runs do not retry
+ * together.
+ */
 const backoffSeconds = (attempts: number): number =>
   Math.min(2 ** attempts, backoffSecondsMax) * (1 - Math.random() / 2)

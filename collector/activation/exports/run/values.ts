@@ -77,7 +77,7 @@ async function readFields(
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === ''
 
-/** Profiles of people or companies, by hem or domain. Unknown ones are missing. */
+/** Reads profiles of people or companies, by hem or domain. Unknown ones are missing. */
 async function readRows(
   queryExecutor: QueryExecutor,
   { entity, organizationId }: { entity: Entity; organizationId: string },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** The setting of a destination that says where its API is, where it is not at its maker's. */
+/** Schema of the setting with the address of a destination's API; `usual` is the default. */
 export const apiBase = (usual: string) =>
   Type.Optional(
     Type.String({

@@ -12,23 +12,24 @@ export interface CallContext {
   now(): number
 }
 
-/** How long a destination may take to answer. */
+/** Time limit of a destination's response. */
 const timeoutMs = 30_000
 /**
  * Maximum bytes of a response, because it is parsed at once. Requests with larger responses set their own
  * limit.
  */
 const responseBytesMax = 1024 * 1024
-/** Of one that lists the fields of a destination: they come with all their values and labels. */
+/** Limit for responses that list the fields of a destination, which contain all values and labels. */
 export const fieldsBytesMax = 8 * 1024 * 1024
-/** Longest wait that a destination's Retry-After is believed. */
+/** The longest Retry-After that is respected. */
 const retryAfterSecondsMax = 86_400
-/** Statuses that pass by themselves: time-outs, locks, servers in trouble. */
+/** Temporary statuses: time-outs, locks, server errors. */
 const transient = new Set([408, 423, 425, 429, 477, 500, 502, 503, 504, 520, 521, 522, 523, 524])
 
 /**
- * Sends a request to a destination when its integration may make one more. Throws DestinationError for no answer and
- * for one that says to come again, with Retry-After; all others are the caller's to judge.
+ * Sends a request to a destination as soon as its integration's rate limit allows. Throws DestinationError
+ * without a response, and for a response that requests a retry, with its Retry-After. The caller handles all
+ * other responses.
  */
 export async function call(
   context: CallContext,
@@ -71,19 +72,19 @@ function readRetryAfter(
   return Math.min(Math.max(1, Math.ceil(seconds)), retryAfterSecondsMax)
 }
 
-/** A 429 that does not say how long: the windows of most limits are over then. */
+/** Wait after a 429 without Retry-After: the windows of most limits have ended by then. */
 const unnamedWaitSeconds = 10
 
-/** 401 and 403: nothing helps but other secrets or permissions. */
+/** Throws for 401 and 403, which only new secrets or permissions can fix. */
 export function requireAllowed({ status }: OutboundResponse, url: string, what: string): void {
   if (status !== 401 && status !== 403) return
-  throw new DestinationError('mend', `${hostOf(url)} does not accept ${what} (${status}).`)
+  throw new DestinationError('needs_action', `${hostOf(url)} does not accept ${what} (${status}).`)
 }
 
 export const hostOf = (url: string): string => new URL(url).host
 
-/** What only the customer or the operator can change is of class `mend`. */
+/** Converts an error. Faults that only the customer or the operator can fix have class `needs_action`. */
 export function toDestinationError({ code, message }: OutboundError): DestinationError {
   const stays = code === 'address_refused' || code === 'tls_failed' || code === 'response_too_large'
-  return new DestinationError(stays ? 'mend' : 'retry', message)
+  return new DestinationError(stays ? 'needs_action' : 'retry', message)
 }

@@ -27,13 +27,13 @@ export const fileFormats = ['csv', 'ndjson', 'parquet'] as const satisfies reado
 
 /**
  * The action that makes a failed record or request succeed: another try (`retry`), a fix of the cause in the
- * reason (`mend`), or none (`never`).
+ * reason (`needs_action`), or none (`never`).
  */
-export const failureClasses = ['retry', 'mend', 'never'] as const
+export const failureClasses = ['retry', 'needs_action', 'never'] as const
 export type FailureClass = (typeof failureClasses)[number]
 
 /**
- * A destination refused a request. `message` is for the customer. With class `mend` the run stops, and with
+ * A destination refused a request. `message` is for the customer. With class `needs_action` the run stops, and with
  * class `never` this request's records fail. With class `retry` the request is sent again, not before
  * `afterSeconds` if given. The destination requests this delay, so it is not a failure.
  */
@@ -56,15 +56,15 @@ export interface DestinationField {
 
 /** One record for a destination. */
 export interface OutgoingRecord {
-  /** Its place in the build. */
+  /** Its key in the build. */
   readonly key: number
-  /** The hem, or the domain of a company. */
+  /** The hem, or the company's domain. */
   readonly id: string
   /** Field of the destination → value; never empty or null. */
   readonly values: Readonly<Record<string, unknown>>
 }
 
-/** A file with the records of a chunk, on this machine, until the chunk is done. */
+/** A local file with the records of a chunk, which exists until the chunk is completed. */
 export interface ChunkFile {
   readonly path: string
   readonly bytes: number
@@ -77,28 +77,27 @@ export interface Chunk {
   readonly exportName: string
   readonly outputFormat: OutputFormat
   /**
-   * In order, the last key of the previous chunk; 0 for the first. It makes the chunk's names the same in
-   * every try.
+   * The last key of the previous chunk; 0 for the first. It makes the chunk's names the same in every try.
    */
   readonly after: number
   /** Never empty. */
   readonly records: readonly OutgoingRecord[]
   /** The keys of all records of the chunk, in order, including those that must not be sent; the same in every try. */
   readonly keys: readonly number[]
-  /** The same records in a file; for destinations that take files. */
+  /** Writes the same records to a file, for destinations that accept files. */
   writeFile(): Promise<ChunkFile>
-  /** What `saveState` was given by a try before that did not end, of this chunk; else null. */
+  /** The state that an earlier, unfinished try of this chunk passed to `saveState`; otherwise null. */
   readonly state: unknown
   saveState(state: unknown): Promise<void>
   readonly signal: AbortSignal
 }
 
-/** What became of a record. */
+/** The outcome of a record. */
 export type Outcome =
   | { readonly exported: true; readonly remoteId?: string | undefined }
   | { readonly exported: false; readonly failureClass: FailureClass; readonly reason: string }
 
-/** A run all of whose records have an outcome. */
+/** A run whose records all have an outcome. */
 export interface EndedRun {
   readonly runId: string
   readonly exportName: string
@@ -106,23 +105,26 @@ export interface EndedRun {
   readonly recordsExported: number
 }
 
-/** A person who was sent and must be removed: the hem, and the destination's id of the person. */
+/** A sent person who must be removed: the hem, and the destination's id of the person. */
 export interface Recipient {
   readonly hem: string
   readonly remoteId: string | null
 }
 
-/** A destination that is open: with its settings, its secrets and its limits. All methods throw DestinationError. */
+/** An open destination with its settings, secrets and limits. All methods throw DestinationError. */
 export interface Destination {
-  /** Makes sure that it can be reached, with records of a format, and lets us in; in plain words what was found. */
+  /**
+   * Checks that the destination is reachable and accepts our credentials and a format; returns the result in
+   * plain words.
+   */
   check(outputFormat?: OutputFormat): Promise<string>
-  /** The fields it has; null where it takes any. */
+  /** Reads its fields; null if it accepts any field. */
   fields(): Promise<readonly DestinationField[] | null>
-  /** Sends a chunk, which may have been sent before: the outcome of each record, in their order. */
+  /** Sends a chunk, possibly again, and returns the outcome of each record in order. */
   send(chunk: Chunk): Promise<readonly Outcome[]>
-  /** Ends a run whose records have all been sent, such as with a manifest. Done again after a crash. */
+  /** Ends a run after all records were sent, for example with a manifest. Repeated after a crash. */
   finish?(run: EndedRun): Promise<void>
-  /** Takes people out again. */
+  /** Removes people from the destination. */
   remove?(recipients: readonly Recipient[]): Promise<void>
 }
 
@@ -131,15 +133,18 @@ export interface DestinationContext<Settings = unknown, Secrets = unknown> {
   readonly settings: Settings
   readonly secrets: Secrets
   readonly outbound: Outbound
-  /** Makes a request that may bring records, of clients with requests of their own; tells errors of none that has left. */
+  /**
+   * Makes a request that may contain records, for clients with their own requests; `isUnsent` recognizes
+   * errors of requests that were not sent.
+   */
   sending<T>(send: () => Promise<T>, isUnsent: (error: unknown) => boolean): Promise<T>
-  /** Resolves when the integration may make one more request. Throws DestinationError when that takes long. */
+  /** Resolves when the integration may make one more request. Throws DestinationError if the wait is long. */
   takeToken(): Promise<void>
   /** Milliseconds since 1970. */
   now(): number
 }
 
-/** A type of destination: its settings, and how to open it. */
+/** A type of destination: its settings, and the function that opens it. */
 export interface DestinationType<
   Settings extends TObject = TObject,
   Secrets extends TObject = TObject,
@@ -147,11 +152,11 @@ export interface DestinationType<
   readonly settings: Settings
   readonly secrets: Secrets
   readonly formats: readonly OutputFormat[]
-  /** Most records of a chunk. */
+  /** The most records of a chunk. */
   chunkRecords(outputFormat: OutputFormat): number
   /** Records of a chunk when a budget or a limit refuses a larger one. Absent: a chunk is charged in full or not at all. */
   readonly leastRecords?: number
-  /** Which of a chunk's keys were received, by the state that a try saved before it failed. */
+  /** Returns the received keys of a chunk, from the state that a try saved before it failed. */
   receivedKeys?(state: unknown, keys: readonly number[]): ReadonlySet<number>
   /** Default mapping: field of the destination → field of Footfall. */
   defaultMapping?(settings: Static<Settings>): Readonly<Record<string, string>>
@@ -159,18 +164,18 @@ export interface DestinationType<
   requiredSettings?(outputFormat: OutputFormat): readonly string[]
   /** Fields of the destination that every record needs. */
   requiredFields?(settings: Static<Settings>): readonly string[]
-  /** By which field the destination tells records apart: of two with the same, one is sent. */
+  /** The field by which the destination distinguishes records: of two with the same value, one is sent. */
   identityField?(settings: Static<Settings>): string
-  /** Requests a second, and most at once. */
+  /** Requests per second, and the largest burst. */
   readonly rate: { readonly perSecond: number; readonly burst: number }
-  /** Whether chunks are files (`writeFile`): their records come without values. */
+  /** Whether chunks are files (`writeFile`), so that records have no values. */
   readonly takesFiles?: boolean
-  /** Whether people can be removed from it again. */
+  /** Whether the destination can remove people. */
   readonly removes: boolean
   open(context: DestinationContext<Static<Settings>, Static<Secrets>>): Destination
 }
 
-/** All that came of a request whose records share one outcome. */
+/** Returns the outcome `exported` for all records. */
 export const exportedAll = (records: readonly OutgoingRecord[]): Outcome[] =>
   records.map(() => ({ exported: true }))
 

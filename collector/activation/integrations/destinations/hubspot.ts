@@ -25,7 +25,7 @@ const secrets = strictObject({
 
 type Context = DestinationContext<{ api_base?: string }, { access_token: string }>
 
-/** Once the day's requests are used up HubSpot does not say when its day ends: it is asked again after this. */
+/** Wait after the daily limit, because HubSpot does not report when its day ends. */
 const dailyLimitSeconds = 3_600
 
 /**
@@ -50,7 +50,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
   }),
   requiredFields: () => ['email'],
   identityField: () => 'email',
-  // 100 requests in ten seconds is what the least of its plans has.
+  // The lowest plan allows 100 requests in ten seconds.
   rate: { perSecond: 9, burst: 90 },
   removes: true,
   open: (context) => ({
@@ -66,7 +66,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
       const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/archive', {
         json: { inputs },
       })
-      if (answer.status >= 400) throw refusalOf(answer, 'mend')
+      if (answer.status >= 400) throw refusalOf(answer, 'needs_action')
     },
   }),
 }
@@ -74,7 +74,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
 async function readFields(context: Context): Promise<DestinationField[]> {
   const path = '/crm/v3/properties/contacts'
   const answer = await ask(context, 'GET', path, { responseBytesMax: fieldsBytesMax })
-  if (answer.status !== 200) throw refusalOf(answer, 'mend')
+  if (answer.status !== 200) throw refusalOf(answer, 'needs_action')
   const { results } = readJson<{
     results: {
       name: string
@@ -100,7 +100,10 @@ interface BatchAnswer {
   errors?: { message?: string; context?: { objectWriteTraceId?: string[]; ids?: string[] } }[]
 }
 
-/** Upserts at most 100 contacts. Throws DestinationError of class `never` where the whole request is refused. */
+/**
+ * Upserts at most 100 contacts. Throws DestinationError of class `never` if HubSpot refuses the complete
+ * request.
+ */
 async function upsert(context: Context, records: readonly OutgoingRecord[]): Promise<Outcome[]> {
   const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/upsert', {
     json: {
@@ -132,7 +135,7 @@ async function upsert(context: Context, records: readonly OutgoingRecord[]): Pro
     if (contact) return { exported: true, remoteId: contact.new ? contact.id : undefined }
     const reason = refused.get(trace) ?? refused.get(email)
     if (reason) return failed('never', reason)
-    // Named neither among those it took nor among those it did not: nothing is taken for done that was not said.
+    // HubSpot reported this record neither as accepted nor as refused, so it is retried.
     return failed('retry', errors[0]?.message ?? 'HubSpot’s answer does not contain this record.')
   })
 }
@@ -162,7 +165,7 @@ async function ask(
   return answer
 }
 
-/** The same context, for which a 429 that says the day is used up means a longer wait. */
+/** Returns a context in which a 429 for the daily limit causes a longer wait. */
 const waitingForTheDay = (context: Context): CallContext => ({
   ...context,
   outbound: {
@@ -182,7 +185,7 @@ const waitingForTheDay = (context: Context): CallContext => ({
 
 function refusalOf(
   { status, body }: OutboundResponse,
-  failureClass: 'mend' | 'never',
+  failureClass: 'needs_action' | 'never',
 ): DestinationError {
   let message = ''
   try {

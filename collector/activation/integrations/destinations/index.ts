@@ -6,7 +6,7 @@ import { salesforce } from './salesforce.ts'
 import { theTradeDesk } from './theTradeDesk.ts'
 import { webhook } from './webhook.ts'
 
-/** Every kind of destination, each in a file of its own. */
+/** All types of destinations, each in its own file. */
 export const destinationTypes: Readonly<Record<IntegrationType, DestinationType>> = {
   hubspot,
   salesforce,

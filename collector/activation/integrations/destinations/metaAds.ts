@@ -36,9 +36,9 @@ type Context = DestinationContext<
 >
 
 const version = 'v25.0'
-/** Its codes for limits: of the app, of the user, of the account, of custom audiences (80003). */
+/** Meta's codes for limits: of the app, of the user, of the account, of custom audiences (80003). */
 const limitCodes = new Set([4, 17, 32, 613, 80003])
-/** Its codes for tokens and permissions. */
+/** Meta's codes for tokens and permissions. */
 const accessCodes = new Set([10, 102, 190, 200, 294])
 const limitSeconds = 300
 
@@ -106,7 +106,7 @@ const payloadOf = (hems: readonly string[]) => ({
   payload: { schema: ['EMAIL_SHA256'], data: hems.map((hem) => [hem]) },
 })
 
-/** A positive number of 64 bits that is the same in every try; digits that a double keeps. */
+/** Returns a positive 64-bit number that is the same in every try, and that a double represents exactly. */
 const sessionOf = (runId: string, key: number): number =>
   createHash('sha256').update(`${runId} ${key}`).digest().readUIntBE(0, 6) + 1
 
@@ -135,7 +135,7 @@ async function ask(
   if (limitCodes.has(code)) throw new DestinationError('retry', told, limitSeconds)
   if (is_transient || code === 1 || code === 2) throw new DestinationError('retry', told)
   const isForbidden = answer.status === 401 || answer.status === 403 || answer.status === 404
-  if (accessCodes.has(code) || isForbidden) throw new DestinationError('mend', told)
+  if (accessCodes.has(code) || isForbidden) throw new DestinationError('needs_action', told)
   throw new DestinationError('never', told)
 }
 

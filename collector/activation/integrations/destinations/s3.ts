@@ -26,7 +26,7 @@ const secrets = strictObject({
   secret_access_key: Type.String({ minLength: 1, maxLength: 200 }),
 })
 
-// The SDK takes a tenth of a second to load, so only where it is used.
+// Loaded on demand, because the SDK takes a tenth of a second to load.
 const files = () => import('./s3Files.ts')
 
 /**

@@ -42,7 +42,7 @@ export async function checkBucket(context: S3Context): Promise<void> {
   await withClient(context, (client) => client.send(new HeadBucketCommand({ Bucket: bucket })))
 }
 
-/** Puts the file of a chunk. */
+/** Uploads the file of a chunk. */
 export async function putPart(context: S3Context, chunk: Chunk): Promise<readonly Outcome[]> {
   const { runId, records, outputFormat, after } = chunk
   const { path, bytes, sha256 } = await chunk.writeFile()
@@ -61,7 +61,7 @@ export async function putPart(context: S3Context, chunk: Chunk): Promise<readonl
   return exportedAll(records)
 }
 
-/** Codes of connections that were never made. */
+/** Error codes of connections that were not established. */
 const unconnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 const isUnsent = (error: unknown): boolean =>
@@ -78,7 +78,7 @@ export async function writeManifest(context: S3Context, run: EndedRun): Promise<
     const rows = files.reduce((sum, file) => sum + file.rows, 0)
     if (rows !== run.recordsExported) {
       throw new DestinationError(
-        'mend',
+        'needs_action',
         `The bucket ${bucket} has ${rows} rows of ${run.recordsExported}: its files were changed.`,
       )
     }
@@ -128,7 +128,7 @@ async function readParts(
 
 const directoryOf = ({ prefix = '' }: S3Settings, runId: string): string => `${prefix}${runId}/`
 
-/** Codes that only other settings or permissions help against. */
+/** Error codes that only other settings or permissions can fix. */
 const settingsCodes = new Set([
   'AccessDenied',
   'InvalidAccessKeyId',
@@ -142,7 +142,7 @@ const settingsCodes = new Set([
   '403',
 ])
 
-/** Asks the store through checked and pinned connections. What goes wrong is thrown as DestinationError. */
+/** Calls the store through checked connections. Errors are thrown as DestinationError. */
 async function withClient<T>(
   context: S3Context,
   ask: (client: S3Client) => Promise<T>,
@@ -156,11 +156,11 @@ async function withClient<T>(
       accessKeyId: context.secrets.access_key_id,
       secretAccessKey: context.secrets.secret_access_key,
     },
-    // Stores of other makers have no addresses by bucket, and do not all know newer checksums.
+    // Stores of other vendors have no host name per bucket, and not all support newer checksums.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // Does not follow the region that a bucket names: only the checked address is used.
+    // Does not follow a redirect to another region, because only the given address is checked.
     followRegionRedirects: false,
     maxAttempts: 1,
     requestHandler: {
@@ -192,6 +192,6 @@ function explain(error: unknown): unknown {
   const told =
     status === undefined ? 'The store does not answer.' : `The store answered ${status}: ${name}.`
   return isSettings
-    ? new DestinationError('mend', `${told} ${message}`.slice(0, 500))
+    ? new DestinationError('needs_action', `${told} ${message}`.slice(0, 500))
     : new DestinationError('retry', told)
 }

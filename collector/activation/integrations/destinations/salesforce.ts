@@ -52,10 +52,10 @@ type Context = DestinationContext<
   { client_id: string; client_secret: string; refresh_token?: string }
 >
 
-/** How long one step waits for a job, and how soon the next looks again. */
+/** How long one step waits for a job, and when the next step checks it again. */
 const waitMs = 10_000
 const lookAgainSeconds = 5
-/** Most bytes that a row has more in the results of a job than in the job. */
+/** The most additional bytes of a row in a job's results. */
 const resultBytesMax = 1_024
 
 /**
@@ -94,7 +94,7 @@ export const salesforce: DestinationType<typeof settings, typeof secrets> = {
         const key = fields.find(({ name }) => name === externalIdOf(context.settings))
         if (!key?.isLookup) {
           throw new DestinationError(
-            'mend',
+            'needs_action',
             `${object} cannot be upserted by ${externalIdOf(context.settings)}: it is neither an external id nor a lookup field.`,
           )
         }
@@ -116,7 +116,7 @@ async function send(api: Salesforce, given: Settings, chunk: Chunk): Promise<rea
   const csv = csvOf(sortedByAccount(chunk.records))
   let jobId = kept?.jobId
   if (jobId === undefined || (await api.jobState(jobId)) === 'Open') {
-    // One that was not closed may hold a part of the rows: it is given up.
+    // A job that was not closed may contain only some of the rows, so it is aborted.
     if (jobId !== undefined) await api.abortJob(jobId)
     jobId = await api.createJob(given.object ?? 'Contact', keyField)
     await chunk.saveState({ jobId })
@@ -124,7 +124,7 @@ async function send(api: Salesforce, given: Settings, chunk: Chunk): Promise<rea
     await api.closeJob(jobId)
   }
   await waitForJob(api, jobId, chunk.signal)
-  // Each row comes back as it was sent, every field in quotes, with an id or a reason before it.
+  // The results repeat each row, with every field quoted, after an id or a reason.
   const bytesMax = 2 * Buffer.byteLength(csv) + resultBytesMax * (chunk.records.length + 1)
   return outcomesOf(chunk.records, keyField, {
     written: rowsOf(await api.results(jobId, 'successfulResults', bytesMax)),
@@ -136,7 +136,7 @@ async function waitForJob(api: Salesforce, jobId: string, signal: AbortSignal): 
   const until = performance.now() + waitMs
   for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
     const state = await api.jobState(jobId)
-    // The rows of one that failed or was aborted are in its results too: those it did not come to are in none.
+    // Results of a failed or aborted job contain its processed rows; the other rows are in no result.
     if (state === 'JobComplete' || state === 'Failed' || state === 'Aborted') return
     if (performance.now() + pauseMs > until || signal.aborted) {
       throw new DestinationError(
@@ -149,7 +149,7 @@ async function waitForJob(api: Salesforce, jobId: string, signal: AbortSignal): 
   }
 }
 
-/** Rows of one account together: Salesforce locks an account while it writes one of its rows. */
+/** Groups rows of one account, because Salesforce locks an account while it writes one of its rows. */
 const sortedByAccount = (records: readonly OutgoingRecord[]): OutgoingRecord[] =>
   records.toSorted((a, b) => {
     const [one, other] = [a, b].map(({ values }) =>
@@ -197,6 +197,6 @@ function outcomesOf(
   })
 }
 
-/** Locks and limits are temporary; faults of the row are not. */
+/** Locks and limits are temporary; faults of the row are permanent. */
 const isPassing = (error: string): boolean =>
   /^(UNABLE_TO_LOCK_ROW|SERVER_UNAVAILABLE|REQUEST_LIMIT_EXCEEDED)/.test(error)

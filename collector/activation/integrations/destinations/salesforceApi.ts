@@ -12,7 +12,7 @@ interface SalesforceContext extends CallContext {
 }
 
 export interface SalesforceField extends DestinationField {
-  /** Whether records can be upserted by it. */
+  /** Whether this field can be the key of an upsert. */
   readonly isLookup: boolean
 }
 
@@ -26,14 +26,14 @@ export type JobState =
 
 /** The parts of Salesforce's REST API and Bulk API 2.0 that are used. All throw DestinationError. */
 export interface Salesforce {
-  /** Those of an object that can be written. */
+  /** Reads the writable fields of an object. */
   fields(object: string): Promise<SalesforceField[]>
   createJob(object: string, externalIdField: string): Promise<string>
   upload(jobId: string, csv: string): Promise<void>
   closeJob(jobId: string): Promise<void>
   abortJob(jobId: string): Promise<void>
   jobState(jobId: string): Promise<JobState>
-  /** Rows of a job as CSV; of at most so many bytes. */
+  /** Reads rows of a job as CSV, up to a number of bytes. */
   results(
     jobId: string,
     which: 'successfulResults' | 'failedResults',
@@ -43,9 +43,9 @@ export interface Salesforce {
 }
 
 const version = 'v62.0'
-/** Its limit is over any 24 hours: it is asked again after this. */
+/** Wait after the limit, which applies to any 24 hours. */
 const limitSeconds = 3_600
-/** So many records one request deletes. */
+/** How many records one request deletes. */
 const deletesMax = 200
 
 export function openSalesforce(context: SalesforceContext): Salesforce {
@@ -65,7 +65,7 @@ export function openSalesforce(context: SalesforceContext): Salesforce {
       const headers = { authorization: `Bearer ${await token}`, ...request.headers }
       const answer = await call(context, { ...request, url, headers })
       if (answer.status !== 401 || isLast) return requireTaken(answer)
-      // The session is over; a new one may be had.
+      // The session has expired, so the next request logs in again.
       token = null
     }
     throw new Error('unreachable')
@@ -158,12 +158,15 @@ async function logIn(context: SalesforceContext): Promise<string> {
     }).toString(),
   })
   if (answer.status !== 200) {
-    throw new DestinationError('mend', `Salesforce refused the connected app (${answer.status}).`)
+    throw new DestinationError(
+      'needs_action',
+      `Salesforce refused the connected app (${answer.status}).`,
+    )
   }
   return readJson<{ access_token: string }>(answer, url).access_token
 }
 
-/** Throws for an unsuccessful answer. */
+/** Throws for a response without success. */
 function requireTaken(answer: OutboundResponse): OutboundResponse {
   const { status, body } = answer
   if (status < 400) return answer
@@ -176,7 +179,7 @@ function requireTaken(answer: OutboundResponse): OutboundResponse {
     )
   }
   throw new DestinationError(
-    'mend',
+    'needs_action',
     `Salesforce answered ${status}: ${errorCode} ${message}`.trim().slice(0, 500),
   )
 }

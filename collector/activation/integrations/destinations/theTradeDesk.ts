@@ -57,9 +57,9 @@ type Context = DestinationContext<Settings, { api_token: string }>
 const ttlMinutes = 30 * 24 * 60
 
 /**
- * The Trade Desk. Hems go to a CRM data segment: base64 of their bytes, a line each, put to the drop address that
- * /v3/crmdata/segment gives for each upload. Addresses and networks go to /data/firstpartyipaddress of its Data API,
- * which tells each line that failed. A hem cannot be taken out of a segment again: it expires there.
+ * The Trade Desk. Hems are uploaded to a CRM data segment: a line of base64 each, sent to the drop address
+ * that /v3/crmdata/segment returns per upload. Addresses and networks are sent to /data/firstpartyipaddress
+ * of its Data API, which reports each failed line. A hem cannot be removed from a segment: it expires there.
  */
 export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
   settings,
@@ -71,7 +71,7 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
   removes: false,
   open: (context) => ({
     async check(outputFormat) {
-      // A separate server accepts addresses. Any answer shows that it is reachable.
+      // A separate server accepts addresses, and any response shows that it is reachable.
       if (outputFormat !== undefined && outputFormat !== 'hem')
         await call(context, { method: 'GET', url: dataUrl(context) })
       const { advertiser_id, crm_data_id } = context.settings
@@ -82,7 +82,10 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
       }>(answer, url)
       const segment = Segments.find(({ CrmDataId }) => CrmDataId === crm_data_id)
       if (crm_data_id !== undefined && !segment && Segments.length > 0) {
-        throw new DestinationError('mend', `The advertiser has no CRM data segment ${crm_data_id}.`)
+        throw new DestinationError(
+          'needs_action',
+          `The advertiser has no CRM data segment ${crm_data_id}.`,
+        )
       }
       const named = segment ? `, with the segment ${segment.SegmentName}` : ''
       return `Connected to The Trade Desk${named}.`
@@ -147,7 +150,7 @@ async function sendAddresses(
   })
 }
 
-/** A person's addresses are in one element; the networks of a company in one of the company's own. */
+/** All addresses of a person are one element; the networks of a company are another. */
 function dataOf({ values }: OutgoingRecord, segmentName: string) {
   const {
     company_domain,
@@ -168,7 +171,7 @@ function dataOf({ values }: OutgoingRecord, segmentName: string) {
 
 const missing = (setting: string, outputFormat: string) =>
   new DestinationError(
-    'mend',
+    'needs_action',
     `The integration’s setting ${setting} is required for ${outputFormat}.`,
   )
 
@@ -188,10 +191,10 @@ async function ask(
     ...(json && { body: JSON.stringify(json) }),
   })
   requireAllowed(answer, url, 'the API token for this advertiser')
-  // Of addresses all may have failed: then the answer is 400 and tells which, like 200.
+  // If all addresses failed, the status is 400, and the body lists the failures as for 200.
   const tellsLines = answer.status === 400 && answer.body.includes('"FailedLines"')
   if (answer.status >= 400 && !tellsLines) {
-    throw new DestinationError('mend', `${hostOf(url)} answered ${answer.status}.`)
+    throw new DestinationError('needs_action', `${hostOf(url)} answered ${answer.status}.`)
   }
   return answer
 }

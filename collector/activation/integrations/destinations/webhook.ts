@@ -29,7 +29,7 @@ const secrets = strictObject({
 
 /** Records of one message. */
 const messageRecords = 500
-/** Messages of a chunk: so many may be unanswered, and are posted again after a crash. */
+/** Messages of a chunk: the most unanswered messages, which are posted again after a crash. */
 const windowMessages = 8
 
 type Context = DestinationContext<{ url: string }, { signing_secret: string }>
@@ -69,13 +69,13 @@ export const webhook: DestinationType<typeof settings, typeof secrets> = {
   }),
 }
 
-/** Posts the messages of a chunk that no earlier try has an answer for. */
+/** Posts the messages of a chunk that have no response from an earlier try. */
 async function send(context: Context, chunk: Chunk): Promise<readonly Outcome[]> {
   const messages = messagesOf(chunk)
   const answers = answersIn(chunk.state)
   const [first, ...others] = messages.filter(({ after }) => !answers.has(after))
   try {
-    // Alone: it shows whether the receiver can be reached, before the others are on their way.
+    // The first message is posted alone, to check that the receiver is reachable.
     if (first) answers.set(first.after, await postRecords(context, chunk, first))
     const settled = await Promise.allSettled(
       others.map(async (message) => {
@@ -104,7 +104,7 @@ interface RecordsMessage {
   readonly records: readonly OutgoingRecord[]
 }
 
-/** Divides a chunk by its keys, so that a message has no other records in another try. */
+/** Divides a chunk by keys, so that a message contains the same records in every try. */
 function messagesOf({ after, keys, records }: Pick<Chunk, 'after' | 'keys' | 'records'>) {
   const messages: RecordsMessage[] = []
   let next = 0
@@ -118,7 +118,10 @@ function messagesOf({ after, keys, records }: Pick<Chunk, 'after' | 'keys' | 're
   return messages
 }
 
-/** By `after` of each message that was answered: null if its records were accepted, or why they were refused. */
+/**
+ * Returns the responses by `after` of each answered message: null if its records were accepted, otherwise the
+ * reason.
+ */
 const answersIn = (state: unknown): Map<number, string | null> =>
   new Map(
     Object.entries((state ?? {}) as Record<string, string | null>).map(([after, refusal]) => [
@@ -143,7 +146,7 @@ function keysOfAnswered(state: unknown, keys: readonly number[]): ReadonlySet<nu
   return received
 }
 
-/** Posts the records of one message. Returns null, or why the receiver refused this body. */
+/** Posts the records of one message. Returns null, or the reason why the receiver refused this body. */
 async function postRecords(
   context: Context,
   { runId, exportName }: Chunk,
@@ -165,7 +168,7 @@ async function postRecords(
 /** Only the status of a receiver's response counts. */
 const onlyStatus = { takesPart: true, responseBytesMax: 1_024 }
 
-/** Posts one message. Throws DestinationError for whatever is no success. */
+/** Posts one message. Throws DestinationError unless the receiver responds with success. */
 async function post(context: Context, id: string, type: string, data: object): Promise<void> {
   const { url } = context.settings
   const nowMs = context.now()
@@ -181,7 +184,10 @@ async function post(context: Context, id: string, type: string, data: object): P
     },
   })
   if (status >= 200 && status < 300) return
-  // These statuses concern one body only; the others concern the address or the signature.
+  // These statuses concern only one body; others concern the address or the signature.
   const isOfBody = status === 400 || status === 413 || status === 422
-  throw new DestinationError(isOfBody ? 'never' : 'mend', `${hostOf(url)} answered ${status}.`)
+  throw new DestinationError(
+    isOfBody ? 'never' : 'needs_action',
+    `${hostOf(url)} answered ${status}.`,
+  )
 }

@@ -7,16 +7,16 @@ const quote = 0x22
 const space = 0x20
 const tab = 0x09
 
-/** A row of CSV: where it ends, and one of its fields. */
+/** A CSV row: its end, and one of its fields. */
 export interface CsvRecord extends CsvField {
-  /** Where the next one begins. */
+  /** The start of the next row. */
   end: number
-  /** Why it cannot be read; then it is one line, and the next line is looked at on its own. */
+  /** The reason if the row is invalid; then it is one line, and the next line is parsed separately. */
   fault: Reason | null
   fields: number
 }
 
-/** A field: bytes from `from` to `to`, quotes within it doubled where `isQuoted`. */
+/** A field: bytes from `from` to `to`; if `isQuoted`, quotes within it are doubled. */
 export interface CsvField {
   from: number
   to: number
@@ -87,7 +87,7 @@ function faulty(record: CsvRecord, bytes: Buffer, start: number, fault: Reason):
   return { ...record, fault, end: bytes.indexOf(newline, start) + 1 || bytes.length }
 }
 
-/** Two quotes in a row are one of the text. */
+/** Returns the position of the closing quote; a doubled quote is part of the text. */
 function closingQuote(bytes: Buffer, from: number, before: number): number {
   for (
     let at = bytes.indexOf(quote, from);

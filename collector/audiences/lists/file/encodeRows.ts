@@ -5,28 +5,31 @@ import { type Reason, reasonNames } from '../reasons.ts'
 import { fieldOf, readCsvRecord } from './csvRecord.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
 
-/** Rows in ClickHouse's RowBinary: the line from 0 (UInt32), the reason's number from 1 or 0 (UInt8), the text. */
+/**
+ * Rows in ClickHouse's RowBinary: the line from 0 (UInt32), the number of the reason from 1, or 0 (UInt8),
+ * the text.
+ */
 export interface EncodedRows {
   readonly bytes: Buffer
   readonly rows: number
-  /** Length of the input that they cover. */
+  /** Length of the encoded input. */
   readonly length: number
 }
 
 const newline = 0x0a
-/** More rows of few bytes would be much larger here than in the file. */
+/** More short rows would need much more memory here than in the file. */
 const rowsMax = 250_000
 /** Number of rows after which other work of this process runs. */
 const rowsOfTurn = 2_000
-/** Line, reason and the length of a text, at most. */
+/** Most bytes of a row's line, reason and text length. */
 const headBytes = 4 + 1 + 3
 
 const none = Buffer.alloc(0)
 
 /**
- * Takes rows apart here that hold what no one line tells: quotes, which may span lines, and bytes that are no UTF-8. Of
- * CSV the text is the field of the item, of NDJSON the line. The last rows are left for the next time unless `isLast`:
- * those whose end may lie behind the bytes.
+ * Parses rows that ClickHouse cannot parse by line: quotes, which may span lines, and invalid UTF-8. For CSV
+ * the text is the field of the item, for NDJSON the line. Rows at the end that may be incomplete are left for
+ * the next call, unless `isLast`.
  */
 export async function encodeRows(
   file: ImportFile,
@@ -64,7 +67,7 @@ export async function encodeRows(
     if (fault === null && file.format === 'ndjson') text = whole
     else if (fault === null) {
       const record = readCsvRecord(bytes, start, delimiter, file.index)
-      // Of a row that cannot be read the lines after its first are looked at on their own.
+      // After an invalid row, the lines after its first one are parsed separately.
       fault = record.fault ?? faultOfRecord(bytes.subarray(start, record.end))
       if (fault === null) {
         end = record.end
@@ -79,13 +82,13 @@ export async function encodeRows(
   return { bytes: out.subarray(0, length), rows, length: start }
 }
 
-/** What linesQuery.ts says of lines that come as they are, in the same order. */
+/** Returns the same reasons as linesQuery.ts for unchanged lines, in the same order. */
 function faultOfLine(line: Buffer): Reason | null {
   if (line.length > recordBytesMax) return 'too_long'
   return isBlank(line) ? 'empty_line' : faultOfBytes(line)
 }
 
-/** Of a row of several lines, what may be wrong with the others. */
+/** Checks the other lines of a row that spans several lines. */
 const faultOfRecord = (record: Buffer): Reason | null =>
   record.length > recordBytesMax ? 'unclosed_quote' : faultOfBytes(record)
 
@@ -95,7 +98,7 @@ const faultOfBytes = (bytes: Buffer): Reason | null =>
 const blanks = new Set([...' \t\n\r'].map((sign) => sign.charCodeAt(0)))
 const isBlank = (line: Buffer): boolean => line.every((byte) => blanks.has(byte))
 
-/** LEB128, as RowBinary has lengths. */
+/** Writes LEB128, RowBinary's format of lengths. */
 function writeVarint(out: Buffer, value: number, at: number): number {
   let left = value
   while (left > 0x7f) {

@@ -1,8 +1,8 @@
-/** An uploaded file as it lies on the disk, unpacked, and how it is read. Kept as JSON. */
+/** An uploaded file on the disk, unpacked, and the parameters for reading it. Stored as JSON. */
 export interface ImportFile {
-  /** `ndjson`: each line is a text, or an object with a text under the name of the column. */
+  /** `ndjson`: each line is a text, or an object with a text in the member `column`. */
   readonly format: 'csv' | 'ndjson'
-  /** The name of the column that holds the items; of a CSV file without header the empty text. */
+  /** The name of the column with the items; for a CSV file without header the empty text. */
   readonly column: string
   /** For CSV: the index of the field in a row, from 0, the number of fields in a row, and the delimiter. */
   readonly index: number
@@ -11,5 +11,5 @@ export interface ImportFile {
   readonly bytes: number
 }
 
-/** Longest line that is read, and longest row of CSV: the rest of it need not be looked for farther. */
+/** Longest line and longest CSV row; the search for their end stops here. */
 export const recordBytesMax = 64 * 1024

@@ -4,7 +4,7 @@ import { countLines } from '../../../identity/load/records.ts'
 import { encodeRows } from './encodeRows.ts'
 import { type ImportFile, recordBytesMax } from './importFile.ts'
 
-/** A place in a file: bytes and lines before it. */
+/** A position in a file: bytes and lines before it. */
 export interface Place {
   readonly bytes: number
   readonly lines: number
@@ -12,24 +12,24 @@ export interface Place {
 
 /** Complete rows of a file that are inserted together. */
 export interface Chunk {
-  /** `lines`: as they are in the file, one row each. `rows`: what encodeRows made of them. */
+  /** `lines`: unchanged lines of the file, one row each. `rows`: output of encodeRows. */
   readonly as: 'lines' | 'rows'
   readonly bytes: Buffer
-  /** How many rows these are. */
+  /** Number of rows. */
   readonly rows: number
   readonly begin: Place
   readonly end: Place
 }
 
-/** Enough for a part of ClickHouse that is worth its while, and little memory. */
+/** Large enough for an efficient part of ClickHouse, with little memory. */
 export const chunkBytes = 8 * 1024 * 1024
 
 const newline = 0x0a
 const quote = 0x22
 
 /**
- * Reads the rows that begin at a place, into `buffer`, which is `chunkBytes` long; null at the end. The same place gives
- * the same rows. Where a line is a row that ClickHouse can take apart, nothing of it is looked at here.
+ * Reads the rows at a position into `buffer`, which is `chunkBytes` long; null at the end. The same position
+ * returns the same rows. If each line is a row that ClickHouse can parse, the lines are not parsed here.
  */
 export async function readChunk(
   handle: FileHandle,
@@ -63,7 +63,7 @@ function chunkOf(file: ImportFile, begin: Place, bytes: Buffer, as: Chunk['as'])
   return { as, bytes, rows: lines, begin, end }
 }
 
-/** Lines, the last of the file counted too where nothing ends it. */
+/** Counts lines, including a last line without a line break. */
 const linesOf = (file: ImportFile, begin: Place, bytes: Buffer): number =>
   countLines(bytes) +
   (begin.bytes + bytes.length >= file.bytes && bytes.length > 0 && bytes.at(-1) !== newline ? 1 : 0)
@@ -85,7 +85,7 @@ async function readWhole(
   return buffer.subarray(0, length)
 }
 
-/** The line at `begin` does not end within a buffer: as one row that is too long. */
+/** Skips a line that does not end within a buffer, as one row that is too long. */
 async function skipLongLine(
   handle: FileHandle,
   file: ImportFile,

@@ -10,14 +10,14 @@ export interface Counted {
   readonly kind: Kind
   /** All of its rows. */
   readonly total: number
-  /** Other imports of the list whose rows are no members, or not yet. */
+  /** Other imports of the list whose rows are not members (yet). */
   readonly notCompleted: readonly string[]
 }
 
-/** So many rows are looked at in one statement, so that its memory has a limit. */
+/** Most rows that one statement reads, which limits its memory. */
 const rowsAtOnceMax = 2_000_000
 
-/** What became of the rows of an import, all of which are inserted. */
+/** Counts the outcomes of an import whose rows are all inserted. */
 export async function countRows(
   clickhouse: ClickHouse,
   counted: Counted,
@@ -45,7 +45,7 @@ export async function countRows(
 }
 
 interface Plan extends Counted {
-  /** Whether other imports have brought members. */
+  /** Whether other imports have added members. */
   readonly hasOthers: boolean
 }
 
@@ -79,7 +79,10 @@ const keyOf: Readonly<Record<Kind, string>> = { ...columnOf, emails: 'toUInt128(
 
 type IsOne = (item: string) => string
 
-/** A condition under which an item is of a share. Hems are spread evenly, so theirs are ranges of the table's order. */
+/**
+ * Returns a condition for the items of a share. Hems are evenly distributed, so their shares are ranges of
+ * the table's order.
+ */
 function shareOf(column: (typeof columnOf)[Kind], share: number, shares: number): IsOne {
   if (column !== 'hem_number') return (item) => `cityHash64(${item}) % ${shares} = ${share}`
   const limit = (of: number) => `toUInt256('${(2n ** 256n * BigInt(of)) / BigInt(shares)}')`

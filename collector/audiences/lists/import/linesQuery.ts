@@ -21,7 +21,9 @@ export interface LinesOf {
   readonly file: ImportFile
 }
 
-/** Inserts lines of a file as they are, without NUL; `before` is how many lie before them. To be fed in one thread. */
+/**
+ * Inserts unchanged lines of a file, without NUL; `before` is the number of earlier lines. Use one thread.
+ */
 export function plainLinesQuery(lines: LinesOf, before: number): Query {
   const { format, fields, index } = lines.file
   const faults: Faults = [
@@ -43,7 +45,7 @@ export function plainLinesQuery(lines: LinesOf, before: number): Query {
   })
 }
 
-/** The same of rows that encodeRows took apart. */
+/** Inserts rows of encodeRows. */
 export function encodedRowsQuery(lines: LinesOf, before: number): Query {
   const names = reasonNames.map((name) => `'${name}'`).join(', ')
   return insertOf(lines, {
@@ -56,7 +58,7 @@ export function encodedRowsQuery(lines: LinesOf, before: number): Query {
   })
 }
 
-/** What items in JSON are: `line` from 1, `reason` or the empty text, `member` as text. */
+/** Checks items of a JSON body: `line` from 1, `reason` or the empty text, `member` as text. */
 export function itemsQuery(kind: Kind, items: readonly unknown[]): Query {
   const { value, wrong } = memberOf[kind]
   const faults: Faults = [
@@ -75,7 +77,7 @@ ORDER BY line`,
   }
 }
 
-/** Reasons and the conditions under which they hold, the first that does counting. */
+/** Reasons with their conditions; the first one that holds counts. */
 type Faults = (readonly [Reason, string])[]
 
 interface Insert {
@@ -85,11 +87,11 @@ interface Insert {
   readonly faults: Faults
   /** SQL of the item's text. */
   readonly item: string
-  /** SQL of a reason that is known already, or the empty text. */
+  /** SQL of an already known reason, or the empty text. */
   readonly fault?: string
 }
 
-/** A line is a text itself, or an object that has one. */
+/** A line is a text, or an object that contains one. */
 const jsonItem =
   "multiIf(JSONType(text) = 'String', JSONExtractString(text), JSONType(text, {column:String}) = 'String', JSONExtractString(text, {column:String}), '')"
 
@@ -102,7 +104,7 @@ function insertOf(
     ...faults,
     ...(file.format === 'ndjson' ? ([['not_json', 'NOT isValidJSON(text)']] as Faults) : []),
     ['no_value', "item = ''"],
-    // Only JSON has it without a byte of the file being it.
+    // Only JSON can contain NUL through an escape, without a NUL byte in the file.
     ...(file.format === 'ndjson' ? ([['nul_byte', `position(item, '\\0') > 0`]] as Faults) : []),
     wrong,
   ]
@@ -128,7 +130,7 @@ FORMAT ${inputFormat}`,
   }
 }
 
-/** The member of an item, and the condition for an invalid one; SQL over `item`, a trimmed text. */
+/** Returns the member of an item, and the condition for an invalid one; SQL over `item`, a trimmed text. */
 const memberOf: Readonly<
   Record<Kind, { column: string; value: string; wrong: readonly [Reason, string] }>
 > = {

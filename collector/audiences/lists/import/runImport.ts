@@ -26,9 +26,9 @@ export interface ImportDeps {
 const listWaitMs = 60_000
 
 /**
- * Imports an uploaded file, chunk by chunk; one that was broken off anywhere is done by calling it again. What became of
- * its rows; undefined where there is nothing to do, because it has ended or was deleted. Throws LeaseHeldError when another
- * import of the list takes long to end.
+ * Imports an uploaded file in chunks; another call continues an interrupted import. Returns the counts of its
+ * rows; undefined if the import has ended or was deleted. Throws LeaseHeldError if another import of the list
+ * takes too long to end.
  */
 export async function runImport(
   deps: ImportDeps,
@@ -40,7 +40,7 @@ export async function runImport(
   if (!pending) return undefined
   const clickhouse = clickhouseOf(deps, pending.organizationId)
   const total = await insertRows(deps, clickhouse, pending, signal)
-  // Imports of a list end one after the other: what two of them bring is a duplicate of one.
+  // Imports of a list end one after another, so that a member of two imports is a duplicate in one.
   const counts = await withLease(
     postgres,
     pending.listId,
@@ -56,7 +56,7 @@ export async function runImport(
   return counts
 }
 
-/** Inserts what is left of the file, two chunks at a time; how many rows all of it has. */
+/** Inserts the rest of the file, two chunks at a time, and returns the number of all rows. */
 async function insertRows(
   { postgres, uploads }: ImportDeps,
   clickhouse: ClickHouse,
@@ -83,7 +83,7 @@ async function insertRows(
       if (!chunk) break
       at = chunk.end
       const inserted = insertChunk(clickhouse, pending, chunk)
-      // It is waited for when the next one is under way.
+      // Awaited after the next chunk has started.
       inserted.catch(() => {})
       await settle()
       before = { chunk, inserted }

@@ -5,7 +5,10 @@ import type { Uploads } from './uploads.ts'
 /** An upload without writes for this time has ended. */
 const untouchedMs = 3_600_000
 
-/** Deletes the files of this machine that no import waits for: uploads that broke off, and imports that ended or were deleted. */
+/**
+ * Deletes files of this machine that no import waits for: interrupted uploads, and imports that ended or were
+ * deleted.
+ */
 export async function removeLeftUploads(
   { postgres, uploads }: { postgres: Postgres; uploads: Uploads },
   untouchedForMs = untouchedMs,
@@ -20,7 +23,10 @@ export async function removeLeftUploads(
   for (const importId of importIds) if (!waiting.has(importId)) await uploads.remove(importId)
 }
 
-/** Does so hourly. No job: of several machines one would run it, and each has files of its own. */
+/**
+ * Runs removeLeftUploads hourly. It is not a job, because each machine has its own files, and only one
+ * machine runs a job.
+ */
 export const keepUploadsClean = ({
   log,
   ...deps

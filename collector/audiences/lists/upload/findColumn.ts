@@ -5,7 +5,7 @@ import { type ImportFile, recordBytesMax } from '../file/importFile.ts'
 import type { Place } from '../file/readChunk.ts'
 import { isItem, type Kind, usualNames } from '../kinds.ts'
 
-/** How to read a file, without its size, and where its rows begin. */
+/** The format of a file, without its size, and the start of its rows. */
 export interface Head {
   readonly file: Omit<ImportFile, 'bytes'>
   readonly begin: Place
@@ -14,7 +14,7 @@ export interface Head {
 /** Delimiters of CSV files: the first one in the header is used. */
 const delimiters = [',', ';', '\t', '|']
 const namesShown = 20
-/** What archives of Zstandard begin with. */
+/** First bytes of a Zstandard archive. */
 const zstandardMark = 0xfd2fb528
 const columnsMax = 1_000
 
@@ -43,7 +43,10 @@ export function findColumn(
   return jsonHead(columnOfJson(line.toString('utf8'), kind, asked), start)
 }
 
-/** Of items in JSON, each on a line: none is looked at before, for a wrong one tells nothing of the others. */
+/**
+ * Returns the format of JSON items, one per line. None is checked earlier, because one invalid item says
+ * nothing about the others.
+ */
 export const headOfItems = (kind: Kind): Head => jsonHead(usualNames[kind][0], 0)
 
 const jsonHead = (column: string, start: number): Head => ({
@@ -70,7 +73,7 @@ function csvHead(line: Buffer, start: number, kind: Kind, asked: string | undefi
   throw noColumn(asked, kind, names)
 }
 
-/** The fields of the first line. Throws 400 for invalid CSV. */
+/** Returns the fields of the first line. Throws 400 for invalid CSV. */
 function namesIn(line: Buffer, start: number, delimiter: string): string[] {
   const fields: CsvField[] = []
   const { fault } = readCsvRecord(line, start, delimiter.charCodeAt(0), 0, (field) =>
@@ -85,7 +88,7 @@ function namesIn(line: Buffer, start: number, delimiter: string): string[] {
   return fields.map((field) => fieldOf(line, field).toString('utf8').trim())
 }
 
-/** Which of the names one of the wanted is, first as it is written and then in any case. */
+/** Returns the index of the first name in `wanted`, compared exactly, then ignoring case. */
 function indexOfName(names: readonly string[], wanted: readonly string[]): number {
   const exact = names.findIndex((name) => wanted.includes(name))
   return exact !== -1 ? exact : names.findIndex((name) => wanted.includes(name.toLowerCase()))
@@ -93,7 +96,7 @@ function indexOfName(names: readonly string[], wanted: readonly string[]): numbe
 
 function columnOfJson(line: string, kind: Kind, asked: string | undefined): string {
   const first = parse(line)
-  // A line may be wrong without all others being so.
+  // The first line may be invalid although the others are valid.
   if (typeof first !== 'object' || first === null) return asked ?? usualNames[kind][0]
   const names = Object.keys(first)
   const found = indexOfName(names, asked === undefined ? usualNames[kind] : [asked])

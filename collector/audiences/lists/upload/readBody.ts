@@ -12,13 +12,15 @@ export type Told = Readonly<Record<string, string | undefined>>
 
 /** The file of a request. */
 export interface Body {
-  /** `items`: of a body in JSON, each on a line of NDJSON. */
+  /** `items`: items of a JSON body, one per line of NDJSON. */
   readonly format: ImportFile['format'] | 'items'
   readonly told: Told
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/** The file that a request brings: its body as it is, or the first file of a form; items in JSON are lines of NDJSON. */
+/**
+ * Returns the file of a request: its body, or the first file of a form. Items in JSON become lines of NDJSON.
+ */
 export async function readBody(request: FastifyRequest): Promise<Body> {
   const told = request.query as Told
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
@@ -38,7 +40,7 @@ export async function readBody(request: FastifyRequest): Promise<Body> {
   }
 }
 
-/** The parameters of a query and the members of a body. Throws 400 where they name two projects. */
+/** Combines the parameters of a query and the members of a body. Throws 400 if they name two projects. */
 function together(query: Told, body: Told): Told {
   const named = [query, body]
     .flatMap(({ project_id }) => project_id ?? [])
@@ -81,8 +83,8 @@ async function readForm(request: FastifyRequest, told: Told): Promise<Body> {
 }
 
 /**
- * The parts of a form, or the bytes of its file. Throws 400 for an invalid form, or one that ends before the
- * file does.
+ * Yields the parts of a form, or the bytes of its file. Throws 400 for an invalid form, or one that ends
+ * before the file does.
  */
 async function* untilBroken<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
   try {
@@ -102,14 +104,14 @@ const endings: Readonly<Record<string, ImportFile['format']>> = {
   '.json': 'ndjson',
 }
 
-/** By the part's type, or the ending of its name, packed or not; else CSV. */
+/** Returns the format by the part's type, or by the extension of its name, packed or not; default CSV. */
 function formatOf(mimetype: string, filename: string | undefined): ImportFile['format'] {
   if (mimetype === 'application/x-ndjson') return 'ndjson'
   if (mimetype === 'text/csv') return 'csv'
   return endings[extname((filename ?? '').replace(/\.gz$/i, '')).toLowerCase()] ?? 'csv'
 }
 
-/** So many items are written at a time. */
+/** Number of items written at a time. */
 const itemsAtOnce = 10_000
 
 async function* linesOf(items: readonly unknown[]): AsyncGenerator<Buffer> {

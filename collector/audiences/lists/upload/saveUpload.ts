@@ -12,9 +12,9 @@ import type { Uploads } from './uploads.ts'
 /** Most bytes of a file, unpacked, and most lines. */
 const fileBytesMax = 1024 ** 3
 const fileLinesMax = 50_000_000
-/** After so many bytes it is looked again whether there is room for more. */
+/** After this many bytes, the free space is checked again. */
 const lookEveryBytes = 64 * 1024 ** 2
-/** How soon a disk that is full may have room again. */
+/** Retry time if the disk is full. */
 const retrySeconds = 60
 
 /** An upload: its bytes as they arrive, and its format. */
@@ -25,18 +25,18 @@ export interface Upload {
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/** A file that was stored completely. */
+/** A completely stored file. */
 export interface Saved {
-  /** On which machine. */
+  /** The machine with the file. */
   readonly collectorId: string
   readonly file: ImportFile
   readonly begin: Place
 }
 
 /**
- * Writes an upload to the disk, unpacked, under the id of its import. It is complete, or any failure leaves
- * nothing. Throws 400 like findColumn before it reads on, 413 "too_large", and 503 "busy" if the disk has no
- * room. Also throws the error of an upload whose client disconnects.
+ * Writes an upload to the disk, unpacked, under the id of its import; after any failure no file remains.
+ * Throws 400 like findColumn before it reads further, 413 "too_large", and 503 "busy" if the disk is full.
+ * Also throws the error of an upload whose client disconnects.
  */
 export async function saveUpload(
   uploads: Uploads,

@@ -2,20 +2,23 @@ import { mkdirSync } from 'node:fs'
 import { readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Uploaded files of this machine that wait for their import: named by its id, readable by the service alone. */
+/**
+ * Uploaded files of this machine that wait for their import. Each is named by the import's id and readable
+ * only by the service.
+ */
 export interface Uploads {
-  /** Which machine this is: its collector's id. */
+  /** The machine's collector id. */
   readonly collectorId: string
   pathOf(importId: string): string
-  /** The place of a file before it is complete. */
+  /** Returns the path of an incomplete file. */
   partialPathOf(importId: string): string
-  /** Gives a complete file its name. */
+  /** Renames a completed file to its final name. */
   keep(importId: string): Promise<void>
   /** Deletes a file, complete or not; a missing one is no error. */
   remove(importId: string): Promise<void>
-  /** The imports of files without writes for this time. */
+  /** Returns the imports whose files were not written for this time. */
   list(untouchedMs: number): Promise<string[]>
-  /** Whether the disk has more room than the reserve for incoming events. */
+  /** Whether the disk has more free space than the reserve for incoming events. */
   hasRoom(): Promise<boolean>
 }
 

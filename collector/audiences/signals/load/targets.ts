@@ -11,7 +11,7 @@ import { domainValue, hemValue, reasonOf, type Value } from '../../../identity/l
 const nothing = "''"
 const labelMax = 200
 
-/** A signal: a person, or a company, was interested in a topic on a day, as strongly as the source says. */
+/** A signal: the interest of a person or a company in a topic on a day, with a strength from the source. */
 const signals: Target = {
   table: 'intent_signals',
   fields: ['topic', 'hem', 'email', 'company_domain', 'date', 'score', 'source'],
@@ -41,7 +41,7 @@ const topicValue = (raw: string): Value => ({
   },
 })
 
-/** One of hem and email, or company_domain: a row is about a person or a company. */
+/** Exactly one of hem, email and company_domain identifies the person or company of a row. */
 function subjectValues(rawOf: RawOf): Value[] {
   const [hem, email, domain] = ['hem', 'email', 'company_domain'].map(
     (name) => rawOf(name) ?? nothing,
@@ -70,10 +70,10 @@ function subjectValues(rawOf: RawOf): Value[] {
   ]
 }
 
-/** A day that has begun; what lies ahead would count for longer than others. */
+/** A day that has begun, because a future day would count longer than others. */
 const dateValue = (raw: string): Value => {
   const day = `substring(${raw}, 1, 10)`
-  // It takes 30 February for the second of March.
+  // The function accepts 30 February as 2 March.
   const date = `toDate32OrNull(${day})`
   return {
     column: 'date',
@@ -126,5 +126,5 @@ const labelValue = (raw: string): Value => ({
   },
 })
 
-/** What `npx footfall intent load` takes, by the name that chooses it. */
+/** The targets of `npx footfall intent load` by name. */
 export const targets: Targets = { signals, topics }

@@ -12,7 +12,7 @@ import { baselineDays } from '../score.ts'
 import { matchedEventsSelect } from './matchedEventsQuery.ts'
 import { noteRuns, type Run, readRuns } from './runs.ts'
 
-/** So many days are counted by one statement, at most, so that each is short. */
+/** The most days that one statement counts, so that each statement is short. */
 const daysAtOnce = 7
 
 const settings = `SETTINGS max_memory_usage = ${1024 ** 3}, max_execution_time = 100,
@@ -72,8 +72,8 @@ interface Counted {
 }
 
 /**
- * The days to count, with their new state. Read it before the events, so that later events cause another
- * count.
+ * Returns the days to count, with their new state. Read it before the events, so that later events cause
+ * another count.
  */
 async function findStaleRuns(
   clickhouse: ClickHouse,
@@ -106,7 +106,7 @@ async function readProjects(postgres: Postgres, organizationId: string): Promise
   return rows.map(({ project_id }) => project_id)
 }
 
-/** Deletes the counts of runs that another run has taken the place of. */
+/** Deletes the counts of replaced runs. */
 export async function deleteOldCounts(clickhouse: ClickHouse): Promise<void> {
   await deleteRows(clickhouse, 'intent_event_days', {
     sql: `counted_at < now() - INTERVAL 1 HOUR AND (organization_id, date, run_id) NOT IN

@@ -3,7 +3,7 @@ import { likePattern } from '../../../events/query/filterSql.ts'
 import { dayMs } from '../../../events/query/window.ts'
 import type { Rule } from '../rules.ts'
 
-/** Events of some days of an organization's projects, and the rules that say what they are about. */
+/** Events of an organization's projects on some days, and the rules that assign them to topics. */
 export interface MatchedEventsPlan {
   readonly organizationId: string
   readonly projectIds: readonly string[]
@@ -13,8 +13,8 @@ export interface MatchedEventsPlan {
 }
 
 /**
- * SQL: how many events of each day and cookie are about each topic: `topic`, `date`, `cookie_id`, `events`. An event
- * counts once for a topic, however many rules say so; what bots do counts for nothing.
+ * Returns SQL that counts the events of each topic, day and cookie: `topic`, `date`, `cookie_id`, `events`.
+ * An event counts once for a topic, even if several rules match; events of bots do not count.
  */
 export function matchedEventsSelect(
   { organizationId, projectIds, rules, days }: MatchedEventsPlan,
@@ -33,7 +33,10 @@ WHERE organization_id = ${bind('UUID', organizationId)} AND project_id IN ${bind
 GROUP BY topic, date, cookie_id`
 }
 
-/** Searches match search terms; page views match everything else. ILIKE takes time in line with the text. */
+/**
+ * Searches match search terms; page views match all other patterns. The time of ILIKE grows linearly with the
+ * text.
+ */
 function ruleCondition({ host, path, title, search }: Rule, bind: Bind): string {
   const like = (column: string, pattern: string | undefined) =>
     pattern === undefined

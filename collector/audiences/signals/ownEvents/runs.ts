@@ -1,14 +1,14 @@
 import { dateOf } from '../../../events/query/window.ts'
 import type { ClickHouse } from '../../../platform/clickhouse/client.ts'
 
-/** What of a day's events was counted last. */
+/** The last count of a day's events. */
 export interface Run {
-  /** Since 1970 (UTC). */
+  /** Day since 1970 (UTC). */
   readonly day: number
   readonly fingerprint: string
 }
 
-/** The organizations of which days were counted. */
+/** Returns the organizations with counted days. */
 export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rows<{ organization_id: string }>({
     sql: 'SELECT DISTINCT organization_id FROM intent_event_runs',
@@ -17,7 +17,7 @@ export async function readCountedOrganizations(clickhouse: ClickHouse): Promise<
   return rows.map(({ organization_id }) => organization_id)
 }
 
-/** The runs that count, of the days from `fromDay` on. */
+/** Reads the valid runs of the days from `fromDay` on. */
 export const readRuns = (
   clickhouse: ClickHouse,
   organizationId: string,
@@ -29,7 +29,7 @@ export const readRuns = (
     params: { organizationId, from: dateOf(fromDay) },
   })
 
-/** From now on a run's rows are those that count of these days. */
+/** Makes a run the valid one of these days. */
 export async function noteRuns(
   clickhouse: ClickHouse,
   organizationId: string,

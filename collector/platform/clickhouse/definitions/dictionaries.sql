@@ -1,6 +1,7 @@
--- Dictionaries. {login} is who reads their sources, without a secret (login.ts); the sources lie on the first shard.
+-- Dictionaries. {login} is the login that reads their sources, without a secret (login.ts). The sources are
+-- on the first shard.
 
--- Whose a cookie is. 70 bytes a link, a second to load two million.
+-- The person of each cookie. A link takes 70 bytes of memory; loading two million links takes a second.
 CREATE DICTIONARY {database}.identity_by_cookie
 (
     organization_id UUID,
@@ -13,8 +14,8 @@ SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number, 
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 300 MAX 600);
 
--- What became known of it within the last hour: small, so that it can be read anew every second, while the large one
--- may be up to ten minutes old.
+-- Links of the last hour. This dictionary is small and reloads every second; the large one may be up to ten
+-- minutes old.
 CREATE DICTIONARY {database}.identity_by_cookie_lately
 (
     organization_id UUID,
@@ -27,7 +28,7 @@ SOURCE(CLICKHOUSE({login} QUERY 'SELECT organization_id, cookie_id, hem_number, 
 LAYOUT(COMPLEX_KEY_HASHED_ARRAY())
 LIFETIME(MIN 1 MAX 2);
 
--- Asks for the people it is asked for and remembers the last 65,536, at most 4 KiB each.
+-- Loads requested profiles on demand and caches 65,536 of them, each of at most 4 KiB.
 CREATE DICTIONARY {database}.profile_by_hem
 (
     hem_key UInt64,
@@ -45,7 +46,7 @@ SOURCE(CLICKHOUSE({login} QUERY '
 LAYOUT(CACHE(SIZE_IN_CELLS 65536))
 LIFETIME(MIN 60 MAX 120);
 
--- The company that an address belongs to: that of the smallest network around it.
+-- The company of an IP address: the company of the smallest network that contains it.
 CREATE DICTIONARY {database}.company_by_network
 (
     network String,

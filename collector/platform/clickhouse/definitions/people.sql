@@ -1,7 +1,7 @@
--- People who have several addresses. The view and the dictionary come first: views read the dictionary.
+-- People with several addresses. Views read this dictionary, so it is created before them.
 
--- People who are known by several addresses: each of their hems, the one that stands for the person (that of the profile
--- loaded last), and all of them.
+-- The hems of each person with several addresses, with the person's main hem and the list of all hems. The
+-- main hem is that of the last loaded profile.
 CREATE VIEW {database}.shared_people AS
 SELECT arrayJoin(hems) AS hem_number, person_number, hems
 FROM (
@@ -15,7 +15,7 @@ FROM (
     HAVING count() > 1
 );
 
--- The person of hems that share one with others: 450 bytes each. Who has one address only is not in it.
+-- The person of each shared hem, at 450 bytes per hem. It has no rows for people with one address.
 CREATE DICTIONARY {database}.person_by_hem
 (
     hem_number UInt256,

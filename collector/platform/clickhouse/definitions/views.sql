@@ -1,9 +1,9 @@
--- Views, in the order in which they need each other. Whose link counts is decided here and nowhere else.
+-- Views; each depends only on the views before it. Only these views decide which link of a cookie counts.
 
 CREATE VIEW {database}.active_opt_outs AS
 SELECT organization_id, hem, cookie_id FROM {database}.opt_outs FINAL WHERE is_active;
 
--- All addresses of people who opted out by any of them.
+-- All hems of people who opted out with any of their addresses.
 CREATE VIEW {database}.opted_out_people AS
 SELECT organization_id, lower(hex(reinterpretAsFixedString(arrayJoin(dictGetOrDefault(
     '{database}.person_by_hem', 'hems', tuple(hem_number), [hem_number]))))) AS hem
@@ -11,10 +11,9 @@ FROM (
     SELECT organization_id, reinterpretAsUInt256(unhex(hem)) AS hem_number
     FROM {database}.active_opt_outs WHERE hem != '');
 
--- Links of people and browsers who have not opted out everywhere. is_suppressed: they have opted out of the organization
--- whose link it is. What a page says of its visitor nobody vouches for: whoever knows a cookie's id may say it from
--- anywhere. So of the links that sites observed only those count before the operator's graph that the site's own server
--- has signed, or loaded.
+-- Links of people and browsers without a global opt-out. is_suppressed: the person or browser opted out of
+-- the link's organization. Anybody who knows a cookie's id can send an unsigned identify call. So links that
+-- sites observed rank above the operator's graph only if the site's server signed or loaded them.
 CREATE VIEW {database}.possible_links AS
 SELECT organization_id, cookie_id, hem, confidence, observed_at,
     organization_id = toUUID('00000000-0000-0000-0000-000000000000') OR source IN ('signed', 'loaded') AS is_vouched,
@@ -28,12 +27,12 @@ WHERE hem NOT IN (
       SELECT cookie_id FROM {database}.active_opt_outs
       WHERE organization_id = toUUID('00000000-0000-0000-0000-000000000000'));
 
--- Links that may be followed: neither their person nor their browser wants to be left alone by whom they are for.
+-- Links that reads may use: neither the person nor the browser opted out of the link's organization.
 CREATE VIEW {database}.followed_links AS
 SELECT organization_id, cookie_id, hem, confidence, observed_at, is_vouched
 FROM {database}.possible_links WHERE NOT is_suppressed;
 
--- Cookies of which an organization must not learn what the operator's graph says.
+-- Cookies for which an organization must not read the operator's graph.
 CREATE VIEW {database}.hidden_cookies AS
 SELECT organization_id, cookie_id FROM {database}.active_opt_outs
 WHERE hem = '' AND organization_id != toUUID('00000000-0000-0000-0000-000000000000')
@@ -44,10 +43,11 @@ JOIN {database}.opted_out_people AS optOut ON toString(link.hem) = optOut.hem
 WHERE link.organization_id = toUUID('00000000-0000-0000-0000-000000000000')
   AND optOut.organization_id != toUUID('00000000-0000-0000-0000-000000000000');
 
--- The link of each cookie that counts: the surest one, of those the latest; the hem as 256 bits, the first byte lowest.
--- Links that nobody vouches for are left out of cookies that the graph knows and may tell. hem_number is 0 where an
--- organization must not ask the operator's graph. is_known is what free answers say: it does not change with the
--- organization's own opt-outs, by which it would learn whose a cookie is.
+-- The link that counts for each cookie: vouched links first, then the highest confidence, then the latest.
+-- hem_number is the hem as 256 bits, lowest byte first. Unvouched links are ignored for cookies that the
+-- operator's graph may resolve. hem_number is 0 where the organization must not read the operator's graph.
+-- Free responses use is_known. The organization's own opt-outs do not change it, because a change would
+-- reveal the person of a cookie.
 CREATE VIEW {database}.counting_links AS
 WITH of_graph AS (
     SELECT cookie_id FROM {database}.followed_links
@@ -78,9 +78,9 @@ FROM (
 ORDER BY organization_id, cookie_id, is_vouched DESC, confidence DESC, observed_at DESC, hem, is_known DESC
 LIMIT 1 BY organization_id, cookie_id;
 
--- The same of the cookies that sites identified within the last hour. It is read every second: of the graph it asks
--- only for the cookies it is about. Links of people who opted out of the organization are known here too: a free answer
--- must not tell at first that they are not.
+-- The same links for cookies that sites identified within the last hour. A dictionary reads this view every
+-- second, so it looks up only these cookies in the graph. Links of people who opted out of the organization
+-- are also known here, so a free response reveals no opt-out.
 CREATE VIEW {database}.counting_links_lately AS
 WITH late AS (
     SELECT organization_id, cookie_id FROM {database}.identity_links

@@ -1,7 +1,8 @@
 /*
- * Begins a collector's turn to ship; who calls it holds the advisory lock of turns. Where others collect, too, it
- * leaves them the hashes of the ids that are about to be shipped. `left_open`: the turn before was never ended.
- * `hashes`: of the ids of all turns since `seen`, the last one of this collector; null when not all are known any more.
+ * Begins a collector's turn to ship; the caller holds the advisory lock of turns. If other collectors are
+ * active, it stores the hashes of the ids that this turn will ship. `left_open`: the previous turn did not
+ * end. `hashes`: the ids of all turns since `seen`, this collector's last turn. Null if some of these turns
+ * are deleted.
  */
 CREATE OR REPLACE FUNCTION begin_ship_turn(own uuid, seen bigint, own_hashes bytea)
 RETURNS TABLE (turn bigint, left_open boolean, hashes bytea)
@@ -10,7 +11,7 @@ DECLARE
   before ship_turns;
   turns_kept constant int := 256;
 BEGIN
-  -- What others must know has to outlive a crash of PostgreSQL; that a turn has ended need not.
+  -- Other collectors need these rows after a crash of PostgreSQL; the end of a turn need not survive one.
   PERFORM set_config('synchronous_commit', 'on', true);
   SELECT * INTO STRICT before FROM ship_turns FOR UPDATE;
   UPDATE ship_turns SET turn = before.turn + 1, collector_id = own;

@@ -1,8 +1,8 @@
 /*
- * Charges responses: each is in the ledger afterwards, or `refusal` says why it is not (see consider_usage; kind
- * "uncarried": the caller must first look for the people that other builds of the audience were charged for). The
- * account's row lock lets one transaction at a time decide for an organization, so nothing is ever overspent. The same
- * request_id is charged once, however often it is given.
+ * Charges responses: it writes each to the ledger, or returns a `refusal` with the reason (see
+ * consider_usage). With kind "uncarried", the caller must first look up the people that other builds of the
+ * audience were charged for. The account's row lock serializes charges of an organization, so no budget is
+ * overspent. A request_id is charged once, even if it is passed repeatedly.
  */
 CREATE OR REPLACE FUNCTION charge_responses(charges jsonb)
 RETURNS TABLE (charged_request_id uuid, charged_records bigint, refusal jsonb)
@@ -17,7 +17,7 @@ DECLARE
   considered record;
   to_carry jsonb;
 BEGIN
-  -- In one order, so that no two wait for each other.
+  -- A fixed order prevents deadlocks.
   FOR organization IN
     SELECT DISTINCT (value ->> 'organization_id')::uuid AS id FROM jsonb_array_elements(charges) ORDER BY id
   LOOP
@@ -51,7 +51,8 @@ BEGIN
         RETURN NEXT;
         CONTINUE;
       END IF;
-      -- Its hashes are keys; without them it is the whole build, of which pages may have been charged today.
+      -- The hashes are keys. Without them the request reads the complete build, and some pages may already
+      -- have been charged today.
       were_free := free_keys(charge.build_id, charge.at, charge.idempotency);
       given := coalesce(charge.build_keys,
         (SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key));
@@ -89,7 +90,7 @@ BEGIN
       PERFORM note_build_read(charge.request_id, charge.build_id, charge.record_hashes IS NULL, charge.at,
         charge.idempotency, given, were_free, charged_records);
     ELSIF charge.idempotency IS NOT NULL THEN
-      -- Past a hundred holders one of them will have been delivered.
+      -- With a hundred holders, at least one was delivered, so further holders need not be stored.
       UPDATE idempotent_charges AS kept SET holders = holders || charge.request_id
         WHERE kept.organization_id = charge.organization_id AND kept.idempotency = charge.idempotency
           AND kept.meter = charge.meter AND kept.charged_at > charge.at - interval '24 hours'
@@ -100,7 +101,7 @@ BEGIN
             window_start_ms, window_end_ms, record_hashes)
           VALUES (charge.organization_id, charge.idempotency, charge.request_id, charged_records, charge.at,
             ARRAY[charge.request_id], charge.meter, charge.window_start_ms, charge.window_end_ms,
-            -- Never more than were charged.
+            -- Stores at most as many hashes as were charged.
             uncharged[1:charged_records]);
       END IF;
     END IF;

@@ -1,6 +1,7 @@
 /*
- * Everything that any collector received before this time, epoch milliseconds, is in ClickHouse; null without any
- * collector. Released collectors hold nothing back: only when all are released does the latest of their marks count.
+ * Returns the time, epoch milliseconds, before which all received events are in ClickHouse; null if there is
+ * no collector. Released collectors do not delay it. If all collectors are released, the latest of their
+ * watermarks counts.
  */
 CREATE OR REPLACE FUNCTION complete_until() RETURNS bigint
 LANGUAGE sql STABLE AS $$

@@ -1,9 +1,10 @@
 /*
- * Whether so many records of a meter may be had now, and what they would cost. `refusal` is null, or says why not:
- *   { "kind": "shut_off" }
- *   { "kind": "budget", "of": "organization" | "project", "monthly_micros", "spent_micros" }
- *   { "kind": "request_too_large" | "limit_reached", "period": "day" | "month", "limit", "used" }
- * Only a key of a project is bound by its project's budget.
+ * Whether an organization may read so many records of a meter now, and their price. `refusal` is null or one
+ * of:
+ * { "kind": "shut_off" }
+ * { "kind": "budget", "of": "organization" | "project", "monthly_micros", "spent_micros" }
+ * { "kind": "request_too_large" | "limit_reached", "period": "day" | "month", "limit", "used" }
+ * A project's budget limits only keys of that project.
  */
 CREATE OR REPLACE FUNCTION consider_usage(organization uuid, project uuid, is_project_key boolean, wanted_meter text,
   wanted bigint, at timestamptz, default_micros_per_thousand bigint, default_free_records bigint,
@@ -57,7 +58,7 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  -- The month first: when both are used up, waiting for midnight would not help.
+  -- The month is checked first, because a caller that has used up both cannot continue after midnight.
   refusal := CASE
     WHEN wanted > most.monthly_records THEN jsonb_build_object('kind', 'request_too_large', 'period', 'month',
       'limit', most.monthly_records, 'used', used_this_month)

@@ -1,4 +1,4 @@
-/* Ends a collector's turn: what it shipped is in ClickHouse. Whoever waits for the advisory lock is next. */
+/* Ends a collector's turn: its events are in ClickHouse. The next collector can take the advisory lock. */
 CREATE OR REPLACE FUNCTION end_ship_turn(turns_lock bigint) RETURNS void
 LANGUAGE sql AS $$
   UPDATE ship_turns SET collector_id = NULL;

@@ -1,4 +1,4 @@
--- Who is a member nowhere any more is forgotten, with sessions and password.
+-- Deletes a user, with sessions and password, after the user's last membership was deleted.
 CREATE OR REPLACE FUNCTION forget_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM users WHERE user_id = OLD.user_id

@@ -1,6 +1,7 @@
 /*
- * The keys of a build whose records are free now: those charged on this UTC day, by this build or another one of the
- * audience, by a download, or for the same request with the same Idempotency-Key in the last 24 hours.
+ * Returns the keys of a build whose records are free now. They were charged on this UTC day by any build of
+ * the audience, by a download, or by an identical request within 24 hours. An identical request has the same
+ * Idempotency-Key.
  */
 CREATE OR REPLACE FUNCTION free_keys(of_build uuid, at timestamptz, of_idempotency bytea) RETURNS int8multirange
 LANGUAGE sql STABLE AS $$

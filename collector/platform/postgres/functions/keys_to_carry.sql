@@ -1,6 +1,6 @@
 /*
- * What other builds of the audience were charged for on this UTC day and this one does not know of yet, by build: the
- * keys there of the people who are to be looked for here. Null: nothing.
+ * Returns, for each other build of the audience, the keys that were charged on this UTC day and are not
+ * carried to this build yet. The caller looks up these people in this build. Null: there are none.
  */
 CREATE OR REPLACE FUNCTION keys_to_carry(of_build uuid, at timestamptz) RETURNS jsonb
 LANGUAGE sql STABLE AS $$

@@ -1,7 +1,7 @@
 /*
- * Notes that a request gives records of a build and was charged for `charged_records` of them: until the day ends, or
- * for a download for good, they are free. Of a build that was deleted meanwhile nothing is noted. Its account's row
- * must be locked.
+ * Records that a request returns records of a build and was charged for `charged_records` of them. These
+ * records are free until the day ends, and after a download permanently. Records nothing if the build was
+ * deleted meanwhile. The account's row must be locked.
  */
 CREATE OR REPLACE FUNCTION note_build_read(of_request uuid, of_build uuid, is_download boolean, at timestamptz,
   of_idempotency bytea, given int8multirange, were_free int8multirange, charged_records bigint) RETURNS void
@@ -13,7 +13,7 @@ BEGIN
   SELECT audience_id INTO of_audience FROM audience_builds WHERE build_id = of_build FOR KEY SHARE;
   IF NOT FOUND THEN RETURN; END IF;
   INSERT INTO build_charges AS charged (build_id, day, audience_id, keys, records, paid)
-    -- What another build was charged for is free for as long as that build's charge stands.
+    -- Records that another build was charged for are free for as long as that charge remains.
     SELECT of_build, today, of_audience, given - coalesce(
         (SELECT range_agg(keys) FROM build_carries WHERE build_id = of_build AND day = today), '{}'),
       charged_records, given - were_free WHERE NOT is_download

@@ -1,4 +1,5 @@
--- Whoever deletes an audience, a project or an organization deletes its files' rows: their bytes are deleted by a job.
+-- Records the files whose rows were deleted with an audience, a project or an organization. A job deletes the
+-- files' bytes.
 CREATE OR REPLACE FUNCTION note_file_leftover() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO audience_file_leftovers VALUES (OLD.file_id) ON CONFLICT DO NOTHING;

@@ -1,7 +1,7 @@
 /*
- * Takes note that the answer to a request gave none of its records of a build, whose keys these are (null: all of it),
- * and refunds what no other answer has given since: whoever was charged for a record pays for all who read it that
- * day, in this build or in one that it was carried to.
+ * Refunds records of a build whose response broke off. `asked_keys` are the keys that were not returned
+ * (null: all). A record is refunded only if no other response returned it. One charge covers all reads of a
+ * record that day, in this build or in a build that it was carried to.
  */
 CREATE OR REPLACE FUNCTION refund_build_read(organization uuid, broken_request_id uuid, asked_keys bigint[],
   refunded_at timestamptz) RETURNS void
@@ -18,7 +18,7 @@ BEGIN
   UPDATE build_reads SET is_broken = true WHERE request_id = broken_request_id AND NOT is_broken
     RETURNING * INTO broken;
   IF NOT FOUND THEN
-    -- Its build was deleted, and what was known of it with it.
+    -- The build was deleted together with its reads.
     SELECT * INTO entry FROM ledger WHERE request_id = broken_request_id AND kind = 'charge'
       AND NOT EXISTS (SELECT FROM build_reads WHERE request_id = broken_request_id)
       AND NOT EXISTS (SELECT FROM ledger WHERE request_id = broken_request_id AND kind = 'refund');
@@ -28,7 +28,8 @@ BEGIN
   SELECT coalesce(range_agg(keys), '{}') INTO held FROM build_reads
     WHERE build_id = broken.build_id AND NOT is_broken
       AND (day IN (broken.day, 'infinity') OR broken.day = 'infinity');
-  -- Another build gave some of those that were carried there. Which of them is not known here, so all are held.
+  -- Another build returned some of the carried records. This function cannot tell which ones, so it refunds
+  -- none of them.
   SELECT held + coalesce(range_agg(from_keys), '{}') INTO held FROM build_carries AS carried
     WHERE from_build_id = broken.build_id AND day = (broken.read_at AT TIME ZONE 'UTC')::date
       AND EXISTS (SELECT FROM build_reads AS other WHERE other.build_id = carried.build_id

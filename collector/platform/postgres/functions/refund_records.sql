@@ -1,6 +1,7 @@
 /*
- * Refunds `refunded` records of what is left of a charge: first those that cost something, as if they had never been
- * charged. Whoever calls it knows that this was not refunded before. The account's row must be locked.
+ * Refunds `refunded` records of the rest of a charge, priced records before free ones, as if they had never
+ * been charged. The caller ensures that these records were not refunded before. The account's row must be
+ * locked.
  */
 CREATE OR REPLACE FUNCTION refund_records(charged ledger, refunded bigint, refunded_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -16,7 +17,7 @@ BEGIN
   these := least(refunded, charge_left);
   IF these IS NULL OR these <= 0 THEN RETURN; END IF;
   of_these := least(these, at_a_price);
-  -- A record costs whole micros, so this divides without a rest.
+  -- A record costs whole micros, so the division has no remainder.
   PERFORM write_to_ledger(ROW(charged.request_id, 'refund', charged.organization_id, charged.project_id,
     charged.caller_id, charged.meter, -these, of_these - these,
     CASE WHEN of_these = 0 THEN 0 ELSE -(amount_left / at_a_price * of_these) END,

@@ -1,7 +1,8 @@
 /*
- * Takes note that the answer to a request broke off after so many of its records, and refunds what pays for no record
- * any more. A charge without Idempotency-Key pays for one answer; one with a key for each of its records until every
- * answer that holds it has broken off before that record, so of these the hashes of what was handed over are told.
+ * Records that the response to a request broke off after `handed_over` records, and refunds the undelivered
+ * records. A charge without Idempotency-Key pays for one response. A charge with a key pays for a record
+ * until every response that holds it has broken off before that record. So these requests pass the hashes of
+ * the delivered records.
  */
 CREATE OR REPLACE FUNCTION refund_response(organization uuid, broken_request_id uuid, broken_idempotency bytea,
   handed_over bigint, handed_over_hashes bigint[], refunded_at timestamptz) RETURNS void
@@ -12,7 +13,7 @@ DECLARE
 BEGIN
   PERFORM 1 FROM billing_accounts WHERE organization_id = organization FOR NO KEY UPDATE;
   IF broken_idempotency IS NULL THEN
-    -- It may be asked for again.
+    -- The caller may repeat this refund.
     IF EXISTS (SELECT FROM ledger WHERE request_id = broken_request_id AND kind = 'refund') THEN RETURN; END IF;
     SELECT * INTO entry FROM ledger WHERE request_id = broken_request_id AND kind = 'charge';
     PERFORM refund_records(entry, entry.records - handed_over, refunded_at);

@@ -1,14 +1,15 @@
 /*
  * Takes one token from each bucket, or from none. Bucket i gains a token every intervals[i] seconds and holds
- * bursts[i] at most. `refused` is 0 when all were taken, else the place of the bucket that was empty; `wait_seconds`
- * is how long until it has a token. `tightest` is the place of the bucket that will refuse first when the caller goes
- * on: that with the fewest tokens left, of two the slower; `remaining` is what it still holds.
+ * at most bursts[i]. `refused` is 0 if all were taken, else the index of the empty bucket; `wait_seconds` is
+ * the time until it has a token. `tightest` is the index of the bucket with the fewest tokens left, and of
+ * equal ones the slowest. `remaining` is the number of its tokens.
  */
 CREATE OR REPLACE FUNCTION take_tokens(buckets text[], intervals double precision[], bursts double precision[],
   OUT refused integer, OUT wait_seconds double precision, OUT remaining integer, OUT tightest integer)
 LANGUAGE plpgsql AS $$
 DECLARE
-  -- Read after the rows are locked: of two that wait for a bucket, the second must not see an older time.
+  -- Read after the rows are locked, so that a second caller that waited for a bucket does not see an older
+  -- time.
   now_seconds double precision;
   arrivals double precision[] := '{}';
   arrival_then double precision;
@@ -17,7 +18,7 @@ BEGIN
   refused := 0;
   wait_seconds := 0;
   remaining := 0;
-  -- The callers name buckets in one order, so no two of them wait for each other.
+  -- All callers pass buckets in the same order, which prevents deadlocks.
   FOR i IN 1 .. cardinality(buckets) LOOP
     LOOP
       SELECT arrival INTO arrival_then FROM rate_limits WHERE bucket = buckets[i] FOR UPDATE;

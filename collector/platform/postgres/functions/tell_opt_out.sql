@@ -1,4 +1,5 @@
--- Every process that takes events in keeps the list in memory; a change is told to all of them at once.
+-- Every process that receives events keeps the opt-outs in memory; PostgreSQL announces each change to all of
+-- them.
 CREATE OR REPLACE FUNCTION tell_opt_out() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   changed opt_outs := coalesce(NEW, OLD);

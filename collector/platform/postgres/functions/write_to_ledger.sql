@@ -1,4 +1,7 @@
-/* Adds an entry to the ledger, to the totals of its day and month and to those of who asked. Its account's row must be locked. */
+/*
+ * Adds an entry to the ledger, to the totals of its day and month, and to the totals of the caller. The
+ * account's row must be locked.
+ */
 CREATE OR REPLACE FUNCTION write_to_ledger(entry ledger) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
