@@ -1,21 +1,33 @@
+import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { audienceProjectOf } from '../api/access/policy.ts'
+import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { access } from '../api/access/recordAccess.ts'
 import { Id, Nullable, strictObject, Timestamp } from '../api/http/commonSchemas.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import type { Caller } from '../billing/admission.ts'
 import type { Billing } from '../billing/billing.ts'
+import { isDownloadPaid, type KeySpan } from '../billing/buildPart.ts'
 import { ChargedMeta, chargedMeta } from '../billing/chargedMeta.ts'
 import { callerOf } from '../billing/chargedRequest.ts'
 import { alikeMin } from '../events/query/freeAnswers.ts'
+import { erasedHems } from '../events/query/suppressedPeople.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
+import { uuidOfDigest } from '../platform/uuidOfDigest.ts'
 import { ById, Meter, ProjectQuery, recordTags } from './audienceSchemas.ts'
 import { type Audience, readAudience } from './audiences.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { requestBuild } from './builds.ts'
-import { type AudienceFile, formats, readFile, requestFile } from './files/audienceFiles.ts'
+import {
+  type AudienceFile,
+  expireFile,
+  formats,
+  readFile,
+  requestFile,
+} from './files/audienceFiles.ts'
+import { shownQuery, shownSpansQuery } from './files/rowsQuery.ts'
 import { findMembersOf } from './findMembers.ts'
 import { readBuild, readNewestBuild } from './statusRoute.ts'
 
@@ -54,7 +66,7 @@ const Download = Type.Object(
     meter: Meter,
     charged: Type.Integer({
       description:
-        'Records charged by this call. Each build is charged once, regardless of the format.',
+        'Records charged by this call. Each person of a build is charged once, regardless of the format.',
     }),
     meta: ChargedMeta,
   },
@@ -83,7 +95,7 @@ export const downloadRoute =
           operationId: 'downloadAudience',
           summary: 'Download an audience',
           description:
-            'Starts the files of the served build; files that are `expired` or `failed` are written again. Repeat the call until the status is `ready`. A build is charged once, when its files are first ready. Each file has at most 50,000 rows.',
+            'Starts the files of the served build; files that are `expired` or `failed` are written again. Repeat the call until the status is `ready`. Each person of a build is charged once, when a file with them is first ready. Each file has at most 50,000 rows.',
           params: ById,
           querystring: strictObject({ ...ProjectQuery.properties, format: Type.Optional(Format) }),
           response: { 200: Download },
@@ -120,15 +132,19 @@ export const downloadRoute =
           effort: 'page',
           signal: untilClosed(reply),
         })
-        const build = { id: file.build_id, rows }
-        const charged = file.is_charged
-          ? 0
-          : await chargeBuild(
-              { billing, postgres, queryExecutor },
-              callerOf(request),
-              audience,
-              build,
-            )
+        const keys = await keysOf({ postgres, queryExecutor }, principal, audience, file)
+        if (keys === null) {
+          // People are shown again who are not in the file.
+          await expireFile(postgres, file.file_id)
+          await requestFile(postgres, file.build_id, format)
+          return { ...answer, status: 'pending' }
+        }
+        const charged = await chargeFile(
+          { billing, postgres, queryExecutor },
+          callerOf(request),
+          audience,
+          { ...file, rows, keys },
+        )
         reply.header('x-footfall-charged', charged)
         const untilMs = Math.min(now() + urlMs, file.expires_at!.getTime())
         return {
@@ -150,44 +166,63 @@ export const downloadRoute =
     )
   }
 
-/** Charges all records of a build, once for all calls and formats. Returns the number of records charged. */
-async function chargeBuild(
-  {
-    billing,
-    postgres,
-    queryExecutor,
-  }: { billing: Billing; postgres: Postgres; queryExecutor: QueryExecutor },
+interface Stores {
+  readonly postgres: Postgres
+  readonly queryExecutor: QueryExecutor
+}
+
+/** The keys of a file's records in its build. Null if the file lacks members who are shown now. */
+async function keysOf(
+  { postgres, queryExecutor }: Stores,
+  { organizationId }: Principal,
+  { build_id, entity }: Audience,
+  { shown, parts }: AudienceFile,
+): Promise<readonly KeySpan[] | null> {
+  const { count } = (await readBuild(postgres, build_id!))!
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+  if (rows === count) return [{ after: 0, upTo: count }]
+  const erased = await erasedHems(postgres, organizationId)
+  const members = { organizationId, buildId: build_id!, entity, erased }
+  const [now] = await queryExecutor.rows<{ shown: string }>(shownQuery(members))
+  return now!.shown === shown ? queryExecutor.rows<KeySpan>(shownSpansQuery(members)) : null
+}
+
+/**
+ * Charges the records of a file, once for all calls and formats. A later file may have more: of people who were hidden
+ * when the earlier one was written. Returns the number of records charged.
+ */
+async function chargeFile(
+  { billing, postgres, queryExecutor }: Stores & { readonly billing: Billing },
   caller: Caller,
   { project_id, meter, count: toldCount }: Audience,
-  build: { readonly id: string; readonly rows: number },
+  {
+    build_id: buildId,
+    shown,
+    rows,
+    keys,
+  }: Pick<AudienceFile, 'build_id' | 'shown'> & { rows: number; keys: readonly KeySpan[] },
 ): Promise<number> {
-  // The audience hides its count if that is billed, so the count is read from the build.
+  if (await isDownloadPaid(postgres, buildId, keys)) return 0
+  // The audience hides its count where that is billed, so the count comes from the build.
   const isNumberSold = toldCount === null
-  const { count } = (await readBuild(postgres, build.id))!
-  // The ledger charges a request id once. The id is derived from the build, so two simultaneous calls are
-  // charged once.
+  const { count } = (await readBuild(postgres, buildId))!
+  // The ledger charges a request id once, so two calls at the same time are charged once.
+  const requestId = uuidOfDigest(createHash('sha256').update(`${buildId} ${shown}`).digest())
   const charge = await billing.admit(
-    { ...caller, requestId: build.id, repeatOf: null },
+    { ...caller, requestId, repeatOf: null },
     {
       meter,
       projectId: project_id,
       recordsMax: isNumberSold ? Math.max(count!, alikeMin) : count!,
       build: {
-        buildId: build.id,
-        keys: { after: 0, upTo: count! },
+        buildId,
+        keys,
         ...(isNumberSold && { askedKeys: { after: 0, upTo: Number.MAX_SAFE_INTEGER } }),
-        findMembers: findMembersOf(queryExecutor, build.id),
+        findMembers: findMembersOf(queryExecutor, buildId),
       },
     },
   )
-  const charged = await charge.settle(build.rows)
-  if (caller.mode === 'live') {
-    await postgres.query(
-      'UPDATE audience_builds SET download_charged_at = now() WHERE build_id = $1',
-      [build.id],
-    )
-  }
-  return charged
+  return charge.settle(rows)
 }
 
 /** Returns the status before the first build. Requests a new build some time after one has failed. */

@@ -1,6 +1,6 @@
 import { numberAsHem } from '../../schemas/fields.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
-import { bindings } from '../events/query/bind.ts'
+import { type Bind, bindings } from '../events/query/bind.ts'
 import { erasedHems, isSuppressed, suppressedPeople } from '../events/query/suppressedPeople.ts'
 import { personFields, readPeople } from '../identity/store/people.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
@@ -12,15 +12,18 @@ export interface Member {
   readonly hem: string
 }
 
-/** The members of a build whose keys are above `after` up to `upTo`, in their order. */
+/** At most `limit` members of a build whose keys are above `after`, in their order. */
 export interface MembersRange {
   readonly organizationId: string
   readonly buildId: string
   readonly after: number
-  readonly upTo: number
+  readonly limit: number
 }
 
-/** Reads members of a range, without those who are not to be shown: they opted out, or are to be erased. */
+/**
+ * Reads members of a page. People who opted out or are to be erased leave no gap: a shorter page would reveal that they
+ * are members.
+ */
 export async function readMembers(
   { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Postgres },
   range: MembersRange,
@@ -30,20 +33,35 @@ export async function readMembers(
   )
 }
 
-function membersQuery(
-  { organizationId, buildId, after, upTo }: MembersRange,
-  erased: readonly string[],
-): Query {
+/** How many members of a build may be shown: the number that a caller who pays for all of them is told. */
+export async function countMembers(
+  { queryExecutor, postgres }: { queryExecutor: QueryExecutor; postgres: Postgres },
+  build: Pick<MembersRange, 'organizationId' | 'buildId'>,
+): Promise<number> {
+  const { bind, params } = bindings()
+  const erased = await erasedHems(postgres, build.organizationId)
+  const sql = `SELECT count() AS count ${shownMembers(build, erased, bind)}`
+  return (await queryExecutor.rows<{ count: number }>({ sql, params }))[0]!.count
+}
+
+function membersQuery({ after, limit, ...build }: MembersRange, erased: readonly string[]): Query {
   const { bind, params } = bindings()
   return {
     sql: `SELECT key, ${numberAsHem('hem_number')} AS hem
-FROM audience_members
-WHERE build_id = ${bind('UUID', buildId)} AND key > ${bind('Int64', after)} AND key <= ${bind('Int64', upTo)}
-  AND NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))}
-ORDER BY key`,
+${shownMembers(build, erased, bind)} AND key > ${bind('Int64', after)}
+ORDER BY key
+LIMIT ${bind('UInt32', limit)}`,
     params,
   }
 }
+
+const shownMembers = (
+  { organizationId, buildId }: Pick<MembersRange, 'organizationId' | 'buildId'>,
+  erased: readonly string[],
+  bind: Bind,
+): string => `FROM audience_members
+WHERE build_id = ${bind('UUID', buildId)}
+  AND NOT ${isSuppressed('hem_number', suppressedPeople(organizationId, erased, bind))}`
 
 /** The members' rows as JSON objects, in order: the hem and the fields of a profile, null without one. */
 export async function readRows(

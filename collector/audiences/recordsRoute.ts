@@ -2,10 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { access } from '../api/access/recordAccess.ts'
 import { ApiError } from '../api/http/errors.ts'
 import { untilClosed } from '../api/http/streaming.ts'
+import { spansOfKeys } from '../billing/buildPart.ts'
 import { admit } from '../billing/chargedRequest.ts'
 import type { AudiencesDeps } from './audiencesDeps.ts'
 import { findMembersOf } from './findMembers.ts'
-import { readMembers } from './memberRows.ts'
+import { countMembers, readMembers } from './memberRows.ts'
 import { pageOf, readChargedRows, readPeopleAudience } from './peoplePage.ts'
 import { describeRecords, pageSize, recordsRefusals } from './recordsSchemas.ts'
 import { readServedBuild } from './servedBuild.ts'
@@ -38,35 +39,44 @@ export const recordsRoute =
         if (place && place.buildId !== buildId) throw cursorStale()
         const after = place?.after ?? 0
         const limit = query.page_size ?? pageSize.default
-        const upTo = Math.min(after + limit, count)
-        // Where the number of members is sold, only a page that is not full may tell that it is the last.
-        const isNumberFree = audience.count !== null
-        const isLast = isNumberFree ? upTo === count : upTo < after + limit
         const queryExecutor = openQueryExecutor(principal, {
           effort: 'page',
           signal: untilClosed(reply),
         })
 
+        const page = { organizationId, buildId, after, limit }
+        const members = await readMembers({ queryExecutor, postgres }, page)
+        const isFull = members.length === limit
+        // Where the number of members is billed, only a page that is not full may say that it is the last.
+        const isNumberFree = audience.count !== null
+        const isLast = !isFull || (isNumberFree && members.at(-1)!.key === count)
+
         const charge = await admit(billing, request, reply, {
           meter: audience.meter,
           projectId,
-          recordsMax: isNumberFree ? upTo - after : limit,
+          recordsMax: isNumberFree ? Math.min(limit, count - after) : limit,
           build: {
             buildId,
-            keys: { after, upTo },
-            ...(!isNumberFree && { askedKeys: { after, upTo: after + limit } }),
+            keys: spansOfKeys(members.map(({ key }) => key)),
+            ...(!isNumberFree &&
+              !isFull && { askedKeys: { after, upTo: Number.MAX_SAFE_INTEGER } }),
             findMembers: findMembersOf(queryExecutor, buildId),
           },
         })
 
-        const range = { organizationId, buildId, after, upTo }
-        const members = await readMembers({ queryExecutor, postgres }, range)
         const { rows, meta } = await readChargedRows(queryExecutor, charge, members)
+        const total = isNumberFree
+          ? count
+          : isLast
+            ? await countMembers({ queryExecutor, postgres }, page)
+            : null
 
         reply.type('application/json; charset=utf-8')
-        const total = isNumberFree || isLast ? { count, total: count } : {}
-        return pageOf({ audience_id: audience.id, ...total }, rows, {
-          ...(!isLast && { next_cursor: cursors.write(audience.id, { buildId, after: upTo }) }),
+        const before = { audience_id: audience.id, ...(total !== null && { count: total, total }) }
+        return pageOf(before, rows, {
+          ...(!isLast && {
+            next_cursor: cursors.write(audience.id, { buildId, after: members.at(-1)!.key }),
+          }),
           meta,
         })
       },

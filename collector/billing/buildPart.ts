@@ -13,10 +13,10 @@ export interface KeySpan {
 export interface BuildPart {
   readonly buildId: string
   /**
-   * The range of keys of the read, `after` exclusive. Absent if the records are scattered: `settle` then
-   * receives their keys as hashes. Without any, it receives the complete build.
+   * The keys of the records, if they are known before the read; `settle` receives them as hashes. Without any,
+   * it receives the complete build.
    */
-  readonly keys?: KeySpan
+  readonly keys?: readonly KeySpan[]
   /**
    * The requested range, if it may extend beyond the last key and the number of members is billed. A read
    * that the budget does not cover is admitted only if this entire range is free. By default, `keys`.
@@ -50,9 +50,27 @@ export async function isFree(
   const { rows } = await postgres.query<{ is_free: boolean }>(
     `SELECT free_keys($1, $2, $3) @> $4::int8multirange OR EXISTS (
        SELECT FROM build_charges WHERE build_id = $1 AND day = 'infinity' AND NOT isempty(keys)) AS is_free`,
-    [build.buildId, at, idempotency, multirangeOf([build.askedKeys ?? build.keys])],
+    [
+      build.buildId,
+      at,
+      idempotency,
+      multirangeOf(build.askedKeys ? [build.askedKeys] : build.keys),
+    ],
   )
   return rows[0]!.is_free
+}
+
+/** Whether earlier downloads of a build were charged for all records with these keys. */
+export async function isDownloadPaid(
+  postgres: Postgres,
+  buildId: string,
+  keys: readonly KeySpan[],
+): Promise<boolean> {
+  const { rowCount } = await postgres.query(
+    `SELECT FROM build_charges WHERE build_id = $1 AND day = 'infinity' AND keys @> $2::int8multirange`,
+    [buildId, multirangeOf(keys)],
+  )
+  return rowCount !== 0
 }
 
 /** Has a build know whom other builds of the audience were charged for on that UTC day. */
@@ -77,7 +95,18 @@ export async function carryKeys(
 }
 
 /** As PostgreSQL writes an int8multirange. */
-export const keysOf = ({ keys }: BuildPart): string | null => (keys ? multirangeOf([keys]) : null)
+export const keysOf = ({ keys }: BuildPart): string | null => (keys ? multirangeOf(keys) : null)
+
+/** Adjacent keys as spans; `keys` ascend. */
+export function spansOfKeys(keys: readonly number[]): KeySpan[] {
+  const spans: { after: number; upTo: number }[] = []
+  for (const key of keys) {
+    const last = spans.at(-1)
+    if (last?.upTo === key - 1) last.upTo = key
+    else spans.push({ after: key - 1, upTo: key })
+  }
+  return spans
+}
 
 const multirangeOf = (spans: readonly KeySpan[]): string =>
   `{${spans.map(({ after, upTo }) => `(${after},${upTo}]`).join()}}`

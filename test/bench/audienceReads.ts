@@ -115,7 +115,7 @@ async function pageDirectly(
   after: number,
 ): Promise<number> {
   const { organization_id: organizationId } = demo
-  const range = { organizationId, buildId, after, upTo: after + pageRows }
+  const range = { organizationId, buildId, after, limit: pageRows }
   const asReader = (clickhouse: ClickHouse) =>
     ({
       rows: clickhouse.rows,

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { violations } from './dashboard.ts'
@@ -22,7 +23,8 @@ async function openSlowly(viewport: { width: number; height: number }): Promise<
   `)
   let asked = 0
   await page.route('**/api/**', async (route) => {
-    await new Promise((resolve) => setTimeout(resolve, 100 + 50 * (asked++ % 5)))
+    // The requests of a page are not answered in order.
+    await setTimeout(100 + 50 * (asked++ % 5))
     await route.continue()
   })
   return page

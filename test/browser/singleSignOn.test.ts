@@ -78,7 +78,7 @@ test('a person in no group, and one whose address is not verified, learn why the
   }
 })
 
-test('whoever leaves the provider without signing in is led back to the sign-in page', async () => {
+test('a visitor who leaves the provider without signing in returns to the sign-in page', async () => {
   const page = await open()
   await page.goto(at(`/sign-in?organization=${signInName}`))
   await button(page, 'Continue').click()

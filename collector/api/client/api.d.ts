@@ -1532,7 +1532,7 @@ export interface paths {
         };
         /**
          * Download an audience
-         * @description Starts the files of the served build; files that are `expired` or `failed` are written again. Repeat the call until the status is `ready`. A build is charged once, when its files are first ready. Each file has at most 50,000 rows.
+         * @description Starts the files of the served build; files that are `expired` or `failed` are written again. Repeat the call until the status is `ready`. Each person of a build is charged once, when a file with them is first ready. Each file has at most 50,000 rows.
          */
         get: operations["downloadAudience"];
         put?: never;
@@ -4469,7 +4469,7 @@ export interface components {
             urls_expire_at: string | null;
             /** @description The meter of its records: `audience_predictive` if a leaf uses intent. */
             meter: "audience" | "audience_predictive";
-            /** @description Records charged by this call. Each build is charged once, regardless of the format. */
+            /** @description Records charged by this call. Each person of a build is charged once, regardless of the format. */
             charged: number;
             meta: components["schemas"]["ChargedMeta"];
         };

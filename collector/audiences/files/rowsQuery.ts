@@ -66,6 +66,18 @@ FROM audience_members WHERE ${shownWhere(members, bind)}`,
   }
 }
 
+/** The keys of the members who are shown, as spans. */
+export function shownSpansQuery(members: ShownMembers): Query {
+  const { bind, params } = bindings()
+  return {
+    sql: `SELECT min(key) - 1 AS after, max(key) AS upTo
+FROM (SELECT key, key - row_number() OVER (ORDER BY key) AS island FROM audience_members WHERE ${shownWhere(members, bind)})
+GROUP BY island
+ORDER BY after`,
+    params,
+  }
+}
+
 /** Maps names of a file's columns to fields. */
 export type Columns = Readonly<Record<string, string>>
 

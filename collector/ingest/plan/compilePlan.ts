@@ -1,6 +1,7 @@
 import { ownCustomEvents, type TrackingPlan } from '../../../schemas/trackingPlan.ts'
 import { type Fault, isObject } from '../normalize/validateEvent.ts'
 import { type Check, compileSchema } from './compileSchema.ts'
+import { createPatternTimer } from './patternTimer.ts'
 import type { PlanSchema } from './schemaLimits.ts'
 
 /** A plan in the form that custom events are compared with. */
@@ -17,10 +18,11 @@ export interface Violation {
 /** Compiles a plan once, for all events of its project. The schema of an event is compiled at its first event. */
 export function compilePlan({ on_violation, on_unplanned, events }: TrackingPlan): CompiledPlan {
   const checks = new Map<string, Check>()
+  const matches = createPatternTimer()
   const checkOf = (name: string): Check | undefined => {
     const known = checks.get(name)
     if (known || !Object.hasOwn(events, name)) return known
-    const check = compileSchema(events[name]!.schema as PlanSchema)
+    const check = compileSchema(events[name]!.schema as PlanSchema, matches)
     checks.set(name, check)
     return check
   }

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js'
 import { isUuid } from '../../../schemas/uuid.ts'
 import type { Fault } from '../normalize/validateEvent.ts'
+import type { PatternTimer } from './patternTimer.ts'
 import { type PlanSchema, schemaLimits } from './schemaLimits.ts'
 
 /** Returns the first fault of a value, with the path from the value to it; undefined if it has none. */
@@ -8,17 +9,20 @@ export type Check = (value: unknown) => Fault | undefined
 
 /**
  * Makes the check of a schema that findSchemaFault accepts. It interprets the schema instead of generating code, since
- * customers write schemas; its time is linear in the value.
+ * customers write schemas; its time is linear in the value. `matches` runs the regular expressions.
  */
-export function compileSchema(schema: PlanSchema): Check {
+export function compileSchema(
+  schema: PlanSchema,
+  matches: PatternTimer = (match) => match(),
+): Check {
   const checks = [
     typeCheck(schema),
     valueCheck(schema),
     numberCheck(schema),
-    textCheck(schema),
-    arrayCheck(schema),
-    objectCheck(schema),
-    anyOfCheck(schema),
+    textCheck(schema, matches),
+    arrayCheck(schema, matches),
+    objectCheck(schema, matches),
+    anyOfCheck(schema, matches),
   ].filter((check) => check !== undefined)
   return (value) => {
     for (const check of checks) {
@@ -93,30 +97,46 @@ const formats: Record<string, (text: string) => boolean> = {
   uuid: isUuid,
 }
 
-function textCheck({ minLength, maxLength, pattern, format }: PlanSchema): Check | undefined {
+function textCheck(
+  { minLength, maxLength, pattern, format }: PlanSchema,
+  matches: PatternTimer,
+): Check | undefined {
   if ([minLength, maxLength, pattern, format].every((each) => each === undefined)) return
-  const regex = pattern === undefined ? null : RE2JS.compile(pattern)
+  let regex: RE2JS | undefined
   const hasFormat = format === undefined ? null : formats[format]!
   return (value) => {
     if (typeof value !== 'string') return
     // JSON Schema counts characters, and not UTF-16 units.
     const needsLength = minLength !== undefined || maxLength !== undefined
-    const length = needsLength ? [...value].length : 0
+    const length = needsLength ? charactersIn(value) : 0
     if (minLength !== undefined && length < minLength)
       return here(`must have at least ${minLength} characters`)
     if (maxLength !== undefined && length > maxLength)
       return here(`must have at most ${maxLength} characters`)
     if (hasFormat && !hasFormat(value)) return here(`must be a ${format}`)
-    if (!regex) return
+    if (pattern === undefined) return
     if (value.length > schemaLimits.matchedChars)
       return here(`must have at most ${schemaLimits.matchedChars} characters to match the pattern`)
-    if (!regex.matcher(value).find()) return here(`must match ${pattern}`)
+    const isMatch = matches(() => {
+      regex ??= RE2JS.compile(pattern)
+      return regex.matcher(value).find()
+    })
+    if (!isMatch) return here(`must match ${pattern}`)
   }
 }
 
-function arrayCheck({ minItems, maxItems, items }: PlanSchema): Check | undefined {
+function charactersIn(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+function arrayCheck(
+  { minItems, maxItems, items }: PlanSchema,
+  matches: PatternTimer,
+): Check | undefined {
   if (minItems === undefined && maxItems === undefined && !items) return
-  const check = items && compileSchema(items)
+  const check = items && compileSchema(items, matches)
   return (value) => {
     if (!Array.isArray(value)) return
     if (minItems !== undefined && value.length < minItems)
@@ -131,17 +151,16 @@ function arrayCheck({ minItems, maxItems, items }: PlanSchema): Check | undefine
   }
 }
 
-function objectCheck({
-  properties = {},
-  required = [],
-  additionalProperties = true,
-}: PlanSchema): Check | undefined {
+function objectCheck(
+  { properties = {}, required = [], additionalProperties = true }: PlanSchema,
+  matches: PatternTimer,
+): Check | undefined {
   const checks = new Map(
-    Object.entries(properties).map(([name, part]) => [name, compileSchema(part)]),
+    Object.entries(properties).map(([name, part]) => [name, compileSchema(part, matches)]),
   )
   if (checks.size === 0 && required.length === 0 && additionalProperties === true) return
   const others =
-    typeof additionalProperties === 'object' ? compileSchema(additionalProperties) : null
+    typeof additionalProperties === 'object' ? compileSchema(additionalProperties, matches) : null
   const unknown = here(
     `must be one of the planned properties ${[...checks.keys()].slice(0, 20).join(', ')}`,
   )
@@ -158,9 +177,9 @@ function objectCheck({
   }
 }
 
-function anyOfCheck({ anyOf }: PlanSchema): Check | undefined {
+function anyOfCheck({ anyOf }: PlanSchema, matches: PatternTimer): Check | undefined {
   if (!anyOf) return
-  const checks = anyOf.map(compileSchema)
+  const checks = anyOf.map((part) => compileSchema(part, matches))
   const fault = here(`must match one of the ${checks.length} schemas of anyOf`)
   return (value) => (checks.some((check) => !check(value)) ? undefined : fault)
 }

@@ -16,13 +16,14 @@ export function findPlanFault({ events }: Pick<TrackingPlan, 'events'>): Fault |
     }
   if (Buffer.byteLength(JSON.stringify(events)) > planBytesMax)
     return { path: '/events', message: `must take at most ${planBytesMax} bytes of JSON` }
+  const seen = { patternSize: 0 }
   for (const name of names) {
     if (name === '' || name.length > nameCharsMax || /\p{Cc}/u.test(name) || name === '__proto__')
       return {
         path: '/events',
         message: `must have names of 1 to ${nameCharsMax} characters without control characters`,
       }
-    const fault = findSchemaFault(events[name]!.schema)
+    const fault = findSchemaFault(events[name]!.schema, seen)
     if (fault) return { ...fault, path: `/events/${name}/schema${fault.path}` }
   }
 }

@@ -31,6 +31,10 @@ export const schemaLimits = {
   schemas: 300,
   patterns: 10,
   patternChars: 200,
+  /** Instructions of a compiled pattern: each repetition such as {1,100} copies its operand. */
+  patternSize: 1_000,
+  /** Instructions of all patterns of a plan. */
+  planPatternSize: 50_000,
   /** Longer texts are violations of a pattern. */
   matchedChars: 500,
   values: 500,
@@ -128,20 +132,28 @@ const keywords: Record<string, { isGood(value: unknown): boolean; takes: string 
   ),
 }
 
+/** Instructions of the patterns of a plan that were read. */
+interface PatternSizes {
+  patternSize: number
+}
+
 /** Finds the first fault of an event’s schema, with a JSON pointer into it; undefined without a fault. */
-export function findSchemaFault(schema: unknown): Fault | undefined {
+export function findSchemaFault(
+  schema: unknown,
+  seenInPlan: PatternSizes = { patternSize: 0 },
+): Fault | undefined {
   if (Buffer.byteLength(JSON.stringify(schema)) > schemaLimits.bytes)
     return { path: '', message: `must take at most ${schemaLimits.bytes} bytes of JSON` }
   if (!isObject(schema) || schema.type !== 'object')
     return { path: '/type', message: 'must be "object", because properties of events are objects' }
-  return check(schema, '', 1, { schemas: 0, patterns: 0 })
+  return check(schema, '', 1, { schemas: 0, patterns: 0, plan: seenInPlan })
 }
 
 function check(
   schema: unknown,
   path: string,
   depth: number,
-  seen: { schemas: number; patterns: number },
+  seen: { schemas: number; patterns: number; plan: PatternSizes },
 ): Fault | undefined {
   if (!isObject(schema)) return { path, message: 'must be a schema, which is an object' }
   if (depth > schemaLimits.depth)
@@ -161,7 +173,7 @@ function check(
   if (schema.pattern !== undefined) {
     if (++seen.patterns > schemaLimits.patterns)
       return { path, message: `must have at most ${schemaLimits.patterns} patterns in all` }
-    const fault = patternFault(schema.pattern as string)
+    const fault = patternFault(schema.pattern as string, seen.plan)
     if (fault) return { path: `${path}/pattern`, message: fault }
   }
   for (const [at, part] of partsOf(schema)) {
@@ -182,9 +194,14 @@ function* partsOf(schema: Record<string, unknown>): Generator<[string, unknown]>
 }
 
 /** RE2 matches in linear time. It has no lookaround and no back-references. */
-function patternFault(pattern: string): string | undefined {
+function patternFault(pattern: string, plan: PatternSizes): string | undefined {
   try {
-    RE2JS.compile(pattern)
+    const size = RE2JS.compile(pattern).programSize()
+    plan.patternSize += size
+    if (size > schemaLimits.patternSize)
+      return `must have fewer or smaller repetitions: it has ${size} instructions, at most ${schemaLimits.patternSize} are allowed`
+    if (plan.patternSize > schemaLimits.planPatternSize)
+      return `makes the plan too large: all patterns together may have ${schemaLimits.planPatternSize} instructions`
   } catch (error) {
     return `must be a regular expression of RE2, without lookaround and back-references: ${(error as Error).message}`
   }

@@ -78,13 +78,14 @@ async function accept(
   beacons: readonly VisitorBeacon[],
 ): Promise<SegmentReceipt> {
   const verifies = apiKey === undefined ? undefined : verifiesKey(deps, request, apiKey, apiSecret)
-  const uncounted: BeaconDeps = { ...deps, limits: () => undefined }
+  let limited: ReturnType<BeaconDeps['limits']>
+  // All wait for one answer of the limit, so that a call that is refused stores nothing.
+  const once: BeaconDeps = { ...deps, limits: (...of) => (limited ??= deps.limits(...of)) }
   const rejected: NonNullable<SegmentReceipt['rejected']> = []
   // At once, so that they share durable writes.
   await Promise.all(
-    beacons.map(async ({ envelope, locale, places }, index) => {
-      const from = index === 0 ? deps : uncounted
-      const { receipt } = await acceptBeacon(from, senderOf(request, locale), envelope, verifies)
+    beacons.map(async ({ envelope, locale, places }) => {
+      const { receipt } = await acceptBeacon(once, senderOf(request, locale), envelope, verifies)
       for (const { index: at, event_id: _, path, ...fault } of receipt.rejected)
         rejected.push({ index: places[at]!, path: path.replace(/^\/event_data/, ''), ...fault })
     }),

@@ -213,6 +213,26 @@ test('a file is given out no more from the moment at which somebody in it opts o
   expect((await fetchPart(anew.files[0].url)).toString()).not.toContain(hemOf(5))
 })
 
+test('people who were hidden in a file are charged in a later file that shows them', async () => {
+  const id = await create()
+  const before = await used()
+  const hidden = [hemOf(8), hemOf(9)]
+  for (const hem of hidden) await ask('privacy/opt-outs', 'POST', { hem })
+  await waitFor('the build', async () => (await ask(`audiences/${id}`)).audience.build_id !== null)
+  const first = await ready(id, 'csv')
+  const visible = first.count
+  expect(visible).toBeLessThanOrEqual(people - hidden.length)
+  expect(first.charged).toBe(visible)
+  for (const hem of hidden) await ask('privacy/opt-outs', 'DELETE', { hem })
+  const later = await waitFor('the other file', async () => {
+    const { count, charged } = await ready(id, 'ndjson')
+    return count === visible + hidden.length ? { charged } : null
+  })
+  expect(later.charged).toBe(hidden.length)
+  expect((await ready(id, 'csv')).charged).toBe(0)
+  expect((await used()) - before).toBe(visible + hidden.length)
+})
+
 test('the bytes of an audience’s files are deleted with it', async () => {
   const id = await create()
   const { files } = await ready(id)

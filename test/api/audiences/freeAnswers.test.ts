@@ -297,6 +297,30 @@ test('to opt somebody out does not change a free figure, and hides them from wha
   }
 })
 
+test('records without a charge do not tell whether a person whom the caller chose and opted out is a member', async () => {
+  const chosen = hems[24]!
+  const { listId } = await lists.importFile(`${chosen}\n`, { kind: 'hems' })
+  const include = { all: [{ list: { list_id: listId } }, asking[1]!] }
+  const id = await intent.create({ entity: 'people', include })
+  await intent.optOut(chosen, organizationId)
+  await reloadIdentity(intent.clickhouse.live)
+  try {
+    const answers: unknown[] = []
+    for (const title of titles) {
+      await make({ title, birthYear: 1970, isOnePerson: false, score: null })
+      await intent.build(id)
+      const { results, meta, ...answer } = await api('GET', `/audiences/${id}/records?page_size=1`)
+      expect([results, meta.charged]).toEqual([[], 0])
+      answers.push(answer)
+    }
+    expect(answers[0]).toEqual(answers[1])
+    expect(answers[0]).toMatchObject({ count: 0, total: 0 })
+  } finally {
+    await intent.clickhouse.live.command({ sql: 'TRUNCATE TABLE opt_outs', params: {} })
+    await reloadIdentity(intent.clickhouse.live)
+  }
+})
+
 test('once an organization has intent rules, interest that it can forge is not counted for free', async () => {
   await make({ title: 'CEO', birthYear: 1970, isOnePerson: false, score: 90 })
   const rule = { rules: [{ topic: 'wine', path: `${path}%` }] }

@@ -1,6 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { projectId } from '../events/harness.ts'
+import {
+  addOptOut,
+  removeOptOut,
+  syncToClickHouse,
+} from '../../../collector/identity/privacy/optOuts.ts'
+import { organizationId, projectId } from '../events/harness.ts'
 import { openAudiences } from './harness.ts'
 
 /*
@@ -54,6 +59,14 @@ async function ask(query: Record<string, string>, init: RequestInit = {}) {
   return { body, charged: Number(answer.headers.get('x-footfall-charged')) }
 }
 
+const currentBuild = async () => {
+  const { rows } = await it.postgres.query<{ current_build_id: string }>(
+    'SELECT current_build_id FROM audiences WHERE audience_id = $1',
+    [audienceId],
+  )
+  return rows[0]!.current_build_id
+}
+
 /** Pages through everything; what each page cost. */
 async function readAll(size: number): Promise<number[]> {
   const costs: number[] = []
@@ -77,6 +90,17 @@ test('pages that lie across others are charged for what is new', async () => {
   expect((await ask({ page_size: '150' })).charged).toBe(50)
   expect((await ask({ page_size: '20' })).charged).toBe(0)
   expect(await gained()).toBe(150)
+})
+
+test('a person who was hidden when a page was read is charged when they are shown', async () => {
+  const [hem] = await it.membersOf(await currentBuild())
+  await addOptOut(it.postgres, organizationId, { hem: hem! })
+  await syncToClickHouse(it.postgres, it.clickhouse.live)
+  expect(await readAll(100)).toEqual([100, 100, 29])
+  await removeOptOut(it.postgres, organizationId, { hem: hem! })
+  await syncToClickHouse(it.postgres, it.clickhouse.live)
+  expect(await readAll(100)).toEqual([1, 0, 0])
+  expect(await gained()).toBe(people)
 })
 
 test('after midnight UTC a record is charged again', async () => {

@@ -50,9 +50,9 @@ async function newBuild({ projectId }: Organization, before?: string): Promise<s
   return buildId
 }
 
-const partOf = (buildId: string, keys?: KeySpan): BuildPart => ({
+const partOf = (buildId: string, ...keys: KeySpan[]): BuildPart => ({
   buildId,
-  ...(keys && { keys }),
+  ...(keys.length > 0 && { keys }),
   async findMembers(fromBuildId, spans) {
     const by = personAt(fromBuildId, 0) - personAt(buildId, 0)
     return spans

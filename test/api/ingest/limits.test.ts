@@ -1,7 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Answer, converse } from '../../fuzz/converse.ts'
-import { beaconOf, chrome, customEvent, postBeacon } from '../../harness/api.ts'
+import {
+  beaconOf,
+  chrome,
+  customEvent,
+  postBeacon,
+  readEvent,
+  readRows,
+} from '../../harness/api.ts'
 import { type Answering, waitFor } from '../../harness/service.ts'
 import { openTenant } from '../../harness/sharedApp.ts'
 
@@ -39,6 +47,38 @@ test('an address that floods gets 429 with Retry-After; others are not touched; 
   expect(refused[0]!.text).toContain('"error":"rate_limited"')
   expect((await from('203.0.113.8')).status).toBe(200)
   await waitFor('the next second', async () => (await from('203.0.113.7')).ok)
+})
+
+test('a call of Segment’s API that gets 429 stores no message of any visitor', async () => {
+  const { demo, url } = service
+  const batch = Array.from({ length: 40 }, () => ({
+    type: 'track',
+    event: 'Flooded',
+    anonymousId: randomUUID(),
+    messageId: randomUUID(),
+  }))
+  const call = async () => {
+    const answer = await fetch(`${url}/v1/batch`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': '203.0.113.20', 'user-agent': chrome },
+      body: JSON.stringify({ writeKey: demo.pixel_id, batch }),
+    })
+    return answer.status
+  }
+  let status = 200
+  // Only messages of the last call, the refused one, are new.
+  for (let tries = 0; status === 200 && tries < 20; tries++) {
+    for (const message of batch) message.messageId = randomUUID()
+    const warm = await flood(service, Array(40).fill('203.0.113.20'))
+    expect(warm).toHaveLength(40)
+    status = await call()
+  }
+  expect(status).toBe(429)
+  const after = customEvent()
+  await postBeacon(url, beaconOf(service, [after]), { 'x-forwarded-for': '203.0.113.21' })
+  await readEvent(service, after.event_id)
+  const refused = batch.map(({ messageId }) => messageId).join('|')
+  expect(await readRows(service, { filter: `event_id:in:${refused}` })).toEqual([])
 })
 
 test('of IPv6 the addresses of one /64 count together', async () => {

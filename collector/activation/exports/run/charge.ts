@@ -44,7 +44,7 @@ export async function chargeChunk(
   }
   const build: BuildPart = {
     buildId,
-    ...(isWhole && { keys: { after, upTo } }),
+    ...(isWhole && { keys: [{ after, upTo }] }),
     findMembers: findMembersOf(clickhouseOf({ clickhouse }, organizationId), buildId),
   }
   try {

@@ -51,16 +51,16 @@ BEGIN
         RETURN NEXT;
         CONTINUE;
       END IF;
-      -- The hashes are keys. Without them the request reads the complete build, and some pages may already
-      -- have been charged today.
+      -- The hashes are keys. A download has the spans of its keys instead, and some pages may already have been
+      -- charged today.
       were_free := free_keys(charge.build_id, charge.at, charge.idempotency);
-      given := coalesce(charge.build_keys,
-        (SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key));
+      -- Never the range of a page: people within it who are hidden today were not charged.
+      given := coalesce((SELECT range_agg(int8range(key, key, '[]')) FROM unnest(charge.record_hashes) AS key),
+        charge.build_keys);
       IF charge.record_hashes IS NOT NULL THEN
         SELECT count(*) INTO charged_records FROM unnest(charge.record_hashes) AS key WHERE NOT were_free @> key;
       ELSE
-        charged_records := CASE WHEN were_free @> given THEN 0 ELSE 
-          greatest(0, charge.records - charged_today(charge.build_id, (charge.at AT TIME ZONE 'UTC')::date)) END;
+        SELECT coalesce(sum(upper(span) - lower(span)), 0) INTO charged_records FROM unnest(given - were_free) AS span;
       END IF;
     ELSIF charge.idempotency IS NOT NULL THEN
       uncharged := ARRAY(

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { compilePlan } from '../../../../collector/ingest/plan/compilePlan.ts'
 import { compileSchema } from '../../../../collector/ingest/plan/compileSchema.ts'
 import { findPlanFault } from '../../../../collector/ingest/plan/planFault.ts'
 import {
@@ -145,6 +146,24 @@ describe('a compiled schema', () => {
   })
 })
 
+test('the patterns of a plan take at most a tenth of the time of the collector', () => {
+  const pattern = '(?i)(?:\\pL?\\pL?\\pL?\\pL?\\pL?\\pL?){60}[xy]'
+  const texts = { type: 'array', items: { anyOf: Array(10).fill({ pattern }) } }
+  const schema = { type: 'object', properties: { texts } }
+  expect(findSchemaFault(schema)).toBeUndefined()
+  const plan = compilePlan({
+    on_violation: 'reject',
+    on_unplanned: 'accept',
+    events: { Order: { schema } },
+  })
+  const began = performance.now()
+  for (let event = 0; event < 4; event++) {
+    const properties = { texts: Array(30).fill('a'.repeat(500)) }
+    plan.violationOf({ name: 'Order', properties })
+  }
+  expect(performance.now() - began).toBeLessThan(1_000)
+})
+
 describe('refused is a schema', () => {
   const nested = (depth: number): PlanSchema =>
     depth === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(depth - 1) } }
@@ -174,6 +193,11 @@ describe('refused is a schema', () => {
     [
       'with counted repeats of counted repeats',
       { type: 'object', properties: { a: { pattern: '((a{100}){100}){100}' } } },
+      '/properties/a/pattern',
+    ],
+    [
+      'with a pattern that compiles to many instructions',
+      { type: 'object', properties: { a: { pattern: `(?i)(?:${'\\pL?'.repeat(15)}){1000}` } } },
       '/properties/a/pattern',
     ],
     ['that is too deep', nested(9), '/properties/a'.repeat(8)],
@@ -207,6 +231,14 @@ describe('refused is a schema', () => {
     expect(findSchemaFault({ type: 'object', properties })?.message).toContain(
       'at most 10 patterns',
     )
+  })
+
+  test('in a plan whose patterns compile to many instructions together', () => {
+    const schema = { type: 'object', properties: { a: { pattern: '^(a{1,9}b){1,40}$' } } }
+    const events = Object.fromEntries(
+      Array.from({ length: 200 }, (_, n) => [`Order ${n}`, { schema }]),
+    )
+    expect(findPlanFault({ events })?.message).toContain('all patterns together')
   })
 
   test('in a plan, with the name of its event', () => {

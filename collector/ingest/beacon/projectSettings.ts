@@ -1,0 +1,62 @@
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { openMemoryTable } from './memoryTable.ts'
+
+/** Settings of all projects in memory, so that a beacon queries no database. */
+interface ProjectSettings<Compiled> {
+  /** The settings of a project; undefined if it has none. */
+  of(projectId: string): Compiled | undefined
+  close(): Promise<void>
+}
+
+interface Kind<Stored, Compiled> {
+  /** Of the memory table. */
+  name: string
+  /** SQL of the rows that meet a condition. */
+  select: (condition: string) => string
+  pageRows: number
+  /** Called once for each row, when its project's first event comes. */
+  compile: (stored: Stored) => Compiled
+}
+
+/**
+ * Opens settings as openMemoryTable describes. Without a copy on disk they start empty: to store events that a project
+ * does not want is better than to refuse those of all visitors.
+ */
+export async function openProjectSettings<Stored extends { project_id: string }, Compiled>(
+  postgres: Postgres,
+  url: string,
+  copy: { dataDir: string; keeps: boolean },
+  { name, select, pageRows, compile }: Kind<Stored, Compiled>,
+): Promise<ProjectSettings<Compiled>> {
+  const read = async (condition: string, values: unknown[]) =>
+    (await postgres.query<Stored>(select(condition), values)).rows
+  const table = await openMemoryTable<Stored>(
+    {
+      url,
+      name,
+      isEmptyWithoutCopy: true,
+      keyOf: ({ project_id }) => project_id,
+      async readPage(after) {
+        const items = await read('project_id > $1 ORDER BY project_id LIMIT $2', [after, pageRows])
+        return { items, next: items[pageRows - 1]?.project_id ?? null }
+      },
+      async readChanges(ids) {
+        const items = await read('project_id = ANY($1)', [ids])
+        const found = new Set(items.map(({ project_id }) => project_id))
+        return { items, removed: ids.filter((id) => !found.has(id)) }
+      },
+    },
+    copy,
+  )
+  const compiled = new WeakMap<Stored, Compiled>()
+  return {
+    of(projectId) {
+      const stored = table.get(projectId)
+      if (!stored) return undefined
+      const known = compiled.get(stored) ?? compile(stored)
+      compiled.set(stored, known)
+      return known
+    },
+    close: () => table.close(),
+  }
+}
