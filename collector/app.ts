@@ -9,6 +9,7 @@ import { webhooksRoutes } from './activation/webhooks/webhooksRoutes.ts'
 import { alertsRoutes } from './analytics/alerts/alertsRoutes.ts'
 import { analyticsRoutes } from './analytics/analyticsRoutes.ts'
 import { sharesRoutes } from './analytics/shares/sharesRoutes.ts'
+import { unlockRoute } from './analytics/shares/unlockRoute.ts'
 import { summariesRoutes } from './analytics/summaries/summariesRoutes.ts'
 import { guardRoutes } from './api/access/guard.ts'
 import { healthRoutes } from './api/health/healthRoutes.ts'
@@ -116,6 +117,7 @@ async function mountReads(app: FastifyInstance, services: Services) {
   await app.register(statisticsRoutes(services))
   await app.register(rejectedRoutes(services))
   await app.register(analyticsRoutes(services))
+  await app.register(unlockRoute(services))
   await app.register(alertsRoutes(services))
   await app.register(sharesRoutes(services, services.publicUrl))
   await app.register(audiencesRoutes(services))

@@ -8,8 +8,10 @@ import { journeysRoute } from './journeysRoute.ts'
 import { liveRoute } from './liveRoute.ts'
 import { overviewRoute } from './overviewRoute.ts'
 import { retentionRoute } from './retentionRoute.ts'
+import { savedRoutes } from './saved/savedRoutes.ts'
 import { timeseriesRoute } from './timeseriesRoute.ts'
 import { visitorsRoute } from './visitorsRoute.ts'
+import { webVitalsRoute } from './webVitalsRoute.ts'
 
 /** /api/v1/analytics: figures about the events that pixels captured. */
 export const analyticsRoutes =
@@ -23,6 +25,8 @@ export const analyticsRoutes =
     await app.register(retentionRoute(deps))
     await app.register(journeysRoute(deps))
     await app.register(goalsRoutes(deps))
+    await app.register(savedRoutes(deps))
     await app.register(conversionsRoute(deps))
     await app.register(visitorsRoute(deps))
+    await app.register(webVitalsRoute(deps))
   }

@@ -6,6 +6,8 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 export const tags = ['Analytics']
 /** Goals, alerts and shared pages, which people set up. */
 export const settingsTags = ['Analytics settings']
+/** Segments, funnels and annotations, which people save. */
+export const savedTags = ['Saved items']
 /** What visitors do one after the other. */
 export const behaviorTags = ['Conversions and journeys']
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { projectFor } from '../api/access/policy.ts'
+import type { Principal } from '../api/access/principal.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
@@ -16,6 +17,7 @@ import {
 import { conditionsOf, type Goal, readGoals, revenueOf } from './goals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
+import { isShare } from './sharePolicy.ts'
 
 const Rate = Nullable(Type.Number(), {
   description:
@@ -26,7 +28,7 @@ const Conversions = Type.Array(
   Type.Object(
     {
       name: Type.String(),
-      filter: Type.String(),
+      filter: Type.String({ description: 'The filter of the goal. Empty for share links.' }),
       events: Type.Integer({ description: 'Events that match the goal.' }),
       visitors: Type.Integer({ description: 'Distinct cookies of these events.' }),
       rate: Rate,
@@ -82,19 +84,18 @@ export const conversionsRoute =
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const { projectId } = await projectFor(
+        const projectId = await projectOf(
           deps.postgres,
           request.principal,
-          'events',
           request.query.project_id,
-          'read',
         )
         const { goals } = await readGoals(deps.postgres, projectId)
         const [now, previous] = await Promise.all([
           readConversions(queryExecutor, plan, goals),
           request.query.compare ? readConversions(queryExecutor, before(plan), goals) : null,
         ])
-        return { ...now, previous, meta: metaOf(request, plan) }
+        const seen = isShare(request.principal) ? withoutFilters : same
+        return { ...seen(now), previous: previous && seen(previous), meta: metaOf(request, plan) }
       },
     )
   }
@@ -127,4 +128,24 @@ async function readConversions(
     }),
     converted: { visitors: found!.converted!, rate: rateOf(found!.converted!) },
   }
+}
+
+type Found = Awaited<ReturnType<typeof readConversions>>
+
+const same = (found: Found): Found => found
+
+/** Goals by their names alone: their filters may contain addresses that a share link does not show. */
+const withoutFilters = ({ conversions, converted }: Found): Found => ({
+  conversions: conversions.map((conversion) => ({ ...conversion, filter: '' })),
+  converted,
+})
+
+/** The project whose goals the caller may see: a share link's own, else the one that the request names. */
+async function projectOf(
+  postgres: ReadDeps['postgres'],
+  principal: Principal,
+  asked: string,
+): Promise<string> {
+  if (isShare(principal)) return principal.projectId!
+  return (await projectFor(postgres, principal, 'events', asked, 'read')).projectId
 }

@@ -115,8 +115,8 @@ function readTimeZone(name: string): TimeZone {
   throw invalidParameter('time_zone', timeZoneFault)
 }
 
-/** Reads the filter of a request: those on fields of sessions select sessions, the others events. */
-function readFiguresFilters(
+/** Reads a filter of figures, which may be absent: fields of sessions select sessions, the others events. */
+export function readFiguresFilters(
   text: string | undefined,
 ): Pick<AnalyticsPlan, 'filters' | 'sessionFilters'> {
   const all = text === undefined ? [] : readFree(text, fieldOfFigures)

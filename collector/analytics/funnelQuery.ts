@@ -31,13 +31,13 @@ ORDER BY level`,
 /**
  * SQL: the number of steps, `level`, that each visitor took. The visitor's events match the plan and the
  * first step's filters, then the second's, and so on, all within `withinMs` of the first. An event takes one
- * step. `more` are columns of the visitor's events that match the plan, and `where` narrows these, both SQL.
+ * step. `more` are columns (SQL) of the visitor's events that match the plan.
  */
 export function levelsSql(
   plan: AnalyticsPlan,
   { steps, withinMs }: FunnelSteps,
   bind: Bind,
-  { more = [], where = [] }: { more?: readonly string[]; where?: readonly string[] } = {},
+  more: readonly string[] = [],
 ): string {
   const organization = bind('UUID', plan.scope.organizationId)
   const { declared, from } = eventsSource(plan, namesOf(steps), bind)
@@ -48,6 +48,6 @@ export function levelsSql(
     ${reached}) AS level`
   return `${declared}SELECT ${[level, ...more].join(', ')}
 FROM ${from}
-WHERE ${[...selectionConditions(plan, bind), ...where].join('\n  AND ')}
+WHERE ${selectionConditions(plan, bind).join('\n  AND ')}
 GROUP BY cookie_id`
 }

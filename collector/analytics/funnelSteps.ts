@@ -6,6 +6,8 @@ import { readFreeFilters } from './figuresRequest.ts'
 
 const stepsMax = 10
 const daysMax = 90
+/** The most time that the steps of a funnel may take. */
+export const withinMsMax = daysMax * dayMs
 
 /** The steps that visitors take, as requests give them. */
 export const Steps = Type.Array(FreeFilterText, {
@@ -18,7 +20,7 @@ export const Steps = Type.Array(FreeFilterText, {
 export const WithinMs = Type.Optional(
   Type.Integer({
     minimum: 1,
-    maximum: daysMax * dayMs,
+    maximum: withinMsMax,
     default: dayMs,
     description: `Longest time from the first step to the last, in milliseconds. At most ${daysMax} days.`,
   }),

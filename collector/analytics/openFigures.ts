@@ -5,7 +5,7 @@ import type { Access } from '../api/access/routeAccess.ts'
 import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import type { AnalyticsPlan, AskedFigures } from './figuresRequest.ts'
+import { type AnalyticsPlan, type AskedFigures, readFiguresFilters } from './figuresRequest.ts'
 import { readProjectZone } from './projectZone.ts'
 import { requireShared } from './sharePolicy.ts'
 
@@ -36,6 +36,7 @@ export async function openFigures(
   reply: FastifyReply,
 ): Promise<OpenedFigures> {
   requireShared(principal, selected)
+  const { filters, sessionFilters } = filtersOfShare(principal)
   const scope = await deps.scopeOf(principal, asked)
   const zone = askedZone ?? (await readProjectZone(deps.postgres, scope.projectId))
   const plan = { ...selected, scope, zone, window: windowIn(zone) }
@@ -45,5 +46,14 @@ export async function openFigures(
     signal,
     window: plan.window,
   })
-  return { queryExecutor, plan: await nameProjects(queryExecutor, plan) }
+  const limited = {
+    ...plan,
+    filters: [...plan.filters, ...filters],
+    sessionFilters: [...(plan.sessionFilters ?? []), ...(sessionFilters ?? [])],
+  }
+  return { queryExecutor, plan: await nameProjects(queryExecutor, limited) }
 }
+
+/** The filters of a share link's segment. */
+const filtersOfShare = ({ caller }: Principal) =>
+  readFiguresFilters((caller.kind === 'share' && caller.filter) || undefined)

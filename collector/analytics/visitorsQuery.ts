@@ -1,9 +1,16 @@
 import { hemNumber } from '../../schemas/fields.ts'
 import { bindings } from '../events/query/bind.ts'
+import { outsideReferrer } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { levelsSql } from './funnelQuery.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
+
+/** The visitor after whom a page begins. */
+export interface VisitorPlace {
+  readonly lastMs: number
+  readonly cookieId: string
+}
 
 /** Which visitors of a plan: all, or those who took so many steps of a funnel. */
 export interface VisitorsAsked {
@@ -12,8 +19,8 @@ export interface VisitorsAsked {
   readonly step: number
   /** Whether those who went on are left out. */
   readonly hasStopped: boolean
-  /** The visitor after whom the page begins; null for the first page. */
-  readonly after: string | null
+  /** Null for the first page. */
+  readonly after: VisitorPlace | null
   readonly limit: number
 }
 
@@ -23,37 +30,56 @@ export interface VisitorRow {
   resolved: boolean
   steps_taken: number | null
   events: number
+  pages: number
   first_ms: number
   last_ms: number
+  source: string | null
+  country: string | null
+  device_type: string | null
+  browser: string | null
+  os: string | null
 }
 
 /** Every event is a step that all visitors take. */
 const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
 
-/** The visitors that figures count, by cookie_id, and one more than the limit. */
+/** Columns that have the value of the visitor's latest event. */
+const latest = ['country', 'device_type', 'browser', 'os'] as const
+
+/** Where an event came from: its campaign, else another site. */
+const sourceOfEvent = `coalesce(nullIf(utm_source, ''), nullIf(${outsideReferrer}, ''))`
+
+/** The visitors that figures count, the one seen last first, and one more than the limit. */
 export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query {
   const { funnel, step, hasStopped, after, limit } = asked
   const { bind, params } = bindings()
-  const levels = levelsSql(plan, funnel ?? anyEvent, bind, {
-    more: [
-      'cookie_id',
-      'count() AS events',
-      'min(ts_millis) AS first_ms',
-      'max(ts_millis) AS last_ms',
-    ],
-    where: after === null ? [] : [`cookie_id > ${bind('UUID', after)}`],
-  })
+  const levels = levelsSql(plan, funnel ?? anyEvent, bind, [
+    'cookie_id',
+    'count() AS events',
+    "countIf(event_type = 'page_view') AS pages",
+    'min(ts_millis) AS first_ms',
+    'max(ts_millis) AS last_ms',
+    `argMin(tuple(${sourceOfEvent}), ts_millis).1 AS first_source`,
+    ...latest.map((name) => `argMax(tuple(${name}), ts_millis).1 AS latest_${name}`),
+  ])
+  const place = after && {
+    lastMs: bind('Int64', after.lastMs),
+    cookieId: bind('UUID', after.cookieId),
+  }
+  const isAfter = place
+    ? `\n  AND (last_ms < ${place.lastMs} OR (last_ms = ${place.lastMs} AND cookie_id > ${place.cookieId}))`
+    : ''
   return {
     sql: `SELECT cookie_id, ${hemNumber} != 0 AS resolved, ${funnel ? 'level' : 'NULL'} AS steps_taken,
-  events, first_ms, last_ms
+  events, pages, first_ms, last_ms, first_source AS source, ${latest.map((name) => `latest_${name} AS ${name}`).join(', ')}
 FROM (
 SELECT *, ${bind('UUID', plan.scope.organizationId)} AS organization_id
 FROM (
 ${levels}
 )
 )
-WHERE level ${hasStopped ? '=' : '>='} ${bind('UInt8', step)}
-ORDER BY cookie_id
+WHERE level ${hasStopped ? '=' : '>='} ${bind('UInt8', step)}${isAfter}
+ORDER BY last_ms DESC, cookie_id
 LIMIT ${bind('UInt32', limit + 1)}`,
     params,
   }

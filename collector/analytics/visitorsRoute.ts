@@ -13,7 +13,12 @@ import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { chargedSteps, readSteps, Steps, WithinMs } from './funnelSteps.ts'
 import { mayRead, openFigures } from './openFigures.ts'
-import { type VisitorRow, type VisitorsAsked, visitorsQuery } from './visitorsQuery.ts'
+import {
+  type VisitorPlace,
+  type VisitorRow,
+  type VisitorsAsked,
+  visitorsQuery,
+} from './visitorsQuery.ts'
 
 const limitDefault = 100
 const limitMax = 10_000
@@ -25,7 +30,7 @@ const describe = {
   description:
     'Returns one row for each browser with an event that matches the filter: the visitors that overview, breakdown and ' +
     'conversions count. With steps, returns the visitors that the funnel counts at one step, or who went no ' +
-    'further. Sorted by cookie_id. Each row is charged as an event. Resolution tiers return identities.',
+    'further. The visitor seen last comes first. Each row is charged as an event. Resolution tiers return identities.',
   body: strictObject({
     ...selectionQuery,
     steps: Type.Optional(Steps),
@@ -63,6 +68,17 @@ const describe = {
               last_ms: Type.Integer({
                 description: 'Time of the last of these events, epoch milliseconds.',
               }),
+              pages: Type.Integer({ description: 'How many of the events are page views.' }),
+              source: Nullable(Type.String(), {
+                description:
+                  'The `utm_source` of the first event, or the other site that it came from. Null: direct.',
+              }),
+              country: Nullable(Type.String(), {
+                description: 'ISO 3166-1 code, of the last event.',
+              }),
+              device_type: Nullable(Type.String(), { description: 'Of the last event.' }),
+              browser: Nullable(Type.String(), { description: 'Of the last event.' }),
+              os: Nullable(Type.String(), { description: 'Of the last event.' }),
             },
             { title: 'AnalyticsVisitor', additionalProperties: false },
           ),
@@ -77,7 +93,7 @@ const describe = {
 
 /** Where a page begins; the window travels along, so that all pages are of the same. */
 interface Place {
-  readonly after: string
+  readonly after: VisitorPlace
   readonly window: Window
 }
 
@@ -122,7 +138,10 @@ export const visitorsRoute =
         return {
           visitors,
           ...(last && {
-            next_cursor: cursors.write(organizationId, { after: last.cookie_id, window }),
+            next_cursor: cursors.write(organizationId, {
+              after: { lastMs: last.last_ms, cookieId: last.cookie_id },
+              window,
+            }),
           }),
           meta: { ...metaOf(request, plan), ...chargedMeta('events', visitors.length, charged) },
         }

@@ -12,9 +12,19 @@ const MeterPrice = Type.Object(
     free_records_per_month: Type.Integer({
       description: 'Records of a calendar month (UTC) that are free.',
     }),
+    free_records_used: Type.Integer({
+      description: 'Free records that your organization has used in the current month.',
+    }),
   },
   { title: 'MeterPrice' },
 )
+
+interface PriceRow {
+  meter: Meter
+  micros: string | null
+  free: string | null
+  used: string | null
+}
 
 /** GET /api/v1/billing/prices: what records cost the caller's organization. */
 export const pricesRoute =
@@ -42,12 +52,15 @@ export const pricesRoute =
         },
       },
       async ({ principal: { organizationId } }) => {
-        const { rows } = await postgres.query<{ meter: Meter; micros: string; free: string }>(
-          `SELECT meter, micros_per_thousand AS micros, free_records_per_month AS free FROM meter_prices
-           WHERE organization_id = $1`,
+        const { rows } = await postgres.query<PriceRow>(
+          `SELECT meter, micros_per_thousand AS micros, free_records_per_month AS free, used.records AS used
+           FROM (SELECT * FROM meter_prices WHERE organization_id = $1) AS own FULL JOIN (
+             SELECT meter, free_records AS records FROM usage_totals
+             WHERE organization_id = $1 AND project_id = '00000000-0000-0000-0000-000000000000' AND period = 'month'
+               AND starts = date_trunc('month', now() AT TIME ZONE 'UTC')::date) AS used USING (meter)`,
           [organizationId],
         )
-        const own = new Map(rows.map(({ meter, micros, free }) => [meter, { micros, free }]))
+        const own = new Map(rows.map((row) => [row.meter, row]))
         return {
           currency,
           prices: meters.map((meter) => ({
@@ -58,6 +71,7 @@ export const pricesRoute =
             free_records_per_month: Number(
               own.get(meter)?.free ?? defaultPrices[meter].freeRecordsPerMonth,
             ),
+            free_records_used: Number(own.get(meter)?.used ?? 0),
           })),
         }
       },

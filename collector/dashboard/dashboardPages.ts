@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { readEmbedOrigins } from '../api/access/shareLinks.ts'
 import { pageHeaders } from '../api/http/pageHeaders.ts'
 import { buildRoot } from '../platform/paths.ts'
+import type { Postgres } from '../platform/postgres/pool.ts'
+import { ttlCache } from '../platform/ttlCache.ts'
 
 const built = join(buildRoot, 'dashboard')
 
@@ -23,17 +26,22 @@ const pagePaths = [
   `/:organization_id(^${uuid}$)/*`,
 ]
 
-const shellHeaders = {
+/** The headers of a page. Pages of `embedOrigins` may show it in a frame. */
+const headersFor = (embedOrigins: readonly string[] = []) => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
-  // Nothing inline and nothing from elsewhere, so that no text shown on a page can ever become code.
-  ...pageHeaders({
-    'script-src': "'self'",
-    'style-src': "'self'",
-    'img-src': "'self' data:",
-    'connect-src': "'self'",
-  }),
-}
+  // Only files of our own, so that no text on a page can become code.
+  ...pageHeaders(
+    {
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'img-src': "'self' data:",
+      'connect-src': "'self'",
+    },
+    embedOrigins,
+  ),
+})
+const shellHeaders = headersFor()
 
 /** The pages contain no data: they request it with the member's session. */
 const open = { config: { access: { to: 'anyone' } }, schema: { hide: true } } as const
@@ -64,19 +72,19 @@ export function answerUnknownRoute(
 
 /** The dashboard: one HTML shell for all pages, and its assets under /dashboard/assets. */
 export const dashboardPages =
-  ({ publicUrl }: { publicUrl: string }): FastifyPluginAsync =>
+  ({ publicUrl, postgres }: { publicUrl: string; postgres: Postgres }): FastifyPluginAsync =>
   async (app) => {
+    const embedOriginsOf = ttlCache((shareId) => readEmbedOrigins(postgres, shareId))
     const shell = readShell(publicUrl)
     for (const path of pagePaths) {
       app.get(path, open, async (_request, reply) => reply.headers(shellHeaders).send(shell))
     }
 
-    // The secret of its address is only after #, which browsers do not send. The page does not send ids or
-    // the rest of the address either.
-    app.get('/share/:share_id', open, async (_request, reply) =>
+    // Browsers never send the secret behind #, and no-referrer keeps the rest of the address from other sites.
+    app.get<{ Params: { share_id: string } }>('/share/:share_id', open, async (request, reply) =>
       reply
         .headers({
-          ...shellHeaders,
+          ...headersFor(await embedOriginsOf(request.params.share_id.toLowerCase())),
           'referrer-policy': 'no-referrer',
           'x-robots-tag': 'noindex, nofollow',
         })

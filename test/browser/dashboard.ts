@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { openPostgres } from '../../collector/platform/postgres/pool.ts'
 import { leaveChromium, openChromium } from '../harness/chromium.ts'
 import type { Answering } from '../harness/service.ts'
 import { openTenant, type TenantSettings } from '../harness/sharedApp.ts'
@@ -10,12 +11,13 @@ import { openTenant, type TenantSettings } from '../harness/sharedApp.ts'
 /** Opens the dashboard of a new tenant. */
 export function useDashboard(settings?: TenantSettings) {
   let service: Answering
+  let env: Record<string, string>
   let browser: Browser
   /** Faults on any page: uncaught errors, and blocks by the content security policy. */
   const troubles: string[] = []
 
   beforeAll(async () => {
-    service = (await openTenant(settings)).service
+    ;({ service, env } = await openTenant(settings))
     browser = await openChromium()
   })
 
@@ -28,6 +30,12 @@ export function useDashboard(settings?: TenantSettings) {
   return {
     get service() {
       return service
+    },
+    /** Changes the service's PostgreSQL, as an operator does by the command line. */
+    async postgres(sql: string, values: unknown[]): Promise<void> {
+      const postgres = openPostgres(env.DATABASE_URL!, () => {})
+      await postgres.query(sql, values)
+      await postgres.end()
     },
     at: (path: string) => `${service.url}${path}`,
     /** A page in a browser profile of its own. */

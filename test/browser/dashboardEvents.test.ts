@@ -6,6 +6,7 @@ import { waitFor } from '../harness/service.ts'
 import {
   button,
   copied,
+  expectAccessible,
   keepScreenshots,
   sticksOut,
   useDashboard,
@@ -48,27 +49,29 @@ beforeAll(async () => {
   await readEvent(dashboard.service, stored.event_id)
 })
 
-test('what a read gives and costs is told before it is made; it costs what was told', async () => {
+const shownEvents = () => page.locator('table.data tbody tr')
+
+test('events load at once while they are free, and the footer counts the free records', async () => {
   await page.goto(eventsPage())
   await page.getByRole('heading', { name: '3 events match' }).waitFor()
-  await page.getByText('3 records on the meter Events').waitFor()
-  await keepScreenshots(page, 'events-cost')
-  await button(page, 'Read 3 events').click()
-  await page.getByText('3 events read, 3 charged.').waitFor()
-  await expect.poll(() => page.locator('table.data tbody tr').count()).toBe(3)
-  expect(await violations(page)).toEqual([])
+  await expect.poll(() => shownEvents().count()).toBe(3)
+  await expect
+    .poll(() => page.locator('.free-records').textContent())
+    // The fourth was read when the test waited for it.
+    .toBe('4 of 10,000 free records used this month.')
+  expect(await page.getByText('$').count()).toBe(0)
+  await expectAccessible(page, 'events')
   await keepScreenshots(page, 'events')
 })
 
 test('rows are sorted and searched, and the address says so', async () => {
-  await button(page, 'event_type').click()
+  await button(page, 'Event').click()
   expect(new URL(page.url()).searchParams.get('sort')).toBe('event_type')
   await button(page, 'Columns').click()
-  await page.getByRole('checkbox', { name: 'browser', exact: true }).check()
+  await page.getByRole('checkbox', { name: 'Browser', exact: true }).check()
   await button(page, 'Show columns').click()
   expect(new URL(page.url()).searchParams.get('columns')).toContain('browser')
-  await button(page, 'Read 3 events').click()
-  await page.getByRole('columnheader', { name: 'browser' }).waitFor()
+  await page.getByRole('columnheader', { name: 'Browser' }).waitFor()
 })
 
 test('a stored event tells what happened to it, its payload, and how to ask for it', async () => {
@@ -89,7 +92,6 @@ test('a stored event tells what happened to it, its payload, and how to ask for 
     'Stored',
     'Identified',
   ])
-  await button(page, 'Read the complete event').click()
   await dialog().getByText('seats').waitFor()
   await dialog().getByRole('tab', { name: 'Python' }).click()
   await dialog().getByRole('button', { name: 'Copy the call in Python' }).click()
@@ -152,4 +154,30 @@ test('the stream shows what is stored and what is rejected, as it comes in', asy
   for (let presses = 0; presses < 5; presses++) await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await dialog().locator('.trace').waitFor()
+})
+
+test('when the free records are used, the price comes before anything is read', async () => {
+  const { api_key, api_secret, organization_id } = dashboard.service.demo
+  const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+  const charged = async () => {
+    const answer = await fetch(at('/api/v1/billing/usage/by-meter'), { headers })
+    return JSON.stringify(await answer.json())
+  }
+  await dashboard.postgres(
+    `INSERT INTO meter_prices (organization_id, meter, micros_per_thousand, free_records_per_month)
+     VALUES ($1, 'events', 100000, 1)`,
+    [organization_id],
+  )
+  const before = await charged()
+  await page.goto(eventsPage('?order=asc'))
+  await page
+    .getByText(/cost money: \d+ records on the meter Events: under \$0\.01 at most/)
+    .waitFor()
+  await expectAccessible(page, 'events that cost money')
+  await keepScreenshots(page, 'events-cost')
+  expect(await shownEvents().count()).toBe(0)
+  expect(await charged()).toBe(before)
+  await page.getByRole('button', { name: /^Read \d+ events$/ }).click()
+  await expect.poll(() => shownEvents().count()).toBeGreaterThan(2)
+  await page.getByText('All 1 free records of this month are used.').waitFor()
 })

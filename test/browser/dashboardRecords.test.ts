@@ -3,7 +3,14 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '../api/activation/webhooks/receiver.ts'
 import { ask } from '../harness/api.ts'
-import { button, keepScreenshots, sticksOut, useDashboard, violations } from './dashboard.ts'
+import {
+  button,
+  copied,
+  keepScreenshots,
+  sticksOut,
+  useDashboard,
+  violations,
+} from './dashboard.ts'
 
 const dashboard = useDashboard({ hasVisitors: true })
 const { at, open, signIn } = dashboard
@@ -86,7 +93,11 @@ test('an integration is checked, an export sends to it, and its run says what be
   await page.getByLabel('Type').selectOption('Webhook')
   await page.getByLabel('Name', { exact: true }).fill('Our own')
   await page.getByLabel('Address').fill(`${receiver.url}/export`)
-  await page.getByLabel('Signing secret').fill(`whsec_${Buffer.alloc(32, 7).toString('base64')}`)
+  await button(page, 'Generate secret').click()
+  const secret = await page.getByLabel('Signing secret').inputValue()
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  await button(page, 'Copy the secret').click()
+  expect(await copied(page)).toBe(secret)
   await button(page, 'Create integration').click()
   await button(page, 'Check Our own').click()
   await page.locator('.badge', { hasText: 'works' }).waitFor()
@@ -111,6 +122,8 @@ test('an integration is checked, an export sends to it, and its run says what be
   )
   await button(page, 'Start the run').click()
   await page.locator('.badge', { hasText: 'failed' }).waitFor({ timeout: 60_000 })
+  const result = page.getByRole('region', { name: 'Result of the run' })
+  await result.getByText(/^0 sent · [1-9]\d* failed/).waitFor()
   expect(await rows('Runs').first().innerText()).toMatch(/answered 410[\s\S]*35\s+0\s+35\s+0$/)
   await page.getByText('Fix the cause in the reason, then retry.').first().waitFor()
   await check('failed-run')
@@ -118,7 +131,34 @@ test('an integration is checked, an export sends to it, and its run says what be
   await button(page, 'Retry failed records').click()
   await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
   await page.getByText('None.').waitFor()
+  await result.getByText(/^[1-9]\d* sent · 0 failed/).waitFor()
   await check('export')
+})
+
+test('an audience is sent from its page: what is sent and its price come before the run', async () => {
+  await show(inProject('audiences'), 'Audiences')
+  await page.getByRole('button', { name: 'Checkout visitors' }).click()
+  await page
+    .getByText(/^People who have .* in the last \d+ days/)
+    .first()
+    .waitFor()
+  await button(page, 'Send to…').click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Each record has all fields that are known.').waitFor()
+  await dialog.getByLabel('Format').selectOption('hem')
+  await dialog.getByText('Each record is a hashed e-mail address.').waitFor()
+  // The audience chooses people by events, so no row of it is free.
+  await dialog.getByText('there is no free preview').waitFor()
+  await check('send-to')
+  await button(page, 'Continue to the run').click()
+  await page.getByRole('heading', { name: 'Checkout visitors to Our own', level: 1 }).waitFor()
+  await page.getByRole('dialog', { name: 'Run “Checkout visitors to Our own” now?' }).waitFor()
+  await dialog
+    .getByText(/\$[\d.]+/)
+    .first()
+    .waitFor()
+  await button(page, 'Start the run').click()
+  await page.locator('.badge', { hasText: 'completed' }).waitFor({ timeout: 60_000 })
 })
 
 test('a webhook is made, its secret shown once, tested and replayed', async () => {
@@ -199,7 +239,16 @@ test('requests are listed with their charges, filtered in the address, and lead 
 })
 
 test('people: the match rate is free, profiles are charged, and the identity page explains each link', async () => {
-  await show(inProject('people'), 'People')
+  await show(inProject('people'), 'Visitors')
+  await rows('Visitors').first().waitFor()
+  await page.getByText(/ of 10,000 free records used this month\./).waitFor()
+  await check('visitors')
+  await rows('Visitors').first().getByRole('button').click()
+  await page.locator('.story li').first().waitFor()
+  await check('visitor')
+  await button(page, '← All visitors').click()
+  await rows('Visitors').first().waitFor()
+  await page.getByRole('tab', { name: 'People' }).click()
   await page.getByText('Match rate', { exact: true }).last().waitFor()
   const asked = page.waitForRequest((request) =>
     request.url().includes('/resolution_full_profile/visitors'),
@@ -211,8 +260,6 @@ test('people: the match rate is free, profiles are charged, and the identity pag
   expect(searchParams.get('filter')).toContain('has_profile:eq:true')
   await check('people')
   await rows('People').first().getByRole('button').click()
-  await button(page, 'Show the events of this browser').click()
-  await page.locator('dialog .trace .step').first().waitFor()
   await check('person')
   await button(page, 'Evidence for this browser').click()
   await page.locator('dialog').waitFor({ state: 'detached' })

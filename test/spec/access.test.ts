@@ -72,6 +72,8 @@ test('what is for anyone is listed here', () => {
       'GET /metrics',
       // Pages load and send these.
       'POST /e',
+      // Viewers of a share link send its secret and its password.
+      'POST /api/v1/analytics/shares/unlock',
       'OPTIONS /e',
       'GET /e.gif',
       'OPTIONS /e.gif',
@@ -157,6 +159,9 @@ describe('nobody is let in who does not belong', () => {
         ours.campaigns[0],
         ours.webhooks[0],
         ours.shares[0],
+        ours.segments[0],
+        ours.funnels[0],
+        ours.annotations[0],
         ours.alerts[0],
         ours.lists[0],
         ours.integrations[0],

@@ -34,6 +34,9 @@ const alertOf = (project_id: string) => ({
   condition: { kind: 'silence', window: 'hour' },
 })
 const byShare: Sample = { params: ({ shares }) => ({ share_id: shares[0] }) }
+const bySegment: Sample = { params: ({ segments }) => ({ segment_id: segments[0] }) }
+const byFunnel: Sample = { params: ({ funnels }) => ({ funnel_id: funnels[0] }) }
+const byAnnotation: Sample = { params: ({ annotations }) => ({ annotation_id: annotations[0] }) }
 const byAudience: Sample = {
   params: ({ audiences }) => ({ audience_id: audiences[0] }),
   query: ({ projects }) => ({ project_id: projects[0] }),
@@ -252,8 +255,46 @@ export const samples: Record<string, Sample> = {
     }),
   },
   'GET /api/v1/analytics/goals': byProject,
+  'GET /api/v1/analytics/segments': byProject,
+  'POST /api/v1/analytics/segments': {
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      name: 'Visitors from Germany',
+      filter: 'country:eq:DE',
+    }),
+  },
+  'PATCH /api/v1/analytics/segments/:segment_id': {
+    ...bySegment,
+    body: () => ({ filter: 'country:in:DE|AT' }),
+  },
+  'GET /api/v1/analytics/funnels': byProject,
+  'POST /api/v1/analytics/funnels': {
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      name: 'Orders',
+      steps: ['page_path:eq:/pricing', 'event_type:eq:form_submission'],
+      within_ms: 3_600_000,
+    }),
+  },
+  'PATCH /api/v1/analytics/funnels/:funnel_id': {
+    ...byFunnel,
+    body: () => ({ within_ms: 3_600_000 }),
+  },
+  'GET /api/v1/analytics/annotations': byProject,
+  'POST /api/v1/analytics/annotations': {
+    body: ({ projects }) => ({
+      project_id: projects[0],
+      at: '2026-03-01T09:00:00Z',
+      text: 'New prices',
+    }),
+  },
+  'PATCH /api/v1/analytics/annotations/:annotation_id': {
+    ...byAnnotation,
+    body: () => ({ text: 'New prices in euros' }),
+  },
   'GET /api/v1/analytics/conversions': byProject,
   'GET /api/v1/analytics/journeys': byProject,
+  'GET /api/v1/analytics/web-vitals': byProject,
   'GET /api/v1/analytics/shares': byProject,
   'GET /api/v1/analytics/shares/:share_id': byShare,
   'POST /api/v1/analytics/shares': {
@@ -396,6 +437,9 @@ export const samples: Record<string, Sample> = {
   'DELETE /api/v1/exports/:export_id': byExport,
   'DELETE /api/v1/integrations/:integration_id': byIntegration,
   'DELETE /api/v1/webhooks/:webhook_id': byWebhook,
+  'DELETE /api/v1/analytics/segments/:segment_id': bySegment,
+  'DELETE /api/v1/analytics/funnels/:funnel_id': byFunnel,
+  'DELETE /api/v1/analytics/annotations/:annotation_id': byAnnotation,
   'DELETE /api/v1/analytics/alerts/:alert_id': byAlert,
   'DELETE /api/v1/analytics/shares/:share_id': byShare,
   'DELETE /api/v1/lists/:list_id/items': {

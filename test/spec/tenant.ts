@@ -29,6 +29,9 @@ export interface Tenant {
   shares: [string, string]
   alerts: [string, string]
   shareSecret: string
+  segments: [string, string]
+  funnels: [string, string]
+  annotations: [string, string]
   integrations: [string, string]
   exports: [string, string]
   /** An export of the first project that was run, with a record that failed. */
@@ -82,6 +85,9 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
     shares: [randomUUID(), randomUUID()],
     alerts: [randomUUID(), randomUUID()],
     shareSecret: `${shareSecretPrefix}${randomBytes(32).toString('base64url')}`,
+    segments: [randomUUID(), randomUUID()],
+    funnels: [randomUUID(), randomUUID()],
+    annotations: [randomUUID(), randomUUID()],
     integrations: [randomUUID(), randomUUID()],
     exports: [randomUUID(), randomUUID()],
     sentExport: randomUUID(),
@@ -137,6 +143,24 @@ export async function newTenant(postgres: Postgres, name: string): Promise<Tenan
         sha256(n === 0 ? tenant.shareSecret : tenant.shares[1]),
       ],
     )
+    for (const [id, kind, content] of [
+      [tenant.segments[n], 'segment', { name: `${name} ${n}`, filter: 'country:eq:DE' }],
+      [
+        tenant.funnels[n],
+        'funnel',
+        {
+          name: `${name} ${n}`,
+          steps: ['page_path:eq:/', 'event_type:eq:click'],
+          within_ms: 1_000,
+        },
+      ],
+      [tenant.annotations[n], 'annotation', { at: '2026-03-01T09:00:00Z', text: `${name} ${n}` }],
+    ] as const) {
+      await postgres.query(
+        'INSERT INTO saved_items (item_id, project_id, kind, content) VALUES ($1, $2, $3, $4)',
+        [id, projects[n], kind, JSON.stringify(content)],
+      )
+    }
     await postgres.query(
       `INSERT INTO alerts (alert_id, project_id, name, condition) VALUES ($1, $2, $3, $4)`,
       [

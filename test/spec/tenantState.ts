@@ -24,6 +24,7 @@ export async function stateOf(
     integrations: 'project_id = ANY ($2)',
     exports: 'project_id = ANY ($2)',
     analytics_goals: 'project_id = ANY ($2)',
+    saved_items: 'project_id = ANY ($2)',
     project_members: 'project_id = ANY ($2)',
   }
   const state: Record<string, unknown> = {}
@@ -61,6 +62,9 @@ export const mentions = (
     ...audiences,
     ...lists,
     ...shares,
+    ...others.segments,
+    ...others.funnels,
+    ...others.annotations,
     ...others.integrations,
     ...others.exports,
     others.sentExport,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { audit } from '../../api/access/audit.ts'
+import { hashPassword } from '../../api/access/passwords.ts'
 import { sessionOf } from '../../api/access/session.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
@@ -9,7 +10,6 @@ import { access, CurrentPassword, Password, triesRefusals } from '../accountSche
 import type { AccountsDeps } from '../accountsDeps.ts'
 import { endAccess } from '../credentials/endAccess.ts'
 import { passwordChangedNotice } from '../credentials/notices.ts'
-import { hashPassword } from '../credentials/passwords.ts'
 import { rememberBrowser } from '../sessions/knownBrowser.ts'
 import { ownUserWithPassword } from './ownUser.ts'
 

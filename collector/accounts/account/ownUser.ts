@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
+import { checkPassword } from '../../api/access/passwords.ts'
 import { callerId, type Principal } from '../../api/access/principal.ts'
 import { forbidden, invalidParameter, unauthorized } from '../../api/http/errors.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
-import { checkPassword } from '../credentials/passwords.ts'
 import { forgetSignInTries, takeSignInTry } from '../credentials/signInThrottle.ts'
 import { attemptOf } from '../sessions/signIn.ts'
 

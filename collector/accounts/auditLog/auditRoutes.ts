@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { requireOrganizationAdmin } from '../../api/access/permissions.ts'
-import { Id, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
+import { readObjectNames } from './objectNames.ts'
 
 const AuditEntry = Type.Object(
   {
@@ -20,6 +21,10 @@ const AuditEntry = Type.Object(
     }),
     object_kind: Type.String(),
     object_id: Type.String(),
+    object_name: Nullable(Type.String(), {
+      description:
+        'Its name now, or at the time of the entry if it was deleted since. Null if it has none.',
+    }),
     details: Type.Record(Type.String(), Type.Unknown(), {
       description: 'For updates: `{ field: { from, to } }`.',
     }),
@@ -67,7 +72,22 @@ export const auditRoutes =
           key: { entry_id: 'bigint' },
           order: 'desc',
         })
-        return { entries: rows.map((row) => ({ ...row, at: row.at.toISOString() })), ...next }
+        const names = await readObjectNames(
+          deps.postgres,
+          rows.map(({ object_id }) => object_id),
+        )
+        const entries = rows.map((row) => ({
+          ...row,
+          at: row.at.toISOString(),
+          object_name: names.get(row.object_id) ?? nameIn(row.details),
+        }))
+        return { entries, ...next }
       },
     )
   }
+
+/** The name that an entry itself has of its object. */
+function nameIn({ name, email, text, url }: Record<string, unknown>): string | null {
+  const found = [name, email, text, url].find((value) => typeof value === 'string')
+  return (found as string | undefined) ?? null
+}

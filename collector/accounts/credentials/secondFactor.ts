@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { sha256 } from '../../api/access/authenticate.ts'
+import { requireToken } from '../../api/access/tries.ts'
 import { unauthorized } from '../../api/http/errors.ts'
 import type { SecretBox } from '../../platform/outbound/secretBox.ts'
 import { mailTo } from '../../platform/outbox/mails.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 import { factorRemovedNotice } from './notices.ts'
-import { requireToken } from './signInThrottle.ts'
 import { base32, stepOfCode } from './totp.ts'
 
 /** As long as SHA-1's digest, as RFC 4226 (4, R6) recommends. */

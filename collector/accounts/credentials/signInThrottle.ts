@@ -1,15 +1,7 @@
 import { sha256 } from '../../api/access/authenticate.ts'
 import { networkOf } from '../../api/access/network.ts'
-import { ApiError } from '../../api/http/errors.ts'
+import { type Bucket, requireToken } from '../../api/access/tries.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
-import type { Queryable } from '../../platform/postgres/transaction.ts'
-
-/** Tries available at once, and the seconds until the next one. */
-export interface Bucket {
-  name: string
-  burst: number
-  everySeconds: number
-}
 
 /** Who tries to sign in. */
 export interface Attempt {
@@ -44,23 +36,6 @@ function bucketsOf({ address, email, knownBrowser }: Attempt): Bucket[] {
  */
 export const takeSignInTry = (postgres: Postgres, attempt: Attempt): Promise<void> =>
   requireToken(postgres, bucketsOf(attempt))
-
-/** Takes a token of each bucket, or throws 429 "rate_limited" with Retry-After. */
-export async function requireToken(postgres: Queryable, buckets: readonly Bucket[]): Promise<void> {
-  const { rows } = await postgres.query<{ refused: number; wait_seconds: number }>(
-    'SELECT refused, wait_seconds FROM take_tokens($1, $2, $3)',
-    [
-      buckets.map(({ name }) => name),
-      buckets.map(({ everySeconds }) => everySeconds),
-      buckets.map(({ burst }) => burst),
-    ],
-  )
-  const { refused, wait_seconds } = rows[0]!
-  if (refused === 0) return
-  throw new ApiError(429, 'rate_limited', 'Too many attempts. Wait, then try again.', {
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_seconds))) },
-  })
-}
 
 /** Restores the tries of a user who knows the password. Tries by others with the same name still count. */
 export async function forgetSignInTries(postgres: Postgres, attempt: Attempt): Promise<void> {

@@ -8,6 +8,7 @@ import {
   requireOwner,
 } from '../../api/access/permissions.ts'
 import type { Principal } from '../../api/access/principal.ts'
+import { requireToken } from '../../api/access/tries.ts'
 import { Id, Name, SeenVersion, strictObject } from '../../api/http/commonSchemas.ts'
 import { conflict } from '../../api/http/errors.ts'
 import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
@@ -16,7 +17,6 @@ import { mailTo } from '../../platform/outbox/mails.ts'
 import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { Email, OrganizationRole } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
-import { requireToken } from '../credentials/signInThrottle.ts'
 import { KeysChoice, settleKeys } from '../keys/keysOfMember.ts'
 import { invitationMail, invitationMails, newInvitation } from './invitations.ts'
 import {

@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { sha256 } from '../../api/access/authenticate.ts'
 import { networkOf } from '../../api/access/network.ts'
+import { hashPassword } from '../../api/access/passwords.ts'
+import { requireToken } from '../../api/access/tries.ts'
 import { strictObject } from '../../api/http/commonSchemas.ts'
 import type { SendMail } from '../../platform/mail.ts'
 import { normalizedEmail } from '../../platform/normalizedEmail.ts'
@@ -9,8 +11,6 @@ import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
 import { access, Email, Password } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
-import { hashPassword } from '../credentials/passwords.ts'
-import { requireToken } from '../credentials/signInThrottle.ts'
 import {
   linkMinutes,
   newPasswordResetLink,

@@ -1,45 +1,22 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { hashPassword } from '../../api/access/passwords.ts'
 import { projectFor } from '../../api/access/policy.ts'
 import type { Principal } from '../../api/access/principal.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
-import { Id, Name, Nullable, strictObject, Timestamp } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter, notFound } from '../../api/http/errors.ts'
 import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
 import type { ReadDeps } from '../../events/query/readDeps.ts'
 import { dayMs } from '../../events/query/window.ts'
-import { inTransaction } from '../../platform/postgres/transaction.ts'
+import type { SecretBox } from '../../platform/outbound/secretBox.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
 import { settingsTags } from '../analyticsSchemas.ts'
 import { mayRead } from '../openFigures.ts'
-import { createShare, listShares, readShare, revokeShare, type Share } from './shares.ts'
-
-/** How long a share link may serve. */
-const daysMax = 366
-
-const ShareLink = Type.Object(
-  {
-    share_id: Id,
-    name: Type.String({ description: 'Name of the share link. Viewers of the link see it.' }),
-    project_id: Id,
-    project_name: Type.String(),
-    pixel_id: Nullable(Id, {
-      description: 'Pixel of the share link. Null: all pixels of the project.',
-    }),
-    pixel_name: Nullable(Type.String()),
-    created_at: Timestamp,
-    created_by: Nullable(
-      Type.String({
-        description:
-          'Name of the API key, or e-mail address of the member. Null for viewers of the link.',
-      }),
-    ),
-    expires_at: Timestamp,
-    last_used_at: Nullable(Timestamp, {
-      description: 'Time of the last use, rounded to the minute. Null for viewers of the link.',
-    }),
-  },
-  { title: 'ShareLink' },
-)
+import { listSavedItems } from '../saved/savedItems.ts'
+import { segmentKind } from '../saved/savedKinds.ts'
+import { daysMax, NewShareLink, ShareLink } from './shareSchemas.ts'
+import { createShare, listShares, readShare, revokeShare, type Share, secretOf } from './shares.ts'
 
 const path = '/api/v1/analytics/shares'
 const ById = strictObject({ share_id: Id })
@@ -51,11 +28,20 @@ interface NamedShare {
   project_id: string | undefined
 }
 
-/** /api/v1/analytics/shares: links that show figures to viewers without an account, until they end. */
+/** The dependencies of the routes of share links. */
+export type SharesDeps = ReadDeps & { readonly secretBox: SecretBox }
+
+/** /api/v1/analytics/shares: links that show figures without a sign-in, until they end. */
 export const sharesRoutes =
-  (deps: ReadDeps, publicUrl: string): FastifyPluginAsyncTypebox =>
+  (deps: SharesDeps, publicUrl: string): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const { postgres } = deps
+    const { postgres, secretBox } = deps
+    const urlOf = (shareId: string, secret: string) => `${publicUrl}/share/${shareId}#${secret}`
+    /** A share link as its admins see it. */
+    const adminShare = (share: Share) => {
+      const secret = secretOf(secretBox, share)
+      return publicShare(share, secret && urlOf(share.share_id, secret))
+    }
     const access = { ...mayRead, keyRole: 'admin' } as const
     app.addHook('preValidation', rejectUnstorableText)
 
@@ -104,7 +90,7 @@ export const sharesRoutes =
           query.project_id,
           'write',
         )
-        return { share_links: (await listShares(postgres, projectId)).map(publicShare) }
+        return { share_links: (await listShares(postgres, projectId)).map(adminShare) }
       },
     )
 
@@ -123,16 +109,8 @@ export const sharesRoutes =
           description:
             'Requires the project admin role. A share link shows the overview of a project, or of one of its pixels, without a ' +
             'sign-in. It shows figures only, without bots and without data about people. The secret is in the fragment of ' +
-            'the URL, which browsers do not send. Only this response contains the secret.',
-          body: strictObject({
-            project_id: Id,
-            pixel_id: Type.Optional(Nullable(Id)),
-            name: Name,
-            expires_at: Type.Unsafe<string>({
-              ...Timestamp,
-              description: `End of the share link: in the future, at most ${daysMax} days from now.`,
-            }),
-          }),
+            'the URL, which browsers do not send.',
+          body: NewShareLink,
           response: {
             201: Type.Object({
               share_link: ShareLink,
@@ -159,11 +137,25 @@ export const sharesRoutes =
           body.project_id,
           'write',
         )
+        const segment = body.segment_id
+          ? await readSegment(postgres, projectId, body.segment_id)
+          : null
+        const embedOrigins = (body.embed_origins ?? []).map(readOrigin)
+        const passwordHash = body.password ? await hashPassword(body.password) : null
         const { share, secret } = await inTransaction(postgres, (client) =>
-          createShare(client, principal, { projectId, pixelId, name: body.name, expiresAt }),
+          createShare(client, principal, secretBox, {
+            projectId,
+            pixelId,
+            name: body.name,
+            expiresAt,
+            segment,
+            hasGoals: body.goals ?? false,
+            passwordHash,
+            embedOrigins,
+          }),
         )
-        const url = `${publicUrl}/share/${share.share_id}#${secret}`
-        return reply.code(201).send({ share_link: publicShare(share), url, secret })
+        const url = urlOf(share.share_id, secret)
+        return reply.code(201).send({ share_link: publicShare(share, url), url, secret })
       },
     )
 
@@ -185,10 +177,10 @@ export const sharesRoutes =
         const { caller } = principal
         const asked = { share_id: params.share_id, project_id: query.project_id }
         if (caller.kind !== 'share')
-          return { share_link: publicShare(await shareFor(principal, asked)) }
+          return { share_link: adminShare(await shareFor(principal, asked)) }
         const share = await readShareOf(principal, asked)
         if (share.share_id !== caller.shareId) throw notFound.shareLink()
-        return { share_link: { ...publicShare(share), created_by: null, last_used_at: null } }
+        return { share_link: viewedShare(share) }
       },
     )
 
@@ -218,6 +210,29 @@ export const sharesRoutes =
     )
   }
 
+/** The name and the filter of a segment of the project. Throws 404 for one of another project. */
+async function readSegment(
+  client: Queryable,
+  projectId: string,
+  segmentId: string,
+): Promise<{ name: string; filter: string }> {
+  const segments = await listSavedItems(client, projectId, segmentKind)
+  const segment = segments.find(({ item_id }) => item_id === segmentId.toLowerCase())
+  if (!segment) throw notFound.segment()
+  return segment.content as { name: string; filter: string }
+}
+
+/** Throws 400 for a text that is not an origin: it becomes part of a header. */
+function readOrigin(text: string, index: number): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : null
+  const isOrigin = origin === text.toLowerCase() && /^https?:\/\/[a-z0-9.:[\]-]+$/.test(origin)
+  if (isOrigin) return origin
+  throw invalidParameter(
+    `embed_origins/${index}`,
+    'must be an origin such as https://intranet.example, without a path',
+  )
+}
+
 /** Throws 400 for a time that is over, or too far ahead. */
 function readExpiry(given: string, nowMs: number): Date {
   const expiresAt = new Date(given)
@@ -228,14 +243,22 @@ function readExpiry(given: string, nowMs: number): Date {
   return expiresAt
 }
 
-const publicShare = ({
-  created_at,
-  expires_at,
-  last_used_at,
-  ...share
-}: Share): Static<typeof ShareLink> => ({
+const publicShare = (
+  { created_at, expires_at, last_used_at, sealed_secret: _, ...share }: Share,
+  url: string | null,
+): Static<typeof ShareLink> => ({
   ...share,
+  url,
   created_at: created_at.toISOString(),
   expires_at: expires_at.toISOString(),
   last_used_at: last_used_at?.toISOString() ?? null,
+})
+
+/** A share link as its viewers see it. */
+const viewedShare = (share: Share): Static<typeof ShareLink> => ({
+  ...publicShare(share, null),
+  created_by: null,
+  last_used_at: null,
+  filter: null,
+  embed_origins: [],
 })

@@ -8,7 +8,12 @@ import type { KeyRole, Principal, Role } from './principal.ts'
 import type { Access } from './routeAccess.ts'
 import { requireSameOrigin } from './sameOrigin.ts'
 import { sessionOf } from './session.ts'
-import { principalOfShare, readShareLink, shareSecretPrefix } from './shareLinks.ts'
+import {
+  principalOfShare,
+  readShareLink,
+  shareSecretPrefix,
+  splitShareCredentials,
+} from './shareLinks.ts'
 import type { Tokens } from './tokens.ts'
 
 /**
@@ -25,7 +30,7 @@ export type Authenticate = (
 
 /**
  * Creates the authentication of requests (spec: Authentication). It throws 401 "Invalid API key", "Invalid
- * API secret" or "API secret is required". For a share link it throws "invalid_share_link", and
+ * API secret" or "API secret is required". For a share link it throws "invalid_share_link" or "share_password_required", and
  * "unauthenticated" if only a session is allowed.
  */
 export function createAuthenticate(
@@ -91,7 +96,10 @@ export function createAuthenticate(
       throw unauthorized.key('Send the API key in the X-Api-Key header.')
     }
     if (bearer?.startsWith(shareSecretPrefix))
-      return principalOfShare(await shareNamed(sha256(bearer).toString('base64')))
+      return principalOfShare(
+        await shareNamed(sha256(splitShareCredentials(bearer).secret).toString('base64')),
+        bearer,
+      )
     if (bearer !== undefined) {
       const claims = await tokens.verify(bearer)
       const member = claims && (await memberNamed(claims.memberId))

@@ -105,7 +105,7 @@ async function authorize(
   if (principal.caller.kind === 'key') noteKeyUse(principal.caller.keyId)
   if (access.to === 'key') {
     const isShare = principal.caller.kind === 'share'
-    if (isShare) requireSharedRoute(request)
+    if (isShare) requireSharedRoute(request, principal)
     else requireAllowed(principal, access)
     if (takeTokens) reply.headers(await takeTokens(principal, isShare ? 'share' : access.limit))
   }

@@ -35,6 +35,9 @@ export interface Principal {
         readonly shareId: string
         /** The only pixel that the link can read; null: all pixels of its project. */
         readonly pixelId: string | null
+        /** Filters that all its figures meet, as the parameter `filter` has them; null: none. */
+        readonly filter: string | null
+        readonly hasGoals: boolean
       }
 }
 

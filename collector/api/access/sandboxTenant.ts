@@ -28,6 +28,9 @@ export const sampleIdentity = {
   erasureId: '5a3b1e00-0000-4000-8000-000000000b05',
   alertId: '5a3b1e00-0000-4000-8000-000000000b08',
   memberId: '5a3b1e00-0000-4000-8000-0000000000a3',
+  segmentId: '5a3b1e00-0000-4000-8000-000000000b08',
+  funnelId: '5a3b1e00-0000-4000-8000-000000000b09',
+  annotationId: '5a3b1e00-0000-4000-8000-000000000b0a',
 } as const
 
 declare module 'fastify' {

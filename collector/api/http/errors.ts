@@ -46,6 +46,11 @@ export const unauthorized = {
   otherProject: () => new ApiError(401, 'Invalid API key', 'This key belongs to another project.'),
   /** An unknown, revoked or expired share link; the error is the same for all. */
   share: () => new ApiError(401, 'invalid_share_link', 'This link is invalid, expired or revoked.'),
+  /** A share link whose holder has not given its password. */
+  sharePassword: () =>
+    new ApiError(401, 'share_password_required', 'This link has a password. Enter it first.'),
+  /** The password of a share link is wrong. */
+  sharePasswordWrong: () => new ApiError(401, 'invalid_credentials', 'The password is wrong.'),
   /** A dashboard route without a signed-in user. */
   session: () => new ApiError(401, 'unauthenticated', 'Sign in to the dashboard first.'),
   /** Sign-in failed; the error is the same for an unknown address and a wrong password. */
@@ -156,6 +161,10 @@ export const notFound = {
     new ApiError(404, 'integration not found', 'You have no integration with this id.'),
   shareLink: () =>
     new ApiError(404, 'share link not found', 'You have no share link with this id.'),
+  segment: () => new ApiError(404, 'segment not found', 'You have no segment with this id.'),
+  funnel: () => new ApiError(404, 'funnel not found', 'You have no saved funnel with this id.'),
+  annotation: () =>
+    new ApiError(404, 'annotation not found', 'You have no annotation with this id.'),
   export: () => new ApiError(404, 'export not found', 'You have no export with this id.'),
   exportRun: () => new ApiError(404, 'run not found', 'This export has no run with this id.'),
   field: (name: string) => new ApiError(404, 'field not found', `There is no field "${name}".`),

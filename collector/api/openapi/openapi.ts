@@ -71,6 +71,10 @@ const tags = [
     description: 'Goals, alerts and shared pages of a project. Not billed.',
   },
   {
+    name: 'Saved items',
+    description: 'Segments, funnels and annotations of a project. Not billed.',
+  },
+  {
     name: 'Identity',
     description: 'Look up the person behind an address, a cookie or a hash.',
   },

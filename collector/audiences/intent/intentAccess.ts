@@ -11,5 +11,8 @@ export const access = {
   limit: 'intent',
 } as const satisfies Access
 
+/** Access to the free routes: also owners and admins who are signed in to the dashboard. */
+export const freeAccess = { ...access, members: 'admins' } as const satisfies Access
+
 /** Access to previews. */
-export const previewAccess = { ...access, limit: 'intent_preview' } as const satisfies Access
+export const previewAccess = { ...freeAccess, limit: 'intent_preview' } as const satisfies Access

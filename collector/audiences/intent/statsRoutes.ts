@@ -7,7 +7,7 @@ import { untilClosed } from '../../api/http/streaming.ts'
 import { erasedHems, everywhere } from '../../events/query/suppressedPeople.ts'
 import { dayMs } from '../../events/query/window.ts'
 import { requireTopics } from '../signals/topics.ts'
-import { access } from './intentAccess.ts'
+import { freeAccess } from './intentAccess.ts'
 import type { IntentDeps } from './intentDeps.ts'
 import { TopicId, tags } from './intentSchemas.ts'
 import { statsQuery } from './statsQuery.ts'
@@ -65,7 +65,7 @@ export const statsRoutes =
     app.get(
       '/api/v1/stats/tables/intent-daily-stats',
       {
-        config: { access },
+        config: { access: freeAccess },
         schema: {
           tags,
           operationId: 'getIntentDailyStats',
@@ -87,7 +87,7 @@ export const statsRoutes =
     app.get(
       '/api/v1/stats/tables/intent-daily-per-topic-stats',
       {
-        config: { access },
+        config: { access: freeAccess },
         schema: {
           tags,
           operationId: 'getIntentDailyTopicStats',

@@ -51,6 +51,12 @@ export type Export = Answer<'getExport'>['export']
 export type ExportRun = Answer<'getExportRun'>['run']
 /** A goal of a project's analytics: its name and the filter of its events. */
 export type AnalyticsGoal = Answer<'getAnalyticsGoals'>['goals'][number]
+/** A named filter of a project. */
+export type AnalyticsSegment = Answer<'listAnalyticsSegments'>['segments'][number]
+/** A note of a project at a time. */
+export type AnalyticsAnnotation = Answer<'listAnalyticsAnnotations'>['annotations'][number]
+/** A funnel that a project has saved. */
+export type SavedFunnel = Answer<'listAnalyticsSavedFunnels'>['funnels'][number]
 export type List = Answer<'getList'>['list']
 export type DailyUsage = Answer<'getDailyUsageByMeter'>['daily'][number]
 /** Charges; amounts are in micros, millionths of a dollar. */

@@ -5,7 +5,6 @@ import { AsyncView } from './components/asyncView.tsx'
 import { NotFound } from './components/notFound.tsx'
 import { ToastRegion } from './components/toast.tsx'
 import { lazyPage } from './lazyPage.tsx'
-import { SignIn } from './pages/signIn.tsx'
 import { currentPath, currentSearch, go, match } from './router.tsx'
 import { placeAt } from './routes.ts'
 import { session as signedIn } from './session.ts'
@@ -24,6 +23,7 @@ const ConfirmEmailChange = lazyPage(() =>
 const SharedPage = lazyPage(() =>
   import('./pages/sharing/sharedPage.tsx').then(({ SharedPage }) => SharedPage),
 )
+const SignIn = lazyPage(() => import('./pages/signIn.tsx').then(({ SignIn }) => SignIn))
 const Unsubscribe = lazyPage(() =>
   import('./pages/unsubscribe.tsx').then(({ Unsubscribe }) => Unsubscribe),
 )

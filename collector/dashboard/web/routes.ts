@@ -177,8 +177,16 @@ export const projectPlaces: readonly Place[] = [
     page: lazyPage(() => import('./pages/events/events.tsx').then(({ Events }) => Events)),
   },
   {
+    path: 'vitals',
+    name: 'Web Vitals',
+    group: 'Analyze',
+    key: 'w',
+    hasView: true,
+    page: lazyPage(() => import('./pages/vitals/webVitals.tsx').then(({ WebVitals }) => WebVitals)),
+  },
+  {
     path: 'people',
-    name: 'People',
+    name: 'Visitors',
     group: 'Analyze',
     key: 'v',
     hasView: true,
@@ -189,6 +197,13 @@ export const projectPlaces: readonly Place[] = [
     name: 'Alerts',
     group: 'Analyze',
     page: lazyPage(() => import('./pages/alerts/alerts.tsx').then(({ Alerts }) => Alerts)),
+  },
+  {
+    path: 'intent',
+    name: 'Intent',
+    group: 'Activate',
+    key: 'b',
+    page: lazyPage(() => import('./pages/intent/intent.tsx').then(({ Intent }) => Intent)),
   },
   {
     path: 'audiences',

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hashPassword } from '../../accounts/credentials/passwords.ts'
 import { newApiCredentials, storeApiKey } from '../../accounts/keys/apiKeys.ts'
 import { storeMember } from '../../accounts/members/newMember.ts'
 import { setOperator } from '../../accounts/operator/operators.ts'
+import { hashPassword } from '../../api/access/passwords.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 
 /** The contents of demo.json. */

@@ -7,9 +7,23 @@ export const sampleOptedOut = '5a3b1e00-0000-4000-8000-000000000b06'
 /** The sample's message, which the last start created. */
 export const sampleMessageId = '5a3b1e00-0000-4000-8000-000000000b07'
 
+const savedItems = [
+  [sampleIdentity.segmentId, 'segment', { name: 'Phones', filter: 'device_type:eq:mobile' }],
+  [
+    sampleIdentity.funnelId,
+    'funnel',
+    {
+      name: 'From a page to a form',
+      steps: ['event_type:eq:page_view', 'event_type:eq:form_submission'],
+      within_ms: 86_400_000,
+    },
+  ],
+  [sampleIdentity.annotationId, 'annotation', { at: madeAt, text: 'New prices' }],
+] as const
+
 /**
- * Ensures that the sample has a webhook with a delivery, a share link, a disabled alert, an opt-out and an
- * erasure. The webhook subscribes to runs of exports, which the sample never has. The secret of the link is
+ * Ensures that the sample has a webhook with a delivery, a share link, saved items, a disabled alert, an opt-out
+ * and an erasure. The webhook subscribes to runs of exports, which the sample never has. The secret of the link is
  * unknown.
  */
 export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
@@ -37,6 +51,13 @@ export async function ensureSampleRecords(postgres: Postgres): Promise<void> {
      VALUES ($1, $2, 'Sample link', sha256(gen_random_uuid()::text::bytea), $3, '2100-01-01') ON CONFLICT DO NOTHING`,
     [shareId, projectId, madeAt],
   )
+  for (const [itemId, kind, content] of savedItems) {
+    await postgres.query(
+      `INSERT INTO saved_items (item_id, project_id, kind, content, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING`,
+      [itemId, projectId, kind, JSON.stringify(content), madeAt],
+    )
+  }
   await postgres.query(
     `INSERT INTO alerts (alert_id, project_id, name, condition, active, created_at, updated_at)
      VALUES ($1, $2, 'Checkout is quiet', $3, false, $4, $4) ON CONFLICT DO NOTHING`,

@@ -202,13 +202,21 @@ describe('the audit log', () => {
       actor: { kind: 'key', id: uuid, name: 'Demo key' },
       object_kind: 'project',
       object_id: project_id,
+      object_name: 'After',
       details: { name: { from: 'Before', to: 'After' } },
     })
     expect(created).toMatchObject({
       action: 'project.create',
       object_id: project_id,
+      // As it is called now.
+      object_name: 'After',
       details: { name: 'Before' },
       actor: { kind: 'member', name: it.demo.admin_email },
+    })
+    await it.done(it.owner, 'DELETE /api/v1/project/delete', { project_id, events: 'keep' })
+    expect((await entriesSeen())[0]).toMatchObject({
+      action: 'project.delete',
+      object_name: 'After',
     })
   })
 

@@ -82,6 +82,10 @@ interface VisitorsPage {
     events: number
     first_ms: number
     last_ms: number
+    pages: number
+    source: string | null
+    country: string | null
+    device_type: string | null
   }[]
   next_cursor?: string
 }
@@ -217,7 +221,43 @@ describe('visitors', () => {
           own.at(-1)!.ts_millis,
         ])
       }
+      // The visitor seen last comes first, over all pages.
+      const seen = found.map(({ last_ms }) => last_ms)
+      expect(seen).toEqual(seen.toSorted((one, other) => other - one))
     }
+  })
+
+  test('are listed with their pages, the source of the first event, and the place and device of the last', async () => {
+    const [project_id, cookie_id, direct] = [randomUUID(), randomUUID(), randomUUID()]
+    const at = (agoMs: number, more: object) =>
+      eventOf(midnight, agoMs, {
+        project_id,
+        cookie_id,
+        page_host: 'shop.example',
+        ...more,
+      })
+    await events.insert([
+      at(9_000, {
+        referrer_host: 'search.example',
+        country: 'FR',
+        device_type: 'tablet',
+      }),
+      at(8_000, { referrer_host: 'shop.example', event_type: 'click', country: 'FR' }),
+      at(7_000, { referrer_host: 'shop.example', country: 'DE', device_type: 'mobile' }),
+      at(6_000, { cookie_id: direct, referrer_host: 'shop.example', country: null }),
+    ])
+    const found = await allVisitors({ project_id })
+    expect(found).toMatchObject([
+      { cookie_id: direct, pages: 1, source: null, country: null },
+      {
+        cookie_id,
+        events: 3,
+        pages: 2,
+        source: 'search.example',
+        country: 'DE',
+        device_type: 'mobile',
+      },
+    ])
   })
 
   const steps = ['event_type:eq:click', 'event_type:eq:copy']

@@ -149,7 +149,7 @@ describe('a share link', () => {
       const kept = await events.postgres.query(`SELECT t::text AS text FROM ${table} t`)
       expect(JSON.stringify(kept.rows)).not.toContain(secret)
     }
-    expect(listed.body).not.toContain(secret)
+    expect(listed.json().share_links[0].url).toBe(url)
   })
 
   test('shows the figures that its project’s admin sees, or those of its pixel', async () => {
@@ -181,6 +181,7 @@ describe('a share link', () => {
     const own = await read(`shares/${whole.share_link.share_id}`, {}, withShare(whole.secret))
     expect(own.json().share_link).toEqual({
       ...whole.share_link,
+      url: null,
       created_by: null,
       last_used_at: null,
     })
@@ -352,5 +353,133 @@ describe('a share link', () => {
     expect(Number(refused[0]!.headers['retry-after'])).toBeGreaterThan(0)
     expect((await read(one, {}, withKey(keys.admin))).statusCode).toBe(200)
     expect((await read('overview', asked, withShare((await made()).secret))).statusCode).toBe(200)
+  })
+})
+
+describe('a share link with options', () => {
+  const segmentOf = async (filter: string) => {
+    const answer = await events.app.inject({
+      method: 'POST',
+      url: '/api/v1/analytics/segments',
+      headers: withKey(keys.admin),
+      payload: { project_id: projectId, name: 'Germans', filter },
+    })
+    return answer.json().segment.segment_id as string
+  }
+  const overviewOf = async (secret: string, query = {}) =>
+    (await read('overview', { ...asked, ...query }, withShare(secret))).json().overview
+  const unlock = (secret: string, password: string) =>
+    events.app.inject({
+      method: 'POST',
+      url: `${path}/unlock`,
+      payload: { secret, password },
+    })
+
+  test('shows only its segment, whatever the viewer asks and however the segment changes', async () => {
+    const segment_id = await segmentOf('country:eq:DE')
+    const { secret, share_link } = await made({ segment_id })
+    expect(share_link).toMatchObject({ segment_name: 'Germans', filter: 'country:eq:DE' })
+    const own = await read('overview', { ...asked, filter: 'country:eq:DE' }, withKey(keys.admin))
+    expect(await overviewOf(secret)).toEqual(own.json().overview)
+    expect((await overviewOf(secret, { filter: 'country:eq:FR' })).events).toBe(0)
+    const query = { ...asked, dimensions: 'country' }
+    const { breakdowns } = (await read('breakdown', query, withShare(secret))).json()
+    expect(breakdowns.country.values.map(({ value }: Row) => value)).toEqual(['DE'])
+    const live = await read('live', { project_id: projectId }, withShare(secret))
+    expect(live.json().events).toBe(own.json().overview.events)
+    await events.app.inject({
+      method: 'PATCH',
+      url: `/api/v1/analytics/segments/${segment_id}`,
+      headers: withKey(keys.admin),
+      payload: { filter: 'country:in:DE|FR' },
+    })
+    expect(await overviewOf(secret)).toEqual(own.json().overview)
+    const seen = await read(`shares/${share_link.share_id}`, {}, withShare(secret))
+    expect(seen.json().share_link).toMatchObject({
+      segment_name: 'Germans',
+      filter: null,
+      url: null,
+    })
+    expect((await make({ segment_id: randomUUID() })).json()).toMatchObject({
+      error: 'segment not found',
+    })
+  })
+
+  test('shows goals by their names where it may, and else none', async () => {
+    await events.app.inject({
+      method: 'PUT',
+      url: '/api/v1/analytics/goals',
+      headers: withKey(keys.admin),
+      payload: {
+        project_id: projectId,
+        goals: [{ name: 'Saw prices', filter: 'page_path:eq:/pricing' }],
+      },
+    })
+    const [open, closed] = [await made({ goals: true }), await made()]
+    const seen = await read('conversions', asked, withShare(open.secret))
+    expect(seen.statusCode, seen.body).toBe(200)
+    expect(seen.json().conversions).toMatchObject([{ name: 'Saw prices', filter: '', events: 1 }])
+    expect(seen.body).not.toContain('/pricing')
+    expect((await read('conversions', asked, withShare(closed.secret))).statusCode).toBe(403)
+    const other = { ...asked, project_id: randomUUID() }
+    expect((await read('conversions', other, withShare(open.secret))).statusCode).toBe(404)
+  })
+
+  test('with a password opens nothing without it, and takes a limited number of attempts', async () => {
+    const { secret, share_link } = await made({ password: 'correct horse' })
+    expect(share_link.has_password).toBe(true)
+    const refusal = { error: 'share_password_required', code: 'share_password_required' }
+    for (const route of [`shares/${share_link.share_id}`, 'overview', 'live'])
+      expect((await read(route, asked, withShare(secret))).json()).toMatchObject(refusal)
+    const { secret: unlocked } = (await unlock(secret, 'correct horse')).json()
+    expect((await read('overview', asked, withShare(unlocked))).statusCode).toBe(200)
+    const another = await made({ password: 'correct horse' })
+    const forged = another.secret + unlocked.slice(secret.length)
+    for (const credentials of [`${unlocked}x`, `${secret}.`, `${secret}.AAAA`, forged])
+      expect((await read('overview', asked, withShare(credentials))).json()).toMatchObject(refusal)
+    const { rows } = await events.postgres.query(
+      'SELECT password_hash FROM share_links WHERE share_id = $1',
+      [share_link.share_id],
+    )
+    expect(rows[0].password_hash).toMatch(/^\$argon2id\$/)
+
+    expect((await unlock('ffs_unknown', 'correct horse')).json()).toMatchObject({
+      error: 'invalid_share_link',
+    })
+    const answers: number[] = []
+    for (let tries = 0; tries < 12; tries++)
+      answers.push((await unlock(another.secret, 'wrong horse')).statusCode)
+    expect(answers.filter((status) => status === 401).length).toBeLessThanOrEqual(11)
+    expect(answers.at(-1)).toBe(429)
+    expect((await unlock(another.secret, 'correct horse')).statusCode).toBe(429)
+  })
+
+  test('is framed by the origins that it names, and by no others', async () => {
+    const page = (shareId: string) => events.app.inject({ url: `/share/${shareId}` })
+    const framed = await made({
+      embed_origins: ['https://intranet.example', 'http://10.0.0.1:8080'],
+    })
+    const { headers } = await page(framed.share_link.share_id)
+    expect(headers['content-security-policy']).toContain(
+      'frame-ancestors https://intranet.example http://10.0.0.1:8080',
+    )
+    expect(headers['x-frame-options']).toBeUndefined()
+    for (const id of [(await made()).share_link.share_id, randomUUID(), 'nonsense']) {
+      const { headers } = await page(id)
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+      expect(headers['x-frame-options']).toBe('DENY')
+    }
+    for (const origin of [
+      'https://a.example/path',
+      "https://a.example; script-src 'unsafe-inline'",
+      '*',
+      'https://*',
+      'javascript:alert(1)',
+      'a.example',
+    ])
+      expect((await make({ embed_origins: [origin] })).json(), origin).toMatchObject({
+        error: 'invalid_parameter',
+        parameter: 'embed_origins/0',
+      })
   })
 })

@@ -31,6 +31,21 @@ export function nextOf(
   return instantOf(Date.UTC(year, month, day + days))
 }
 
+/** Where a time lies between the points, counted from the first; null if it lies outside of them. */
+export function placeOf(
+  interval: Interval,
+  starts: readonly number[],
+  at: number,
+  zone: TimeZone,
+): number | null {
+  const index = starts.findLastIndex((start) => start <= at)
+  const start = starts[index]
+  if (start === undefined || at >= nextOf(interval, start, zone)) return null
+  const place = index + (at - start) / (nextOf(interval, start, zone) - start)
+  // The last point ends the axis.
+  return Math.min(place, starts.length - 1)
+}
+
 /** The intervals that a window can be shown by, shortest first: several points, and no more than the API gives. */
 export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   const days = (end_ms - start_ms) / dayMs

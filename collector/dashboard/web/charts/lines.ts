@@ -1,6 +1,7 @@
 import UPlot from 'uplot'
 import type { TimeZone } from '../../../platform/timeZone.ts'
-import { type Interval, ticksOf } from './buckets.ts'
+import { annotationMarks, type Mark } from './annotationMarks.ts'
+import { type Interval, placeOf, ticksOf } from './buckets.ts'
 import { axisStyle, redrawn } from './redrawn.ts'
 
 const heightPx = 260
@@ -34,6 +35,8 @@ export interface Lines {
   axis: keyof typeof axes
   /** The time zone of the points. */
   zone: TimeZone
+  /** Notes at times. */
+  marks: readonly Mark[]
   /** How a point's start reads at the axis. */
   tick(start: number): string
   /** How a value reads at the axis. */
@@ -69,7 +72,7 @@ export function drawLines(place: HTMLElement, lines: Lines): DrawnLines {
 
 function draw(
   place: HTMLElement,
-  { interval, starts, values, before, unfinished, axis, zone, tick, format, point }: Lines,
+  { interval, starts, values, before, unfinished, axis, zone, marks, tick, format, point }: Lines,
 ): UPlot {
   const style = getComputedStyle(place)
   const colors = axisStyle(place)
@@ -93,6 +96,7 @@ function draw(
         x: { time: false, range: starts.length > 1 ? [0, starts.length - 1] : [-0.5, 0.5] },
         y: { range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.05)] },
       },
+      plugins: [annotationMarks(marks, (at) => placeOf(interval, starts, at, zone))],
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       axes: [
         {

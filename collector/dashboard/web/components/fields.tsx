@@ -65,7 +65,7 @@ const orEmpty = (value: string): string => (value === '' ? 'nothing' : `“${val
 
 /** Further attributes of a text input. */
 interface TextInput {
-  type?: 'text' | 'email' | 'password' | 'number' | 'date'
+  type?: 'text' | 'email' | 'password' | 'number' | 'date' | 'datetime-local'
   autocomplete?: string
   required?: boolean
   minLength?: number

@@ -1,6 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
+import { currentPath } from '../router.tsx'
+import { isShared } from '../shared.ts'
+import { guideOf } from './pageGuide.ts'
+
 let isFirst = true
 
 /**
@@ -19,6 +23,7 @@ export function Page({
   actions?: ComponentChildren
   children: ComponentChildren
 }) {
+  const guide = guideOf(currentPath.value)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     if (!isFirst) heading.current?.focus({ preventScroll: true })
@@ -34,6 +39,11 @@ export function Page({
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>
+          {guide && !isShared() && (
+            <a class="help" href={guide} target="_blank" rel="noreferrer">
+              Help<span class="visually-hidden"> with {title} (opens a new tab)</span>
+            </a>
+          )}
           {lead && <p class="lead">{lead}</p>}
         </div>
         {actions !== undefined && <div class="actions">{actions}</div>}

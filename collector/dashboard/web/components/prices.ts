@@ -1,34 +1,55 @@
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { api } from '../api.ts'
-import { type QueryState, useQuery } from '../useQuery.ts'
 import { money, nameOfMeter, records } from './amounts.ts'
 
-/** The price of a record on each meter. */
-interface Price {
+/** The price of a meter's records, and how many free records of this month are used. */
+export interface Price {
   micros_per_thousand: number
   free_records_per_month: number
+  free_records_used: number
 }
 
-type Prices = ReadonlyMap<string, Price>
+export type Prices = ReadonlyMap<string, Price>
 
-let asked: Promise<Prices> | undefined
+const known = signal<Prices | undefined>(undefined)
+let asked: Promise<void> | undefined
 
-/** The organization's prices, asked for once. A hook. */
-export const usePrices = (): QueryState<Prices> => useQuery(readPrices)
-
-function readPrices(): Promise<Prices> {
+/** Asks for the organization's prices, also again after records were read. */
+export function loadPrices(): Promise<void> {
   asked ??= api
     .getPrices()
-    .then(({ prices }) => new Map(prices.map(({ meter, ...price }) => [meter, price])))
-    .catch((error: unknown) => {
+    .then(({ prices }) => {
+      known.value = new Map(prices.map(({ meter, ...price }) => [meter, price]))
+    })
+    .finally(() => {
       asked = undefined
-      throw error
     })
   return asked
 }
 
+/** The organization's prices; undefined while they load. A hook. */
+export function usePrices(): { value: Prices | undefined } {
+  useEffect(() => {
+    // A page works without prices: it then asks before each read.
+    if (!known.peek()) void loadPrices().catch(() => {})
+  }, [])
+  return { value: known.value }
+}
+
+/** What so many records would cost now, in micros: those of the free allowance cost nothing. */
+export function dueFor(prices: Prices, meter: string, count: number): number {
+  const price = prices.get(meter)
+  if (!price) return 0
+  return (Math.max(0, count - freeLeft(price)) * price.micros_per_thousand) / 1000
+}
+
+const freeLeft = ({ free_records_per_month, free_records_used }: Price): number =>
+  Math.max(0, free_records_per_month - free_records_used)
+
 /**
- * "100 records on the meter Events: $0.01 at most; the first 10,000 of a month are free". Where their number is not
- * known: "$0.10 for every 1,000 records on the meter Events".
+ * "100 records on the meter Events: free, of the 10,000 free records of this month", or what they cost. Where their
+ * number is not known: "$0.10 for every 1,000 records on the meter Events".
  */
 export function costOf(prices: Prices, meter: string, count: number | null): string {
   const price = prices.get(meter)
@@ -37,10 +58,16 @@ export function costOf(prices: Prices, meter: string, count: number | null): str
   if (!price)
     return count === null ? `each record counts on the meter ${nameOfMeter(meter)}` : of(count)
   const { micros_per_thousand, free_records_per_month } = price
-  const free =
-    free_records_per_month > 0
-      ? `; the first ${records(free_records_per_month)} of a month are free`
-      : ''
-  if (count === null) return `${money(micros_per_thousand)} for every ${of(1_000)}${free}`
-  return `${of(count)}: ${money((count * micros_per_thousand) / 1000)} at most${free}`
+  const left = freeLeft(price)
+  if (count === null) {
+    const free =
+      free_records_per_month > 0
+        ? `; ${records(left)} of ${records(free_records_per_month)} free records are left this month`
+        : ''
+    return `${money(micros_per_thousand)} for every ${of(1_000)}${free}`
+  }
+  const due = dueFor(prices, meter, count)
+  if (due === 0 && micros_per_thousand > 0)
+    return `${of(count)}: free, ${records(left)} of ${records(free_records_per_month)} free records are left this month`
+  return `${of(count)}: ${money(due)} at most${left > 0 ? `; ${records(left)} of them are free` : ''}`
 }

@@ -1,13 +1,16 @@
-import { type AuditEntry, api } from '../api.ts'
+import { type AuditEntry, api, ownProjects } from '../api.ts'
 import { AsyncList } from '../components/asyncView.tsx'
 import { byText } from '../components/listTools.tsx'
 import { Page } from '../components/page.tsx'
 import { RelativeTime } from '../components/relativeTime.tsx'
 import { exactTime } from '../components/time.ts'
-import { useListQuery } from '../useQuery.ts'
+import { useListQuery, useQuery } from '../useQuery.ts'
+import { labelOfField } from '../view/labels.ts'
 
 /** Who changed what; entries are never changed or removed. */
 export function AuditLog() {
+  const projects = useQuery(ownProjects)
+  const names = new Map(projects.value?.map(({ project_id, name }) => [project_id, name]))
   const entries = useListQuery(
     (cursor) => api.listAuditLog({ cursor }),
     ({ entries }) => entries,
@@ -18,8 +21,8 @@ export function AuditLog() {
         query={entries}
         of="entries"
         arrangement={{
-          text: ({ actor, action, object_kind, object_id, details }) =>
-            `${actor.name} ${said(action)} ${object_kind} ${object_id} ${JSON.stringify(details)}`,
+          text: ({ actor, action, object_kind, object_id, object_name, details }) =>
+            `${actor.name} ${said(action)} ${object_kind} ${object_name ?? ''} ${object_id} ${JSON.stringify(details)}`,
           sorts: {
             newest: { label: 'Newest first' },
             oldest: { label: 'Oldest first', compare: byText(({ at }) => at) },
@@ -30,7 +33,7 @@ export function AuditLog() {
       >
         {(entry) => (
           <li key={entry.entry_id}>
-            <Entry entry={entry} />
+            <Entry entry={entry} names={names} />
           </li>
         )}
       </AsyncList>
@@ -39,31 +42,47 @@ export function AuditLog() {
 }
 
 function Entry({
-  entry: { actor, action, object_kind, object_id, details, at },
+  entry: { actor, action, object_kind, object_id, object_name, details, at },
+  names,
 }: {
   entry: AuditEntry
+  /** The names of projects, by their ids. */
+  names: ReadonlyMap<string, string>
 }) {
   const facts = Object.entries(details)
-  const name = details.name ?? details.email
+  const projectName = names.get(String(details.project_id))
   return (
     <div>
       <p>
         <span class="name">{actor.name}</span> {actor.kind === 'key' && '(API key) '}
         {said(action)} {object_kind.replaceAll('_', ' ')}{' '}
-        {typeof name === 'string' && <span class="name">{name}</span>}
+        {object_name && <span class="name">{object_name}</span>}
+        {projectName && ` in ${projectName}`}
       </p>
       <p class="meta">
-        <time dateTime={at}>{exactTime(at)}</time> (<RelativeTime at={at} />) ·{' '}
-        <code>{object_id}</code>
+        <time dateTime={at} title={`Id of the object: ${object_id}`}>
+          {exactTime(at)}
+        </time>{' '}
+        (<RelativeTime at={at} />)
       </p>
-      {facts.length > 0 && (
+      {(facts.length > 0 || object_id) && (
         <details>
           <summary>Details</summary>
           <dl class="facts details">
+            <div>
+              <dt>Object id</dt>
+              <dd>
+                <code>{object_id}</code>
+              </dd>
+            </div>
             {facts.map(([name, fact]) => (
               <div key={name}>
-                <dt>{name}</dt>
-                <dd>{isChange(fact) ? `${show(fact.from)} → ${show(fact.to)}` : show(fact)}</dd>
+                <dt>{labelOfField(name)}</dt>
+                <dd>
+                  {isChange(fact)
+                    ? `${show(fact.from)} → ${show(fact.to)}`
+                    : (names.get(String(fact)) ?? show(fact))}
+                </dd>
               </div>
             ))}
           </dl>

@@ -7,7 +7,7 @@ import { viewSearch } from './view.ts'
 
 const pages = {
   events: { path: 'events', title: 'Show these events' },
-  visitors: { path: 'people', tab: 'browsers', title: 'Show these visitors' },
+  visitors: { path: 'people', title: 'Show these visitors' },
 }
 
 /** The subject of a number within its view. */
@@ -35,9 +35,8 @@ function BehindLink({
   children,
 }: Counted & { children: ComponentChildren }) {
   const pathTo = useProjectPath(projectId)
-  const { path, title, ...more } = pages[page]
+  const { path, title } = pages[page]
   const params = new URLSearchParams(viewSearch(currentSearch.value, filters))
-  for (const [name, value] of Object.entries(more)) params.set(name, value)
   if (funnel) writeFunnelStep(params, funnel)
   const search = params.size > 0 ? `?${params}` : ''
   return (

@@ -4,9 +4,11 @@ const operand = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'
 /** As the API tells several filters apart: a comma before the next field:op: alone. */
 const boundary = `,(?=${operand}:(?:${Object.keys(operatorLabels).join('|')}):)`
 
+/** Several field:op:value with commas between them, each for itself. */
+export const splitFilter = (filter: string): string[] => filter.split(new RegExp(boundary))
+
 /** One field:op:value, or several with commas between them, as people read it. */
-export const textOf = (filter: string): string =>
-  filter.split(new RegExp(boundary)).map(textOfOne).join(' and ')
+export const textOf = (filter: string): string => splitFilter(filter).map(textOfOne).join(' and ')
 
 function textOfOne(filter: string): string {
   const [field = '', op = '', ...rest] = filter.split(':')

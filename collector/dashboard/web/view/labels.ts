@@ -84,7 +84,13 @@ export const operatorHints: Readonly<Record<string, string>> = {
 export function labelOfField(name: string): string {
   const property = /^event_data\.(?:properties\.)?(.+)$/.exec(name)?.[1]
   if (property) return property === 'name' ? 'Event name' : `Property ${property}`
-  return fieldLabels[name] ?? name
+  return fieldLabels[name] ?? words(name)
+}
+
+/** "job_seniority" → "Job seniority"; "company_domain" → "Company domain". */
+const words = (name: string): string => {
+  const text = name.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The label of a field's value. */

@@ -7,6 +7,7 @@ import { BotsLine } from './botsLine.tsx'
 import { FilterChips } from './filterChips.tsx'
 import { viewKeys } from './keys.ts'
 import { PeriodPicker } from './periodPicker.tsx'
+import { SegmentPicker } from './segmentPicker.tsx'
 import { changeView, type View } from './view.ts'
 
 const FilterDialog = lazyPage(() =>
@@ -44,6 +45,7 @@ export function ViewBar({
           Filter
         </button>
       )}
+      {!isShared() && <SegmentPicker view={view} />}
       {children}
       <FilterChips view={view} />
       {!isShared() && <BotsLine view={view} visitors={bots} />}

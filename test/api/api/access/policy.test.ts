@@ -71,7 +71,10 @@ const callers = {
   'member of no project': member(memberIds.ofNone),
   'key of the organization': key(null),
   'key of A': key(projects.a),
-  'share link of A': principal({ kind: 'share', shareId: randomUUID(), pixelId: null }, projects.a),
+  'share link of A': principal(
+    { kind: 'share', shareId: randomUUID(), pixelId: null, filter: null, hasGoals: false },
+    projects.a,
+  ),
 }
 type Caller = keyof typeof callers
 

@@ -12,9 +12,12 @@ import { useProjectPath } from '../../projectPath.ts'
 import { go, Link } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
 import { useRepeat } from '../../useRepeat.ts'
+import { ExportDialog } from '../exports/exportDialog.tsx'
 import type { Audience } from './audiences.tsx'
 import { Builds } from './builds.tsx'
+import type { Definition } from './draft.ts'
 import { Explain } from './explain.tsx'
+import { sentenceOf } from './sentence.ts'
 
 const pollMs = 1_000
 
@@ -34,6 +37,7 @@ export function AudiencePage({ projectId, audienceId }: { projectId: string; aud
 function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<void> }) {
   const pathTo = useProjectPath(audience.project_id)
   const [isDeleting, setDeleting] = useState(false)
+  const [isSending, setSending] = useState(false)
   const ids = { project_id: audience.project_id, audience_id: audience.id }
   return (
     <Page
@@ -46,6 +50,9 @@ function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<vo
       }
       actions={
         <>
+          <button type="button" class="primary" onClick={() => setSending(true)}>
+            Send to…
+          </button>
           <Link class="button" href={pathTo(`audiences/${audience.id}/edit`)}>
             Change
           </Link>
@@ -62,10 +69,22 @@ function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<vo
         <Explain audience={audience} />
         <Section title="Definition">
           <div class="card">
-            <JsonTree value={audience.definition} />
+            <DefinitionText audience={audience} />
+            <details>
+              <summary>As the API takes it</summary>
+              <JsonTree value={audience.definition} />
+            </details>
           </div>
         </Section>
       </div>
+      {isSending && (
+        <ExportDialog
+          projectId={audience.project_id}
+          audience={audience}
+          created={(id) => go(`${pathTo(`exports/${id}`)}?start=ask`)}
+          close={() => setSending(false)}
+        />
+      )}
       {isDeleting && (
         <ConfirmDialog
           title={`Delete “${audience.name}”?`}
@@ -85,6 +104,18 @@ function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<vo
       )}
     </Page>
   )
+}
+
+/** The definition as a sentence, with the names of the lists and audiences in it. */
+function DefinitionText({ audience: { project_id, definition } }: { audience: Audience }) {
+  const names = useQuery(async () => {
+    const [{ lists }, { audiences }] = await Promise.all([
+      api.listLists({ project_id }),
+      api.listAudiences({ project_id }),
+    ])
+    return Object.fromEntries([...lists, ...audiences].map(({ id, name }) => [id, name]))
+  })
+  return <p>{sentenceOf(definition as unknown as Definition, names.value)}</p>
 }
 
 /** How far the newest build is, looked at until it is done. */

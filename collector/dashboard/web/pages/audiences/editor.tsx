@@ -45,6 +45,7 @@ export function AudienceEditor({
     )
     const ofProfiles = ['pte', 'contact', 'company', 'demographic']
     const choices: Choices = {
+      projectId,
       eventTypes: [...new Set(catalog.event_types.map(({ event_type }) => event_type))],
       profileFields: profile.fields.filter(({ group }) => ofProfiles.includes(group)),
       lists,

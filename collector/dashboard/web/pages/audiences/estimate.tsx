@@ -3,7 +3,9 @@ import { ApiError, api, messageOf } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { DataTable } from '../../components/dataTable.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
+import { labelOfField } from '../../view/labels.ts'
 import type { Definition } from './draft.ts'
+import { sentenceOf } from './sentence.ts'
 
 const waitMs = 700
 /** What tells most of people and companies at a glance. */
@@ -59,6 +61,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
   return (
     <section class="card estimate" aria-labelledby="estimate" aria-busy={isAsking}>
       <h2 id="estimate">Estimate</h2>
+      <p>{sentenceOf(definition)}</p>
       {fault && (
         <p class="fault" role="alert">
           {fault}
@@ -82,7 +85,7 @@ export function Estimate({ projectId, definition }: { projectId: string; definit
             .filter((name) => sample.sample.some((row) => (row[name] ?? null) !== null))
             .map((name) => ({
               name,
-              label: name,
+              label: labelOfField(name),
               value: (row: Record<string, unknown>) =>
                 (row[name] ?? null) === null ? null : String(row[name]),
             }))}

@@ -1,8 +1,13 @@
+import { useState } from 'preact/hooks'
+import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
+import { labelOfField, labelOfValue } from '../../view/labels.ts'
 import type { Audience } from './audiences.tsx'
 import { emptyLeaf, type Leaf, type LeafKind } from './draft.ts'
+import { profileOperators } from './sentence.ts'
 
 /** What leaves choose from. */
 export interface Choices {
+  projectId: string
   eventTypes: readonly string[]
   profileFields: readonly { name: string; description: string }[]
   lists: readonly { id: string; name: string }[]
@@ -16,8 +21,6 @@ const kindNames: Record<LeafKind, string> = {
   list: 'On a list',
   audience: 'In an audience',
 }
-
-const ops = ['eq', 'ne', 'like', 'in', 'gt', 'gte', 'lt', 'lte', 'between', 'is_set']
 
 /** One condition, to be changed or taken away. */
 export function LeafEditor({
@@ -115,19 +118,20 @@ function LeafFields({
       </select>
     </label>
   )
-  const same = (values: readonly string[]) =>
-    values.map((value): [string, string] => [value, value])
   switch (leaf.kind) {
     case 'event':
       return (
         <>
           {choice('event_type', 'Event', leaf.event_type, [
             ['', 'any'],
-            ...same(choices.eventTypes),
+            ...choices.eventTypes.map((type): [string, string] => [
+              type,
+              labelOfValue('event_type', type),
+            ]),
           ])}
           {number('at_least', 'At least', leaf.at_least, 1, 1_000_000)}
           {number('within_days', 'Within days', leaf.within_days, 1, 365)}
-          {text('filter', 'Where (field:op:value, …)', leaf.filter, 'page_path:like:/pricing%')}
+          <EventConditions leaf={leaf} choices={choices} change={change} />
         </>
       )
     case 'profile':
@@ -137,9 +141,9 @@ function LeafFields({
             'field',
             'Field',
             leaf.field,
-            same(choices.profileFields.map(({ name }) => name)),
+            choices.profileFields.map(({ name }): [string, string] => [name, labelOfField(name)]),
           )}
-          {choice('op', 'Operator', leaf.op, same(ops))}
+          {choice('op', 'Operator', leaf.op, Object.entries(profileOperators))}
           {text('value', 'Value (separate several with commas)', leaf.value)}
         </>
       )
@@ -161,4 +165,29 @@ function LeafFields({
         ...choices.audiences.map(({ id, name }): [string, string] => [id, name]),
       ])
   }
+}
+
+/** Which of the events count: all, until the reader asks for conditions. */
+function EventConditions({
+  leaf,
+  choices: { projectId },
+  change,
+}: {
+  leaf: Extract<Leaf, { kind: 'event' }>
+  choices: Choices
+  change(leaf: Leaf): void
+}) {
+  const [isOpen, setOpen] = useState(leaf.filter !== '')
+  return isOpen ? (
+    <ConditionBuilder
+      projectId={projectId}
+      name="filter"
+      value={leaf.filter}
+      change={(filter) => change({ ...leaf, filter })}
+    />
+  ) : (
+    <button type="button" class="link" onClick={() => setOpen(true)}>
+      Where…
+    </button>
+  )
 }

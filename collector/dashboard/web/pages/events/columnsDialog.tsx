@@ -4,6 +4,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Form } from '../../components/form.tsx'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
+import { labelOfField } from '../../view/labels.ts'
 import { columnsDefault } from './eventRow.ts'
 
 /** Asks which fields of events the list shows, in the order of the field catalog. */
@@ -33,9 +34,9 @@ export function ColumnsDialog({ shown, close }: { shown: readonly string[]; clos
                 {fields
                   .filter((field) => field.group === group)
                   .map(({ name, description }) => (
-                    <label key={name} title={description}>
+                    <label key={name} title={`${name}: ${description}`}>
                       <input type="checkbox" name={name} defaultChecked={shown.includes(name)} />
-                      {name}
+                      {labelOfField(name)}
                     </label>
                   ))}
               </fieldset>

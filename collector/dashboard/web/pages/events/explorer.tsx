@@ -1,55 +1,84 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api } from '../../api.ts'
-import { DataTable } from '../../components/dataTable.tsx'
+import { AsyncView } from '../../components/asyncView.tsx'
+import { ReadFault, useChargedRead } from '../../components/chargedRead.tsx'
+import { Cost } from '../../components/cost.tsx'
+import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { FreeRecords } from '../../components/freeRecords.tsx'
+import { costOf, dueFor, usePrices } from '../../components/prices.ts'
+import { Skeleton } from '../../components/skeleton.tsx'
 import { exactTime } from '../../components/time.ts'
-import { counted } from '../../format.ts'
-import { currentSearch } from '../../router.tsx'
+import { counted, countryName } from '../../format.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
+import { useQueryOf } from '../../useQuery.ts'
+import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
+import { flagOf } from '../../view/flag.ts'
+import { labelOfField } from '../../view/labels.ts'
+import { NoEvents } from '../../view/noEvents.tsx'
 import { recordsQuery, useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { ColumnsDialog } from './columnsDialog.tsx'
-import { Cost } from './cost.tsx'
 import { columnsDefault, type EventRow, readRows, textOfValue } from './eventRow.ts'
 import type { EventsAsked } from './eventsAsked.ts'
 
 const limits = ['50', '100', '500', '1000']
 
 interface Found {
+  key: string
   rows: EventRow[]
-  charged: number
   cursor: string | undefined
+  readAt: number
 }
 
-/** Events of a period by filters, read on request; the cost is shown above. */
+/** The list that was read last, so that the way back to it costs nothing. */
+let latest: Found | null = null
+const latestMs = 60_000
+
+/** Events of a period by filters. They load at once while they are free; else the price is shown first. */
 export function Explorer({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
   const columns = urlValue('columns').split(',').filter(Boolean)
   const shown = columns.length > 0 ? columns : columnsDefault
   const limit = limits.includes(urlValue('limit')) ? Number(urlValue('limit')) : 50
   const order = urlValue('order') === 'asc' ? 'asc' : 'desc'
-  const asked: EventsAsked = {
-    ...recordsQuery(query),
-    select: [...new Set(['event_id', 'timestamp', 'event_type', ...shown])].join(','),
-    limit,
-    order,
-  }
-  const [found, setFound] = useState<Found | null>(null)
+  const select = [
+    ...new Set(['event_id', 'timestamp', 'event_type', 'page_path', 'event_data', ...shown]),
+  ].join(',')
+  const asked: EventsAsked = { ...recordsQuery(query), select, limit, order }
+  const prices = usePrices()
   const [isChoosing, setChoosing] = useState(false)
-  const key = JSON.stringify([view, shown, limit, order])
-  // Other rows are asked for now: those that are here answer another question.
-  useEffect(() => setFound(null), [key])
+  const key = JSON.stringify([projectId, view, select, limit, order])
+  const [held, setFound] = useState<Found | null>(() =>
+    latest && Date.now() - latest.readAt < latestMs ? latest : null,
+  )
+  // Rows of other filters answer another question.
+  const found = held?.key === key ? held : null
 
-  const read = async () => {
-    const after = found?.cursor
-    const { rows, meta } = await api.listEvents({ ...asked, ...(after && { cursor: after }) })
+  const readPage = async (before: Found | null) => {
+    const { rows, meta } = await api.listEvents({
+      ...asked,
+      ...(before?.cursor && { cursor: before.cursor }),
+    })
     const read = rows as EventRow[]
     for (const row of read) readRows.set(row.event_id, row)
-    setFound({
-      rows: [...(found?.rows ?? []), ...read],
-      charged: (found?.charged ?? 0) + meta.charged,
+    latest = {
+      key,
+      rows: [...(before?.rows ?? []), ...read],
       cursor: meta.has_more ? meta.next_cursor : undefined,
-    })
+      readAt: Date.now(),
+    }
+    setFound(latest)
   }
+  const total = useQueryOf(key, async () => {
+    const { select: _, limit: __, order: ___, ...selection } = asked
+    return (await api.countEvents(selection)).total
+  })
+  const charged = { key, meter: 'events', count: limit, isRead: found !== null }
+  const read = useChargedRead(charged, () => readPage(found))
+  const priceOfMore =
+    prices.value && dueFor(prices.value, 'events', limit) > 0
+      ? costOf(prices.value, 'events', limit)
+      : null
 
   return (
     <>
@@ -80,39 +109,73 @@ export function Explorer({ projectId }: { projectId: string }) {
           </select>
         </label>
       </div>
-      {found === null ? (
-        <Cost key={currentSearch.value} asked={asked} run={read} />
+      <AsyncView query={total} lines={1}>
+        {(count) =>
+          count > 0 && (
+            <h2 class={total.isStale ? 'list-count stale' : 'list-count'}>
+              {counted(count, 'event')} {count === 1 ? 'matches' : 'match'}
+            </h2>
+          )
+        }
+      </AsyncView>
+      {total.value === 0 || found?.rows.length === 0 ? (
+        <NoEvents projectId={projectId} />
+      ) : read.mustAsk && total.value !== undefined ? (
+        <Cost
+          total={total.value}
+          count={Math.min(total.value, limit)}
+          noun="event"
+          action="Read"
+          read={read}
+        />
+      ) : found === null ? (
+        read.fault === '' && <Skeleton lines={8} />
       ) : (
         <>
-          <p class="hint" role="status">
-            {counted(found.rows.length, 'event')} read, {found.charged} charged.
-          </p>
-          {found.rows.length > 0 && (
-            <DataTable
-              caption="Events"
-              columns={shown.map((name) => ({
-                name,
-                label: name,
-                value: (row: EventRow) => textOfValue(row[name]),
-                ...(name === 'timestamp' && {
-                  show: (row: EventRow) => exactTime(row.timestamp as string),
-                }),
-              }))}
-              rows={found.rows}
-              keyOf={({ event_id }) => event_id}
-              open={({ event_id }) => setUrl({ event: event_id })}
-            />
-          )}
-          {found.cursor && (
-            <p>
-              <button type="button" onClick={read}>
-                Read {limit} more
+          <DataTable
+            caption="Events"
+            columns={shown.map(columnOf)}
+            rows={found.rows}
+            keyOf={({ event_id }) => event_id}
+            open={({ event_id }) => setUrl({ event: event_id })}
+          />
+          <footer class="list-footer">
+            {found.cursor && (
+              <button type="button" aria-disabled={read.isReading} onClick={() => read.read()}>
+                {read.isReading ? 'One moment…' : `Read ${limit} more`}
               </button>
-            </p>
-          )}
+            )}
+            {found.cursor && priceOfMore ? (
+              <p class="hint">{priceOfMore}</p>
+            ) : (
+              <FreeRecords meter="events" />
+            )}
+          </footer>
         </>
       )}
+      <ReadFault of={read} />
       {isChoosing && <ColumnsDialog shown={shown} close={() => setChoosing(false)} />}
     </>
   )
+}
+
+/** A field of events as a column. */
+function columnOf(name: string): Column<EventRow> {
+  const column = { name, label: labelOfField(name) }
+  if (name === 'event_type') {
+    const textOf = (row: EventRow) => {
+      const { action, detail } = storyOf(row as unknown as ToldEvent)
+      return row.event_type === 'page_view' || detail === '' ? action : `${action} · ${detail}`
+    }
+    return { ...column, value: textOf }
+  }
+  return {
+    ...column,
+    value: (row) => textOfValue(row[name]),
+    ...(name === 'timestamp' && { show: (row) => exactTime(row.timestamp as string) }),
+    ...(name === 'country' && {
+      show: ({ country }) =>
+        country ? `${flagOf(String(country))} ${countryName(String(country))}` : null,
+    }),
+  }
 }

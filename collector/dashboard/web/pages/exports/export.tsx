@@ -15,6 +15,7 @@ import { useRepeat } from '../../useRepeat.ts'
 import { destinationNames } from '../integrations/destinationFields.ts'
 import { Failures } from './failures.tsx'
 import { RunDialog } from './runDialog.tsx'
+import { RunResult } from './runResult.tsx'
 
 const pollMs = 1_000
 
@@ -36,7 +37,7 @@ function Loaded({ export: one }: { export: Export }) {
     ({ runs }) => runs,
   )
   const [isDeleting, setDeleting] = useState(false)
-  const [isStarting, setStarting] = useState(false)
+  const [isStarting, setStarting] = useState(urlValue('start') === 'ask')
   const isUnderWay = runs.value?.some(({ ended_at }) => ended_at === null)
   useRepeat(runs.reload, pollMs, isUnderWay ?? false)
   const chosen = runs.value?.find(({ run_id }) => run_id === urlValue('run')) ?? runs.value?.[0]
@@ -67,6 +68,7 @@ function Loaded({ export: one }: { export: Export }) {
       }
     >
       <div class="wide">
+        {chosen && <RunResult run={chosen} />}
         <Section title="Runs" lead="Open a run to see its failed records.">
           <PagedTable
             caption="Runs"
@@ -95,7 +97,10 @@ function Loaded({ export: one }: { export: Export }) {
         <RunDialog
           export={one}
           start={() => then(api.createExportRun({ export_id }), 'Run started')}
-          close={() => setStarting(false)}
+          close={() => {
+            setStarting(false)
+            setUrl({ start: '' }, { replace: true })
+          }}
         />
       )}
       {isDeleting && (

@@ -4,7 +4,10 @@ import { AsyncView } from '../../components/asyncView.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Select, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
+import { useProjectPath } from '../../projectPath.ts'
+import { Link } from '../../router.tsx'
 import { useQuery } from '../../useQuery.ts'
+import { ExportPreview } from './exportPreview.tsx'
 
 const schedules: Record<Export['schedule'], string> = {
   manual: 'when I ask',
@@ -18,21 +21,24 @@ interface Choices {
   integrations: readonly Integration[]
 }
 
-/** Makes an export. */
+/** Creates an export. With an `audience` it sends that one. */
 export function ExportDialog({
   projectId,
+  audience,
   created,
   close,
 }: {
   projectId: string
+  audience?: { id: string; name: string }
   created(exportId: string): void
   close(): void
 }) {
+  const pathTo = useProjectPath(projectId)
   const project = { project_id: projectId }
   const loaded = useQuery(async (): Promise<Choices> => {
     const [{ audiences }, { lists }, { integrations }] = await Promise.all([
-      api.listAudiences(project),
-      api.listLists(project),
+      audience ? { audiences: [audience] } : api.listAudiences(project),
+      audience ? { lists: [] } : api.listLists(project),
       api.listIntegrations(project),
     ])
     const sources = Object.fromEntries([
@@ -42,23 +48,38 @@ export function ExportDialog({
     return { sources, integrations }
   })
   return (
-    <Dialog title="New export" close={close}>
+    <Dialog title={audience ? `Send “${audience.name}” to…` : 'New export'} close={close}>
       <AsyncView query={loaded}>
         {(choices) =>
           choices.integrations.length === 0 || Object.keys(choices.sources).length === 0 ? (
             <>
               <p>
-                An export requires an audience or a list, and an integration. Create{' '}
-                {choices.integrations.length === 0 ? 'an integration' : 'an audience'} first.
+                {choices.integrations.length === 0
+                  ? 'An export sends to an integration, such as a CRM, a store or a webhook. Create one first.'
+                  : 'An export sends an audience or a list. Create one first.'}
               </p>
               <div class="actions">
+                <Link
+                  class="button primary"
+                  href={pathTo(
+                    choices.integrations.length === 0 ? 'integrations' : 'audiences/new',
+                  )}
+                >
+                  {choices.integrations.length === 0 ? 'Go to Integrations' : 'New audience'}
+                </Link>
                 <button type="button" onClick={close}>
                   Close
                 </button>
               </div>
             </>
           ) : (
-            <Fields projectId={projectId} choices={choices} created={created} close={close} />
+            <Fields
+              projectId={projectId}
+              audience={audience}
+              choices={choices}
+              created={created}
+              close={close}
+            />
           )
         }
       </AsyncView>
@@ -68,26 +89,37 @@ export function ExportDialog({
 
 function Fields({
   projectId,
+  audience,
   choices: { sources, integrations },
   created,
   close,
 }: {
   projectId: string
+  audience: { id: string; name: string } | undefined
   choices: Choices
   created(exportId: string): void
   close(): void
 }) {
   const [integrationId, setIntegrationId] = useState(integrations[0]!.id)
-  const formats = integrations.find(({ id }) => id === integrationId)!.output_formats
+  const integration = integrations.find(({ id }) => id === integrationId)!
+  const formats = integration.output_formats
+  const [format, setFormat] = useState(formats[0]!)
+  const chosenFormat = formats.includes(format) ? format : formats[0]!
   return (
     <Form
-      action="Create export"
+      action={audience ? 'Continue to the run' : 'Create export'}
       cancel={close}
-      submit={async ({ name = '', source = '', integration_id = '', output_format, schedule }) => {
+      submit={async ({
+        name = '',
+        source = `audience ${audience?.id}`,
+        integration_id = '',
+        output_format,
+        schedule,
+      }) => {
         const [kind, id = ''] = source.split(' ')
         const { export: made } = await api.createExport({
           project_id: projectId,
-          name,
+          name: audience ? `${audience.name} to ${integration.name}`.slice(0, 200) : name,
           integration_id,
           ...(kind === 'audience' ? { audience_id: id } : { list_id: id }),
           output_format: output_format as Export['output_format'],
@@ -96,8 +128,8 @@ function Fields({
         created(made.id)
       }}
     >
-      <TextField name="name" label="Name" maxLength={200} required />
-      <Select name="source" label="Audience or list" options={sources} />
+      {!audience && <TextField name="name" label="Name" maxLength={200} required />}
+      {!audience && <Select name="source" label="Audience or list" options={sources} />}
       <Select
         name="integration_id"
         label="Integration"
@@ -108,8 +140,21 @@ function Fields({
         name="output_format"
         label="Format"
         options={Object.fromEntries(formats.map((format) => [format, format]))}
+        onChange={(value) => setFormat(value as Export['output_format'])}
       />
       <Select name="schedule" label="Schedule" options={schedules} />
+      {audience && (
+        <ExportPreview
+          key={chosenFormat}
+          sent={{
+            project_id: projectId,
+            audience_id: audience.id,
+            list_id: null,
+            output_format: chosenFormat,
+            mapping: null,
+          }}
+        />
+      )}
     </Form>
   )
 }

@@ -82,22 +82,51 @@ function Found({
     ({ failures }) => failures,
   )
   return (
-    <PagedTable
-      caption="Records that were not sent"
-      prefix="failure-"
-      query={failures}
-      empty={<p>None.</p>}
-      columns={[
-        { name: 'record', label: 'Record', value: ({ record }: Failure) => record ?? 'never sent' },
-        { name: 'reason', label: 'Reason', value: ({ reason }: Failure) => reason },
-        {
-          name: 'class',
-          label: 'Action',
-          value: (failure: Failure) => helps[failure.class ?? 'none'] ?? null,
-        },
-      ]}
-      keyOf={(failure) => JSON.stringify(failure)}
-    />
+    <>
+      <Reasons failures={failures.value ?? []} />
+      <PagedTable
+        caption="Records that were not sent"
+        prefix="failure-"
+        query={failures}
+        empty={<p>None.</p>}
+        columns={[
+          {
+            name: 'record',
+            label: 'Record',
+            value: ({ record }: Failure) => record ?? 'never sent',
+          },
+          { name: 'reason', label: 'Reason', value: ({ reason }: Failure) => reason },
+          {
+            name: 'class',
+            label: 'Action',
+            value: (failure: Failure) => helps[failure.class ?? 'none'] ?? null,
+          },
+        ]}
+        keyOf={(failure) => JSON.stringify(failure)}
+      />
+    </>
+  )
+}
+
+/** How many of the records have each reason, the most frequent first, with the remedy. */
+function Reasons({ failures }: { failures: readonly Failure[] }) {
+  const byReason = new Map<string, { count: number; failure: Failure }>()
+  for (const failure of failures) {
+    const count = (byReason.get(failure.reason)?.count ?? 0) + 1
+    byReason.set(failure.reason, { count, failure })
+  }
+  if (byReason.size === 0) return null
+  return (
+    <ul class="reasons">
+      {[...byReason]
+        .sort(([, one], [, other]) => other.count - one.count)
+        .map(([reason, { count, failure }]) => (
+          <li key={reason}>
+            <strong class="number">{count}</strong> × {reason}{' '}
+            <span class="hint">{helps[failure.class ?? 'none']}</span>
+          </li>
+        ))}
+    </ul>
   )
 }
 
@@ -105,5 +134,5 @@ const helps: Record<string, string> = {
   retry: 'Retry the run.',
   needs_action: 'Fix the cause in the reason, then retry.',
   never: 'Correct or remove this record. A retry cannot succeed.',
-  none: '–',
+  none: '',
 }

@@ -10,6 +10,7 @@ import { readFunnel, withins } from '../../view/funnelView.ts'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { FunnelTable } from './funnelTable.tsx'
+import { SavedFunnels } from './savedFunnels.tsx'
 
 const FilterDialog = lazyPage(() =>
   import('../../view/filterDialog.tsx').then(({ FilterDialog }) => FilterDialog),
@@ -43,6 +44,19 @@ export function Funnels({ projectId }: { projectId: string }) {
                 <span>
                   {index + 1}. {textOf(step)}
                 </span>
+                {index > 0 && (
+                  <button
+                    type="button"
+                    aria-label={`Move step ${index + 1} up`}
+                    onClick={() => {
+                      const to = [...steps]
+                      ;[to[index - 1], to[index]] = [step, steps[index - 1]!]
+                      setSteps(to)
+                    }}
+                  >
+                    ↑
+                  </button>
+                )}
                 <button
                   type="button"
                   aria-label={`Remove step ${index + 1}`}
@@ -71,6 +85,7 @@ export function Funnels({ projectId }: { projectId: string }) {
                 </option>
               ))}
             </select>
+            <SavedFunnels projectId={projectId} steps={steps} within={within} />
           </div>
         </section>
         {steps.length < 2 ? (

@@ -6,6 +6,7 @@ import { Select, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { counted } from '../../format.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
+import { ConditionBuilder } from '../../view/conditionBuilder.tsx'
 import { daysOf, windowOf } from '../../view/periods.ts'
 import { type GoalKind, goalFilter, goalKinds, readGoalFilter } from './goalFilter.ts'
 
@@ -14,19 +15,10 @@ const typingMs = 400
 /** How many pages are offered: those with the most visitors. */
 const pagesMax = 100
 
-/** The field that each kind of goal needs; a sent form and a download need none. */
+/** The field that some kinds of goals need. */
 const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChildren }>> = {
   page: { label: 'Page', hint: 'The path, such as /thanks.' },
   event: { label: 'Event name', hint: "The name in the call footfall('track', …) of the page." },
-  condition: {
-    label: 'Filter',
-    hint: (
-      <>
-        Which events count, as <code>field:op:value</code>. Separate several with commas:{' '}
-        <code>event_type:eq:click,page_path:eq:/pricing</code>.
-      </>
-    ),
-  },
 }
 
 /** Asks for a goal, or changes one, and saves it among the project's other goals. */
@@ -57,14 +49,16 @@ export function GoalDialog({
   return (
     <Dialog title={goal ? `Change ${goal.name}` : 'New goal'} close={close}>
       <Form
-        submit={async ({ name = '', filter = '' }) => {
-          await saveGoal(projectId, goal, { name, filter: goalFilter(kind, filter.trim()) })
+        submit={async ({ name = '' }) => {
+          await saveGoal(projectId, goal, { name, filter: goalFilter(kind, value) })
           saved()
         }}
         action="Save goal"
         cancel={close}
         values={{ name: goal?.name ?? '', kind: was.kind, filter: was.value }}
-        edited={({ filter = '' }) => setValue(filter.trim())}
+        edited={({ filter }) => {
+          if (field && filter !== undefined) setValue(filter.trim())
+        }}
       >
         <Select
           name="kind"
@@ -86,6 +80,9 @@ export function GoalDialog({
             autocomplete="off"
             required
           />
+        )}
+        {kind === 'condition' && (
+          <ConditionBuilder projectId={projectId} name="filter" value={value} change={setValue} />
         )}
         <TextField
           name="name"
@@ -112,7 +109,7 @@ function Preview({
   value: string
 }) {
   const [filter, setFilter] = useState('')
-  const isComplete = value !== '' || !valueFields[kind]
+  const isComplete = value !== '' || kind === 'form' || kind === 'download'
   useEffect(() => {
     const timer = setTimeout(() => setFilter(isComplete ? goalFilter(kind, value) : ''), typingMs)
     return () => clearTimeout(timer)

@@ -13,8 +13,7 @@ import {
 import { Page } from '../../components/page.tsx'
 import { toast } from '../../components/toast.tsx'
 import { percent, wholeNumber } from '../../format.ts'
-import { projectRole } from '../../projectRole.ts'
-import { isOrganizationAdmin, useSession } from '../../session.ts'
+import { mayEdit } from '../../projectRole.ts'
 import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
@@ -40,11 +39,9 @@ const arrangement: Arrangement<Goal> = {
 /** What visitors are to do, and how many do. */
 export function Goals({ projectId }: { projectId: string }) {
   const { view, query } = useView(projectId)
-  const session = useSession()
-  const role = useQuery(() => projectRole(projectId))
+  const edits = useQuery(() => mayEdit(projectId))
   const conversions = useQueryOf(JSON.stringify(query), () => api.getAnalyticsConversions(query))
   const [edited, setEdited] = useState<AnalyticsGoal | 'new' | null>(null)
-  const mayEdit = isOrganizationAdmin(session) || role.value === 'admin'
   const remove = async (name: string) => {
     const { goals, version } = await api.getAnalyticsGoals({ project_id: projectId })
     await api.setAnalyticsGoals({
@@ -73,7 +70,7 @@ export function Goals({ projectId }: { projectId: string }) {
     <Page
       title="Goals"
       lead="Actions that you want visitors to take, and how many visitors take them."
-      actions={mayEdit && add}
+      actions={edits.value && add}
     >
       <div class="wide">
         <ViewBar view={view} hasComparison={false} />
@@ -86,7 +83,7 @@ export function Goals({ projectId }: { projectId: string }) {
                   A goal is an action that you want visitors to take: visit a page, send a form, or
                   download a file. This page then shows how many of them do it.
                 </p>
-                {mayEdit ? add : <p>Ask a project admin to add goals.</p>}
+                {edits.value ? add : <p>Ask a project admin to add goals.</p>}
               </div>
             ) : (
               <section
@@ -103,7 +100,7 @@ export function Goals({ projectId }: { projectId: string }) {
                       <th scope="col">Visitors</th>
                       <th scope="col">Rate</th>
                       <th scope="col">Events</th>
-                      {mayEdit && (
+                      {edits.value && (
                         <th scope="col">
                           <span class="visually-hidden">Change</span>
                         </th>
@@ -129,7 +126,7 @@ export function Goals({ projectId }: { projectId: string }) {
                               {wholeNumber(events)}
                             </Drilldown>
                           </td>
-                          {mayEdit && (
+                          {edits.value && (
                             <td class="row-actions">
                               <button
                                 type="button"

@@ -1,5 +1,7 @@
-import { useState } from 'preact/hooks'
+import { Fragment } from 'preact'
+import { useRef, useState } from 'preact/hooks'
 import { api, type Integration } from '../../api.ts'
+import { Copyable } from '../../components/copyable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Select, TextField } from '../../components/fields.tsx'
 import { Form, type Values } from '../../components/form.tsx'
@@ -76,17 +78,47 @@ export function IntegrationDialog({
         )}
         <TextField name="name" label="Name" maxLength={200} required />
         {fields.map(({ name, label, isOptional, isSecret }) => (
-          <TextField
-            key={name}
-            name={name}
-            label={isOptional ? `${label} (optional)` : label}
-            type={isSecret ? 'password' : 'text'}
-            autocomplete="off"
-            hint={isSecret && integration ? 'Leave empty to keep the current value.' : undefined}
-            required={!isOptional && !(isSecret && integration !== null)}
-          />
+          <Fragment key={name}>
+            <TextField
+              name={name}
+              label={isOptional ? `${label} (optional)` : label}
+              type={isSecret ? 'password' : 'text'}
+              autocomplete="off"
+              hint={isSecret && integration ? 'Leave empty to keep the current value.' : undefined}
+              required={!isOptional && !(isSecret && integration !== null)}
+            />
+            {name === 'signing_secret' && <GenerateSecret name={name} />}
+          </Fragment>
         ))}
       </Form>
     </Dialog>
+  )
+}
+
+const secretBytes = 32
+
+/** Puts a new random secret into the field, and shows it once for the receiver. */
+function GenerateSecret({ name }: { name: string }) {
+  const place = useRef<HTMLDivElement>(null)
+  const [secret, setSecret] = useState('')
+  const generate = () => {
+    const bytes = crypto.getRandomValues(new Uint8Array(secretBytes))
+    const made = `whsec_${btoa(String.fromCharCode(...bytes))}`
+    const field = place.current?.closest('form')?.elements.namedItem(name)
+    if (field instanceof HTMLInputElement) field.value = made
+    setSecret(made)
+  }
+  return (
+    <div ref={place} class="field">
+      <button type="button" onClick={generate}>
+        Generate secret
+      </button>
+      {secret && (
+        <>
+          <p class="hint">Give this secret to the receiver now. It is not shown again.</p>
+          <Copyable label="the secret" text={secret} />
+        </>
+      )}
+    </div>
   )
 }

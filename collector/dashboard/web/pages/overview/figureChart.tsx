@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { AnalyticsAnnotation } from '../../api.ts'
 import type { DrawnLines } from '../../charts/lines.ts'
 import { startOf, tickOf } from '../../format.ts'
 import { zone } from '../../zone.ts'
@@ -15,7 +16,13 @@ interface Pointed {
  * A metric over time, the compared period paler. The pointer, or the arrow keys, show both values of a point; the table
  * below has all of them.
  */
-export function FigureChart({ series }: { series: FigureSeries }) {
+export function FigureChart({
+  series,
+  annotations,
+}: {
+  series: FigureSeries
+  annotations: readonly AnalyticsAnnotation[] | undefined
+}) {
   const { metric, interval, starts, values, before, unfinished } = series
   const { name, axis, format } = metricOf(metric)
   const place = useRef<HTMLDivElement>(null)
@@ -36,6 +43,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
         zone: zone.value,
         tick: (start) => tickOf(interval, start),
         format,
+        marks: annotations?.map(({ at, text }) => ({ at: Date.parse(at), text })) ?? [],
         point: setPointed,
       })
     })
@@ -45,7 +53,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
       drawn.current = null
       setPointed(null)
     }
-  }, [series])
+  }, [series, annotations])
   const last = values.findLastIndex((value) => value !== null)
   const move = (event: KeyboardEvent) => {
     const from = pointed?.index ?? last + 1

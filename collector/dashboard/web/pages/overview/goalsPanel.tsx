@@ -6,6 +6,7 @@ import { ShareBar } from '../../components/shareBar.tsx'
 import { percent, wholeNumber } from '../../format.ts'
 import { useProjectPath } from '../../projectPath.ts'
 import { Link } from '../../router.tsx'
+import { isShared } from '../../shared.ts'
 import type { QueryState } from '../../useQuery.ts'
 import { Drilldown } from '../../view/drilldown.tsx'
 import { FilterButton } from '../../view/filterButton.tsx'
@@ -20,7 +21,6 @@ export function GoalsPanel({
   projectId: string
   query: QueryState<Conversions | null>
 }) {
-  const pathTo = useProjectPath(projectId)
   const conversions = query.value?.conversions ?? []
   return (
     <section class="card panel" aria-label="Goals">
@@ -39,9 +39,7 @@ export function GoalsPanel({
       <AsyncView query={query} lines={8}>
         {(found) =>
           found === null ? null : found.conversions.length === 0 ? (
-            <p class="meta">
-              No goals yet. <Link href={pathTo('goals')}>Add goals for your visitors</Link>.
-            </p>
+            <p class="meta">No goals yet. {!isShared() && <AddGoals projectId={projectId} />}</p>
           ) : (
             <Rows projectId={projectId} conversions={found.conversions} />
           )
@@ -49,6 +47,11 @@ export function GoalsPanel({
       </AsyncView>
     </section>
   )
+}
+
+function AddGoals({ projectId }: { projectId: string }) {
+  const pathTo = useProjectPath(projectId)
+  return <Link href={pathTo('goals')}>Add goals</Link>
 }
 
 const Rows = ({
@@ -68,7 +71,7 @@ const Rows = ({
         <tr key={name}>
           <th scope="row">
             <ShareBar of={rate ?? 0} />
-            <FilterButton filters={[filter]}>{name}</FilterButton>
+            {isShared() ? name : <FilterButton filters={[filter]}>{name}</FilterButton>}
           </th>
           <td>
             <Drilldown projectId={projectId} page="visitors" filters={[filter]}>

@@ -1,4 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
+import type { AnalyticsAnnotation } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { setUrl, urlChoice } from '../../urlState.ts'
 import type { Window } from '../../view/periods.ts'
@@ -19,12 +21,17 @@ export function Headline({
   compared,
   now,
   before,
+  annotations,
+  children,
 }: {
   view: View
   query: ViewQuery
   compared: Window | null
   now: Figures
   before: Figures | null
+  annotations: readonly AnalyticsAnnotation[] | undefined
+  /** Shown below the chart. */
+  children?: ComponentChildren
 }) {
   const [metric, choose] = urlChoice('metric', shownMetrics())
   const { interval, intervals } = chosenInterval(view.days)
@@ -53,11 +60,12 @@ export function Headline({
       <AsyncView query={{ ...asked, value: shown.current?.series }} skeleton={<ChartSkeleton />}>
         {(series) => (
           <div class={asked.isStale ? 'stale' : ''} aria-busy={asked.isStale}>
-            <FigureChart series={series} />
+            <FigureChart series={series} annotations={annotations} />
             <FigureTable series={series} />
           </div>
         )}
       </AsyncView>
+      {children}
     </section>
   )
 }

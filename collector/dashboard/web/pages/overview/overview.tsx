@@ -2,10 +2,11 @@ import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { isShared } from '../../shared.ts'
-import { useQueryOf } from '../../useQuery.ts'
+import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import { useView } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
+import { Annotations, readAnnotations } from './annotations.tsx'
 import { CompaniesPanel } from './companiesPanel.tsx'
 import { chosenGoal, GoalChoice } from './goalChoice.tsx'
 import { type Conversions, GoalsPanel } from './goalsPanel.tsx'
@@ -19,10 +20,13 @@ export function Overview({
   projectId,
   title = 'Overview',
   lead,
+  hasGoals = true,
 }: {
   projectId: string
   title?: string
   lead?: string
+  /** Whether the reader may see the goals. */
+  hasGoals?: boolean
 }) {
   const { view, query, compared } = useView(projectId)
   const key = JSON.stringify([query, compared])
@@ -33,15 +37,16 @@ export function Overview({
     ])
     return { overview: now.overview, bots: now.bots, before: before?.overview }
   })
-  // Goals that counts of days do not tell take longer than all else. They are not shared.
+  // Goals that counts of days do not tell take longer than all else.
   const conversions = useQueryOf(key, async () => {
-    if (isShared()) return null
+    if (!hasGoals) return null
     const [now, before] = await Promise.all([
       api.getAnalyticsConversions(query),
       compared && api.getAnalyticsConversions({ ...query, ...compared }),
     ])
     return { ...now, before }
   })
+  const annotations = useQuery(isShared() ? async () => [] : readAnnotations(projectId))
   const bots = figures.value?.bots
   const isEmpty =
     figures.value?.overview.events === 0 &&
@@ -77,18 +82,19 @@ export function Overview({
                   before={
                     before ? { ...before, converted: convertedOf(conversions.value?.before) } : null
                   }
-                />
+                  annotations={annotations.value}
+                >
+                  {!isShared() && (
+                    <Annotations projectId={projectId} query={annotations} window={query} />
+                  )}
+                </Headline>
                 <Panels
                   query={query}
                   goal={isShared() ? undefined : chosenGoal()}
                   visitors={overview.visitors}
                 >
-                  {!isShared() && (
-                    <>
-                      <GoalsPanel projectId={projectId} query={conversions} />
-                      <CompaniesPanel projectId={projectId} />
-                    </>
-                  )}
+                  {hasGoals && <GoalsPanel projectId={projectId} query={conversions} />}
+                  {!isShared() && <CompaniesPanel projectId={projectId} />}
                 </Panels>
               </div>
             )

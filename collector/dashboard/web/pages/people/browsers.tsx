@@ -1,27 +1,72 @@
 import { useState } from 'preact/hooks'
 import type { Answer } from '../../../../api/client/index.ts'
-import { ApiError, api, messageOf } from '../../api.ts'
-import { records } from '../../components/amounts.ts'
+import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
+import { ReadFault, useChargedRead } from '../../components/chargedRead.tsx'
+import { Cost } from '../../components/cost.tsx'
 import { CsvButton } from '../../components/csvButton.tsx'
-import { DataTable } from '../../components/dataTable.tsx'
-import { costOf, usePrices } from '../../components/prices.ts'
-import { exactTime } from '../../components/time.ts'
-import { counted } from '../../format.ts'
+import { type Column, DataTable } from '../../components/dataTable.tsx'
+import { FreeRecords } from '../../components/freeRecords.tsx'
+import { costOf, dueFor, usePrices } from '../../components/prices.ts'
+import { RelativeTime } from '../../components/relativeTime.tsx'
+import { Skeleton } from '../../components/skeleton.tsx'
+import { counted, countryName } from '../../format.ts'
 import { setUrl } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { textOf } from '../../view/filterText.ts'
+import { flagOf } from '../../view/flag.ts'
 import { type FunnelStep, withins } from '../../view/funnelView.ts'
+import { nicknameOf } from '../../view/nickname.ts'
 import { NoEvents } from '../../view/noEvents.tsx'
 import type { ViewQuery } from '../../view/view.ts'
-import { BrowserDialog } from './browserDialog.tsx'
 
 type Page = Answer<'listAnalyticsVisitors'>
 type Visitor = Page['visitors'][number]
 
-const pageLength = 100
+const pageLength = 50
 
-const timeOf = (millis: number): string => exactTime(new Date(millis).toISOString())
+const columns: Column<Visitor>[] = [
+  {
+    name: 'visitor',
+    label: 'Visitor',
+    value: ({ cookie_id }) => nicknameOf(cookie_id),
+    show: ({ cookie_id, resolved }) => (
+      <>
+        {nicknameOf(cookie_id)} {resolved && <span class="badge">identified</span>}
+      </>
+    ),
+  },
+  {
+    name: 'last',
+    label: 'Last seen',
+    value: ({ last_ms }) => last_ms,
+    show: ({ last_ms }) => <RelativeTime at={new Date(last_ms).toISOString()} />,
+  },
+  {
+    name: 'country',
+    label: 'Country',
+    value: ({ country }) => country && countryName(country),
+    show: ({ country }) => country && `${flagOf(country)} ${countryName(country)}`,
+  },
+  { name: 'device', label: 'Device', value: ({ device_type }) => device_type },
+  { name: 'browser', label: 'Browser', value: ({ browser }) => browser },
+  { name: 'source', label: 'Source', value: ({ source }) => source ?? 'Direct' },
+  { name: 'pages', label: 'Pages', isNumber: true, value: ({ pages }) => pages },
+  { name: 'events', label: 'Events', isNumber: true, value: ({ events }) => events },
+]
+const csvHead = [
+  'cookie_id',
+  'resolved',
+  'country',
+  'device_type',
+  'browser',
+  'os',
+  'source',
+  'pages',
+  'events',
+  'first_ms',
+  'last_ms',
+] as const
 
 /** How many visitors a view has, or took so many steps of a funnel; free. */
 async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promise<number> {
@@ -35,140 +80,106 @@ async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promi
   return at(funnel.step) - (funnel.hasStopped ? at(funnel.step + 1) : 0)
 }
 
-/** The browsers that a figure counts as visitors, once the reader has said to pay for them. */
-export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelStep | null }) {
+/** The list that was read last, so that the way back to it costs nothing. */
+let latest: { key: string; page: Page; readAt: number } | null = null
+const latestMs = 60_000
+
+/** The visitors of a view. They load at once while they are free; else the price is shown first. */
+export function Browsers({
+  query,
+  funnel,
+  listKey,
+}: {
+  query: ViewQuery
+  funnel: FunnelStep | null
+  /** Names the list: the same view of the same project. */
+  listKey: string
+}) {
   const prices = usePrices()
   const total = useQuery(() => countVisitors(query, funnel))
-  const [found, setFound] = useState<Page | null>(null)
-  const [shown, show] = useState<Visitor | null>(null)
-  const [fault, setFault] = useState('')
-  const read = async () => {
-    setFault('')
-    try {
-      const page = await api.listAnalyticsVisitors({
-        ...query,
-        limit: pageLength,
-        ...(found?.next_cursor && { cursor: found.next_cursor }),
-        ...(funnel && {
-          steps: [...funnel.steps],
-          within_ms: Number(funnel.within),
-          step: funnel.step,
-          outcome: funnel.hasStopped ? 'dropped' : 'reached',
-        }),
-      })
-      setFound({ ...page, visitors: [...(found?.visitors ?? []), ...page.visitors] })
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      setFault(messageOf(error))
-    }
+  const [found, setFound] = useState<Page | null>(() =>
+    latest?.key === listKey && Date.now() - latest.readAt < latestMs ? latest.page : null,
+  )
+  const readPage = async () => {
+    const page = await api.listAnalyticsVisitors({
+      ...query,
+      limit: pageLength,
+      ...(found?.next_cursor && { cursor: found.next_cursor }),
+      ...(funnel && {
+        steps: [...funnel.steps],
+        within_ms: Number(funnel.within),
+        step: funnel.step,
+        outcome: funnel.hasStopped ? 'dropped' : 'reached',
+      }),
+    })
+    const all = { ...page, visitors: [...(found?.visitors ?? []), ...page.visitors] }
+    latest = { key: listKey, page: all, readAt: Date.now() }
+    setFound(all)
   }
+  const charged = { key: listKey, meter: 'events', count: pageLength, isRead: found !== null }
+  const read = useChargedRead(charged, readPage)
+  const priceOfMore =
+    prices.value && dueFor(prices.value, 'events', pageLength) > 0
+      ? costOf(prices.value, 'events', pageLength)
+      : null
   return (
     <>
       {funnel && <StepText funnel={funnel} />}
-      <AsyncView query={total} lines={4}>
-        {(count) =>
-          count === 0 ? (
-            funnel ? (
-              <p class="empty">Nobody.</p>
-            ) : (
-              <NoEvents projectId={query.project_id} />
-            )
-          ) : found === null ? (
-            <div class="empty">
-              <h2>
-                <span class="number">{records(count)}</span> {count === 1 ? 'visitor' : 'visitors'}
-              </h2>
-              <p>
-                Listing {count > pageLength ? `the first ${pageLength}` : 'them'} costs{' '}
-                {prices.value ? costOf(prices.value, 'events', Math.min(count, pageLength)) : '…'}.
-              </p>
-              <button type="button" class="primary" onClick={read}>
-                List {counted(Math.min(count, pageLength), 'visitor')}
-              </button>
-            </div>
-          ) : (
-            <>
-              <p class="hint" role="status">
-                {records(found.visitors.length)} of {counted(count, 'visitor')}. Each is a browser.
-              </p>
-              <DataTable
-                caption="Visitors"
-                columns={[
-                  {
-                    name: 'cookie_id',
-                    label: 'Browser',
-                    value: ({ cookie_id }: Visitor) => cookie_id,
-                  },
-                  {
-                    name: 'known',
-                    label: 'Known',
-                    value: ({ resolved }: Visitor) => (resolved ? 'yes' : 'no'),
-                  },
-                  {
-                    name: 'events',
-                    label: 'Events',
-                    isNumber: true,
-                    value: ({ events }: Visitor) => events,
-                  },
-                  {
-                    name: 'first',
-                    label: 'First event',
-                    value: ({ first_ms }: Visitor) => first_ms,
-                    show: ({ first_ms }: Visitor) => timeOf(first_ms),
-                  },
-                  {
-                    name: 'last',
-                    label: 'Last event',
-                    value: ({ last_ms }: Visitor) => last_ms,
-                    show: ({ last_ms }: Visitor) => timeOf(last_ms),
-                  },
-                ]}
-                rows={found.visitors}
-                keyOf={({ cookie_id }) => cookie_id}
-                open={(row) => show(row)}
-              />
-              <div class="actions">
-                {found.next_cursor && (
-                  <button type="button" onClick={read}>
-                    List {pageLength} more
-                  </button>
-                )}
-                <CsvButton
-                  name="visitors"
-                  head={['cookie_id', 'resolved', 'events', 'first_ms', 'last_ms']}
-                  rows={() =>
-                    found.visitors.map(({ cookie_id, resolved, events, first_ms, last_ms }) => [
-                      cookie_id,
-                      String(resolved),
-                      events,
-                      first_ms,
-                      last_ms,
-                    ])
-                  }
-                />
-              </div>
-            </>
-          )
-        }
+      <AsyncView query={total} lines={1}>
+        {(count) => count > 0 && <h2 class="list-count">{counted(count, 'visitor')}</h2>}
       </AsyncView>
-      {fault && (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
+      {total.value === 0 || found?.visitors.length === 0 ? (
+        funnel ? (
+          <p class="empty">No visitor.</p>
+        ) : (
+          <NoEvents projectId={query.project_id} />
+        )
+      ) : read.mustAsk && total.value !== undefined ? (
+        <Cost
+          total={total.value}
+          count={Math.min(total.value, pageLength)}
+          noun="visitor"
+          action="List"
+          read={read}
+        />
+      ) : found === null ? (
+        read.fault === '' && <Skeleton lines={8} />
+      ) : (
+        <>
+          <DataTable
+            caption="Visitors"
+            columns={columns}
+            rows={found.visitors}
+            keyOf={({ cookie_id }) => cookie_id}
+            open={({ cookie_id }) => setUrl({ visitor: cookie_id })}
+          />
+          <footer class="list-footer">
+            {found.next_cursor && (
+              <button type="button" aria-disabled={read.isReading} onClick={() => read.read()}>
+                {read.isReading ? 'One moment…' : `List ${pageLength} more`}
+              </button>
+            )}
+            <CsvButton
+              name="visitors"
+              head={[...csvHead]}
+              rows={() =>
+                found.visitors.map((visitor) =>
+                  csvHead.map((name) => {
+                    const value = visitor[name]
+                    return typeof value === 'boolean' ? String(value) : value
+                  }),
+                )
+              }
+            />
+            {found.next_cursor && priceOfMore ? (
+              <p class="hint">{priceOfMore}</p>
+            ) : (
+              <FreeRecords meter="events" />
+            )}
+          </footer>
+        </>
       )}
-      {shown && (
-        <BrowserDialog
-          title="Visitor"
-          query={query}
-          cookieId={shown.cookie_id}
-          identity="Person of this browser"
-          close={() => show(null)}
-        >
-          <p>
-            <code>{shown.cookie_id}</code>
-          </p>
-        </BrowserDialog>
-      )}
+      <ReadFault of={read} />
     </>
   )
 }

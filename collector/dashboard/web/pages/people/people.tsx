@@ -1,25 +1,33 @@
+import type { ComponentProps } from 'preact'
 import { api } from '../../api.ts'
 import { records } from '../../components/amounts.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Page } from '../../components/page.tsx'
 import { TabPanel, Tabs } from '../../components/tabs.tsx'
 import { percent } from '../../format.ts'
+import { lazyPage } from '../../lazyPage.tsx'
 import { projectRole } from '../../projectRole.ts'
 import { isOrganizationAdmin, useSession } from '../../session.ts'
-import { urlChoice } from '../../urlState.ts'
+import { urlChoice, urlValue } from '../../urlState.ts'
 import { useQuery } from '../../useQuery.ts'
 import { readFunnelStep } from '../../view/funnelView.ts'
 import { recordsQuery, useView, type ViewQuery } from '../../view/view.ts'
 import { ViewBar } from '../../view/viewBar.tsx'
 import { Browsers } from './browsers.tsx'
-import { IdentityExplorer } from './identityExplorer.tsx'
-import { MatchRate } from './matchRate.tsx'
-import { Visitors } from './visitors.tsx'
+
+const IdentityExplorer = lazyPage(() =>
+  import('./identityExplorer.tsx').then(({ IdentityExplorer }) => IdentityExplorer),
+)
+const MatchRate = lazyPage(() => import('./matchRate.tsx').then(({ MatchRate }) => MatchRate))
+const VisitorStory = lazyPage(() =>
+  import('./visitorStory.tsx').then(({ VisitorStory }) => VisitorStory),
+)
+const Visitors = lazyPage(() => import('./visitors.tsx').then(({ Visitors }) => Visitors))
 
 const tabs = {
+  browsers: 'Visitors',
   people: 'People',
   companies: 'Companies',
-  browsers: 'Browsers',
   rates: 'Match rate',
   identity: 'Identity explorer',
 } as const
@@ -37,20 +45,27 @@ export function People({ projectId }: { projectId: string }) {
   const funnel = readFunnelStep()
   return (
     <Page
-      title="People"
-      lead="Identified visitors. The number is free. Identities are charged, and every view is in the audit log."
+      title="Visitors"
+      lead="What each visitor did, and who they are where they are identified. The audit log records who looks at identities."
     >
       <div class="wide">
-        <Tabs set="people" label="People" tabs={tabs} current={tab} choose={choose} />
+        <Tabs set="people" label="Visitors" tabs={tabs} current={tab} choose={choose} />
         {tab !== 'identity' && <ViewBar view={view} hasComparison={false} />}
-        {tab !== 'identity' && <Known key={key} query={query} />}
+        {(tab === 'people' || tab === 'companies' || tab === 'rates') && (
+          <Known key={key} query={query} />
+        )}
         {tabNames.map((name) => (
           <TabPanel key={name} set="people" tab={name} current={tab}>
             {name === tab && name === 'rates' && (
               <MatchRate key={key} query={recordsQuery(query)} />
             )}
             {name === tab && name === 'browsers' && (
-              <Browsers key={JSON.stringify([view, funnel])} query={query} funnel={funnel} />
+              <VisitorsTab
+                key={JSON.stringify([view, funnel])}
+                listKey={JSON.stringify([projectId, view, funnel])}
+                query={query}
+                funnel={funnel}
+              />
             )}
             {name === tab && name !== 'rates' && name !== 'browsers' && (
               <AsyncView query={role}>
@@ -76,6 +91,16 @@ export function People({ projectId }: { projectId: string }) {
         ))}
       </div>
     </Page>
+  )
+}
+
+/** The list of visitors, or the one that the address names. */
+const VisitorsTab = (props: ComponentProps<typeof Browsers>) => {
+  const visitor = urlValue('visitor')
+  return visitor ? (
+    <VisitorStory key={visitor} cookieId={visitor} query={props.query} />
+  ) : (
+    <Browsers {...props} />
   )
 }
 

@@ -5,6 +5,7 @@ import { Facts } from '../../components/facts.tsx'
 import { costOf, usePrices } from '../../components/prices.ts'
 import { exactTime } from '../../components/time.ts'
 import { setUrl, urlValue } from '../../urlState.ts'
+import { labelOfField } from '../../view/labels.ts'
 import type { RecordsQuery } from '../../view/view.ts'
 import { textOfValue, textsOf } from '../events/eventRow.ts'
 import { BrowserDialog } from './browserDialog.tsx'
@@ -101,7 +102,7 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
           caption={kind === 'buyers' ? 'People' : 'Companies'}
           columns={columnsOf[kind].map((name) => ({
             name,
-            label: name,
+            label: labelOfField(name),
             value: (row: Row) => textOfValue(row[name]),
             ...(name === 'timestamp' && { show: (row: Row) => exactTime(String(row.timestamp)) }),
           }))}
@@ -113,9 +114,7 @@ export function Visitors({ query, kind }: { query: RecordsQuery; kind: Kind }) {
       {shown && (
         <BrowserDialog
           title={String(shown.full_name ?? shown.company_name ?? 'Unknown')}
-          query={query}
           cookieId={String(shown.cookie_id)}
-          identity="Evidence for this browser"
           close={() => show(null)}
         >
           <Facts of={textsOf(Object.fromEntries(select.map((name) => [name, shown[name]])))} />

@@ -2,7 +2,7 @@ import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { AsyncView } from '../../components/asyncView.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { Select, TextField } from '../../components/fields.tsx'
+import { Checkbox, LinesField, linesOf, Select, TextField } from '../../components/fields.tsx'
 import { Form } from '../../components/form.tsx'
 import { useQuery } from '../../useQuery.ts'
 
@@ -21,20 +21,38 @@ export function ShareDialog({
   created(answer: Answer<'createShareLink'>): void
   close(): void
 }) {
-  const pixels = useQuery(() => api.listPixels({ project_id: projectId }))
+  const choices = useQuery(async () => {
+    const [{ pixels }, { segments }] = await Promise.all([
+      api.listPixels({ project_id: projectId }),
+      api.listAnalyticsSegments({ project_id: projectId }),
+    ])
+    return { pixels, segments }
+  })
   return (
     <Dialog title="New share link" close={close}>
-      <AsyncView query={pixels}>
-        {({ pixels }) => (
+      <AsyncView query={choices}>
+        {({ pixels, segments }) => (
           <Form
-            values={{ shows: everyPixel, ends: '30' }}
-            submit={async ({ name = '', shows, ends = '30' }) =>
+            values={{ shows: everyPixel, ends: '30', goals: 'on' }}
+            submit={async ({
+              name = '',
+              shows,
+              ends = '30',
+              segment_id,
+              goals,
+              password,
+              embed_origins = '',
+            }) =>
               created(
                 await api.createShareLink({
                   project_id: projectId,
                   name,
                   expires_at: inDays(Number(ends)),
                   pixel_id: shows === everyPixel ? null : shows,
+                  segment_id: segment_id || null,
+                  goals: goals === 'on',
+                  password: password || null,
+                  embed_origins: linesOf(embed_origins),
                 }),
               )
             }
@@ -58,6 +76,33 @@ export function ShareDialog({
                   pixels.map(({ pixel_id, name }) => [pixel_id, `Only ${name}`]),
                 ),
               }}
+            />
+            {segments.length > 0 && (
+              <Select
+                name="segment_id"
+                label="Segment"
+                hint="The link keeps the segment as it is now."
+                options={{
+                  '': 'All visitors',
+                  ...Object.fromEntries(segments.map(({ segment_id, name }) => [segment_id, name])),
+                }}
+              />
+            )}
+            <Checkbox name="goals" label="Show the goals" />
+            <TextField
+              name="password"
+              label="Password (optional)"
+              hint="At least 8 characters. Viewers must enter it."
+              type="password"
+              autocomplete="new-password"
+              minLength={8}
+              maxLength={200}
+            />
+            <LinesField
+              name="embed_origins"
+              label="Sites that may embed it (optional)"
+              hint="One origin a line, such as https://intranet.example."
+              rows={2}
             />
             <Select
               name="ends"

@@ -3,6 +3,7 @@ import type { Answer } from '../../../../api/client/index.ts'
 import { api } from '../../api.ts'
 import { ConfirmDialog } from '../../components/confirmDialog.tsx'
 import { Copyable } from '../../components/copyable.tsx'
+import { Dialog } from '../../components/dialog.tsx'
 import { Section } from '../../components/page.tsx'
 import { PagedTable } from '../../components/pagedTable.tsx'
 import { RelativeTime } from '../../components/relativeTime.tsx'
@@ -22,7 +23,7 @@ export function ShareLinks({ projectId }: { projectId: string }) {
   )
   const [isCreating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState<ShareLink | null>(null)
-  const [created, setCreated] = useState<Answer<'createShareLink'> | null>(null)
+  const [copying, setCopying] = useState<ShareLink | null>(null)
   const create = (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
       New share link
@@ -34,15 +35,6 @@ export function ShareLinks({ projectId }: { projectId: string }) {
       lead="Anyone with the link sees the overview without a sign-in, until the link expires. It shows figures only, no data about people."
       actions={links.value?.length !== 0 && create}
     >
-      {created && (
-        <section class="card secret" aria-label={`The link “${created.share_link.name}”`}>
-          <p>
-            <strong>Copy the link now.</strong> It is shown only once. If you lose it, create a new
-            link.
-          </p>
-          <Copyable label="the link" text={created.url} />
-        </section>
-      )}
       <PagedTable
         caption="Share links"
         query={links}
@@ -61,7 +53,7 @@ export function ShareLinks({ projectId }: { projectId: string }) {
           {
             name: 'shows',
             label: 'Shows',
-            value: ({ pixel_name }: ShareLink) => pixel_name ?? 'All pixels',
+            value: (link: ShareLink) => contentOf(link),
           },
           {
             name: 'ends',
@@ -83,13 +75,24 @@ export function ShareLinks({ projectId }: { projectId: string }) {
             label: 'Actions',
             value: () => null,
             show: (link: ShareLink) => (
-              <button
-                type="button"
-                aria-label={`Revoke ${link.name}`}
-                onClick={() => setRevoking(link)}
-              >
-                Revoke
-              </button>
+              <>
+                {link.url && !isOver(link) && (
+                  <button
+                    type="button"
+                    aria-label={`Copy link ${link.name}`}
+                    onClick={() => setCopying(link)}
+                  >
+                    Copy link
+                  </button>
+                )}{' '}
+                <button
+                  type="button"
+                  aria-label={`Revoke ${link.name}`}
+                  onClick={() => setRevoking(link)}
+                >
+                  Revoke
+                </button>
+              </>
             ),
           },
         ]}
@@ -101,11 +104,12 @@ export function ShareLinks({ projectId }: { projectId: string }) {
           close={() => setCreating(false)}
           created={(answer) => {
             setCreating(false)
-            setCreated(answer)
+            setCopying(answer.share_link)
             void links.reload()
           }}
         />
       )}
+      {copying && <CopyDialog link={copying} close={() => setCopying(null)} />}
       {revoking && (
         <ConfirmDialog
           title={`Revoke “${revoking.name}”?`}
@@ -114,7 +118,6 @@ export function ShareLinks({ projectId }: { projectId: string }) {
           confirm={async () => {
             await api.revokeShareLink({ share_id: revoking.share_id })
             setRevoking(null)
-            if (created?.share_link.share_id === revoking.share_id) setCreated(null)
             toast('Share link revoked')
             await links.reload()
           }}
@@ -123,5 +126,49 @@ export function ShareLinks({ projectId }: { projectId: string }) {
         </ConfirmDialog>
       )}
     </Section>
+  )
+}
+
+/** The content of a link: "Only Blog, Phones, goals, with a password". */
+const contentOf = ({ pixel_name, segment_name, has_goals, has_password }: ShareLink): string =>
+  [
+    pixel_name ? `Only ${pixel_name}` : 'All pixels',
+    segment_name,
+    has_goals && 'goals',
+    has_password && 'with a password',
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+/** The link to copy, and the code that embeds it where that is allowed. */
+function CopyDialog({
+  link: { name, url, embed_origins },
+  close,
+}: {
+  link: ShareLink
+  close(): void
+}) {
+  return (
+    <Dialog title={`Share “${name}”`} close={close}>
+      {url && (
+        <>
+          <Copyable label="the link" text={url} />
+          {embed_origins.length > 0 && (
+            <>
+              <p>To embed it, paste this code into a page of {embed_origins.join(', ')}:</p>
+              <Copyable
+                label="the embed code"
+                text={`<iframe src="${url}" title="Footfall" style="width: 100%; height: 900px; border: 0" loading="lazy"></iframe>`}
+              />
+            </>
+          )}
+        </>
+      )}
+      <div class="actions">
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </div>
+    </Dialog>
   )
 }

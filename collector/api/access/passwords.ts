@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { busy } from '../../api/http/errors.ts'
+import { busy } from '../http/errors.ts'
 
 /** Most passwords that may wait for their check in one process. */
 const waitingMax = 100

@@ -1,0 +1,211 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { projectFor } from '../../api/access/policy.ts'
+import type { Principal } from '../../api/access/principal.ts'
+import {
+  Id,
+  Nullable,
+  SeenVersion,
+  strictObject,
+  Timestamp,
+  Version,
+} from '../../api/http/commonSchemas.ts'
+import { ApiError } from '../../api/http/errors.ts'
+import { requireVersion } from '../../api/http/optimisticLock.ts'
+import { rejectUnstorableText } from '../../api/http/rejectUnstorableText.ts'
+import type { ReadDeps } from '../../events/query/readDeps.ts'
+import { inTransaction, type Queryable } from '../../platform/postgres/transaction.ts'
+import { savedTags } from '../analyticsSchemas.ts'
+import { mayRead } from '../openFigures.ts'
+import {
+  changeSavedItem,
+  createSavedItem,
+  deleteSavedItem,
+  listSavedItems,
+  lockProject,
+  readSavedItem,
+  type SavedItem,
+  savedItemsMax,
+} from './savedItems.ts'
+import { type SavedContent, type SavedKind, savedKinds } from './savedKinds.ts'
+
+/** /api/v1/analytics/segments, /funnels and /annotations: items that the people of a project save. */
+export const savedRoutes =
+  (deps: ReadDeps): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    app.addHook('preValidation', rejectUnstorableText)
+    for (const kind of savedKinds) await app.register(routesOf(deps, kind))
+  }
+
+const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
+
+function schemasOf({ kind, title, fields }: SavedKind) {
+  const idName = `${kind}_id`
+  const Item = Type.Object(
+    {
+      [idName]: Id,
+      project_id: Id,
+      ...fields,
+      created_by: Nullable(
+        Type.String({ description: 'The key’s name or the member’s e-mail address.' }),
+      ),
+      version: Version,
+      created_at: Timestamp,
+      updated_at: Timestamp,
+    },
+    { title: `Analytics${title}` },
+  )
+  const optional = Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]),
+  )
+  return {
+    idName,
+    Item,
+    ById: strictObject({ [idName]: Id }),
+    New: strictObject({ project_id: Id, ...fields }),
+    Change: strictObject({ ...optional, version: SeenVersion }),
+  }
+}
+
+/** List, create, update and delete items of one kind. Never billed. */
+const routesOf =
+  (deps: ReadDeps, kind: SavedKind): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const { postgres } = deps
+    const { plural, title, article } = kind
+    const { idName, Item, ById, New, Change } = schemasOf(kind)
+    const path = `/api/v1/analytics/${plural}`
+    const write = { ...mayRead, keyRole: 'write' } as const
+    const publicItem = ({ item_id, content, created_at, updated_at, ...item }: SavedItem) => ({
+      ...content,
+      ...item,
+      [idName]: item_id,
+      created_at: created_at.toISOString(),
+      updated_at: updated_at.toISOString(),
+    })
+
+    /** Runs `change` in a transaction with the item, which nobody else changes meanwhile. */
+    const changeItem = async <T>(
+      principal: Principal,
+      itemId: string,
+      asked: string | undefined,
+      change: (client: Queryable, item: SavedItem) => Promise<T>,
+    ): Promise<T> => {
+      const read = async (client: Queryable) => {
+        const item = await readSavedItem(client, principal.organizationId, kind, itemId)
+        if (!item || (asked && item.project_id !== asked.toLowerCase())) throw kind.notFound()
+        return item
+      }
+      if (asked) await projectFor(postgres, principal, 'events', asked, 'read')
+      const { project_id } = await read(postgres)
+      await projectFor(postgres, principal, 'events', project_id, 'write').catch((error) => {
+        throw error instanceof ApiError && error.status === 404 ? kind.notFound() : error
+      })
+      return inTransaction(postgres, async (client) => {
+        await lockProject(client, project_id)
+        return change(client, await read(client))
+      })
+    }
+
+    app.get(
+      path,
+      {
+        config: { access: mayRead },
+        schema: {
+          tags: savedTags,
+          operationId: `listAnalytics${title}s`,
+          summary: `List the ${plural} of a project`,
+          description: `Returns all ${plural} of the project, the oldest first. ${kind.description}`,
+          querystring: strictObject({ project_id: Id }),
+          response: { 200: Type.Object({ [plural]: Type.Array(Item) }) },
+        },
+      },
+      async ({ principal, query }) => {
+        const { projectId } = await projectFor(
+          postgres,
+          principal,
+          'events',
+          query.project_id,
+          'read',
+        )
+        return { [plural]: (await listSavedItems(postgres, projectId, kind)).map(publicItem) }
+      },
+    )
+
+    app.post(
+      path,
+      {
+        config: { access: write, sampleIds: { [kind.kind]: kind.sampleId } },
+        schema: {
+          tags: savedTags,
+          operationId: `createAnalytics${title}`,
+          summary: `Create ${article}`,
+          description:
+            `Requires the project admin role. ${kind.description} ` +
+            `A project has at most ${savedItemsMax} ${plural}.`,
+          body: New,
+          response: { 201: Type.Object({ [kind.kind]: Item }) },
+        },
+      },
+      async ({ principal, body }, reply) => {
+        const { project_id, ...content } = body as SavedContent & { project_id: string }
+        kind.check(content)
+        const { projectId } = await projectFor(postgres, principal, 'events', project_id, 'write')
+        const item = await inTransaction(postgres, (client) =>
+          createSavedItem(client, principal, kind, projectId, content),
+        )
+        return reply.code(201).send({ [kind.kind]: publicItem(item) })
+      },
+    )
+
+    app.patch(
+      `${path}/:${idName}`,
+      {
+        config: { access: write },
+        schema: {
+          tags: savedTags,
+          operationId: `updateAnalytics${title}`,
+          summary: `Update ${article}`,
+          description: 'Requires the project admin role. Omitted fields keep their values.',
+          params: ById,
+          querystring: ProjectQuery,
+          body: Change,
+          response: { 200: Type.Object({ [kind.kind]: Item }) },
+        },
+      },
+      async ({ principal, params, query, body }) => {
+        const { version, ...fields } = body as SavedContent & { version?: number }
+        kind.check(fields)
+        const id = (params as Record<string, string>)[idName]!
+        return changeItem(principal, id, query.project_id, async (client, before) => {
+          requireVersion(kind.kind, publicItem(before), version)
+          const item = await changeSavedItem(client, principal, kind, before, fields)
+          return { [kind.kind]: publicItem(item) }
+        })
+      },
+    )
+
+    app.delete(
+      `${path}/:${idName}`,
+      {
+        config: { access: write },
+        schema: {
+          tags: savedTags,
+          operationId: `deleteAnalytics${title}`,
+          summary: `Delete ${article}`,
+          description:
+            'Requires the project admin role. Share links that show it stay as they are.',
+          params: ById,
+          querystring: ProjectQuery,
+          response: { 204: Type.Null({ description: 'Deleted.' }) },
+        },
+      },
+      async ({ principal, params, query }, reply) => {
+        const id = (params as Record<string, string>)[idName]!
+        await changeItem(principal, id, query.project_id, (client, item) =>
+          deleteSavedItem(client, principal, kind, item),
+        )
+        return reply.code(204).send(null)
+      },
+    )
+  }

@@ -1,0 +1,23 @@
+import type { ExportRun } from '../../api.ts'
+import { records } from '../../components/amounts.ts'
+
+/** What became of the records of a run, first of all: "24 sent · 24 failed". */
+export function RunResult({ run }: { run: ExportRun }) {
+  const { records_exported, records_failed, records_duplicated, status, error } = run
+  return (
+    <section class="card run-result" aria-label="Result of the run">
+      <p class="figure">
+        <span>{records(records_exported)} sent</span>
+        <span aria-hidden="true"> · </span>
+        <span class={records_failed > 0 ? 'worse' : ''}>{records(records_failed)} failed</span>
+        {records_duplicated > 0 && (
+          <>
+            <span aria-hidden="true"> · </span>
+            <span>{records(records_duplicated)} duplicates</span>
+          </>
+        )}
+      </p>
+      {status === 'failed' && error && <p class="fault">{error}</p>}
+    </section>
+  )
+}

@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks'
+import { api, type SavedFunnel } from '../../api.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { TextField } from '../../components/fields.tsx'
+import { Form } from '../../components/form.tsx'
+import { toast } from '../../components/toast.tsx'
+import { mayEdit } from '../../projectRole.ts'
+import { changeParams, urlValue } from '../../urlState.ts'
+import { useQuery } from '../../useQuery.ts'
+
+/** Shows the steps of a funnel; undefined shows none. */
+const show = (funnel: SavedFunnel | undefined) =>
+  changeParams((params) => {
+    for (const name of ['funnel', 'step', 'within']) params.delete(name)
+    if (!funnel) return
+    params.set('funnel', funnel.funnel_id)
+    params.set('within', String(funnel.within_ms))
+    for (const step of funnel.steps) params.append('step', step)
+  })
+
+/** Chooses a funnel that the project has saved, and saves the one that the page shows. */
+export function SavedFunnels({
+  projectId,
+  steps,
+  within,
+}: {
+  projectId: string
+  steps: readonly string[]
+  within: string
+}) {
+  const saved = useQuery(() =>
+    api.listAnalyticsSavedFunnels({ project_id: projectId }).then(({ funnels }) => funnels),
+  )
+  const edits = useQuery(() => mayEdit(projectId))
+  const [isNaming, setNaming] = useState(false)
+  const chosen = saved.value?.find(({ funnel_id }) => funnel_id === urlValue('funnel'))
+  const shown = { steps: [...steps], within_ms: Number(within) }
+  const isChanged =
+    chosen &&
+    JSON.stringify(shown) !== JSON.stringify({ steps: chosen.steps, within_ms: chosen.within_ms })
+  const create = async (funnel: Pick<SavedFunnel, 'name' | 'steps' | 'within_ms'>) => {
+    const { name, steps, within_ms } = funnel
+    const created = await api.createAnalyticsSavedFunnel({
+      project_id: projectId,
+      name,
+      steps: [...steps],
+      within_ms,
+    })
+    await saved.reload()
+    show(created.funnel)
+  }
+  const remove = async (funnel: SavedFunnel) => {
+    await api.deleteAnalyticsSavedFunnel({ funnel_id: funnel.funnel_id })
+    await saved.reload()
+    show(undefined)
+    toast('Funnel deleted', () => create(funnel))
+  }
+  return (
+    <>
+      {saved.value && saved.value.length > 0 && (
+        <select
+          aria-label="Saved funnel"
+          onChange={({ currentTarget: { value } }) =>
+            show(saved.value?.find(({ funnel_id }) => funnel_id === value))
+          }
+        >
+          <option value="">New funnel</option>
+          {saved.value.map(({ funnel_id, name }) => (
+            <option key={funnel_id} value={funnel_id} selected={funnel_id === chosen?.funnel_id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      )}
+      {edits.value && chosen && isChanged && steps.length > 1 && (
+        <button
+          type="button"
+          class="primary"
+          onClick={async () => {
+            const { funnel_id, version } = chosen
+            await api.updateAnalyticsSavedFunnel({ funnel_id, version, ...shown })
+            await saved.reload()
+            toast(`${chosen.name} saved`)
+          }}
+        >
+          Save changes
+        </button>
+      )}
+      {edits.value && steps.length > 1 && (
+        <button type="button" onClick={() => setNaming(true)}>
+          {chosen ? 'Save as…' : 'Save funnel'}
+        </button>
+      )}
+      {edits.value && chosen && (
+        <button type="button" aria-label={`Delete ${chosen.name}`} onClick={() => remove(chosen)}>
+          Delete
+        </button>
+      )}
+      {isNaming && (
+        <Dialog title="Save funnel" close={() => setNaming(false)}>
+          <Form
+            submit={async ({ name = '' }) => {
+              await create({ name, ...shown })
+              setNaming(false)
+              toast('Funnel saved')
+            }}
+            action="Save funnel"
+            cancel={() => setNaming(false)}
+          >
+            <TextField
+              name="name"
+              label="Name"
+              hint="Everybody in the project can open it."
+              maxLength={200}
+              autocomplete="off"
+              required
+            />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,154 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api.ts'
+import { ReadFault, useChargedRead } from '../../components/chargedRead.tsx'
+import { Cost } from '../../components/cost.tsx'
+import { Facts } from '../../components/facts.tsx'
+import { FreeRecords } from '../../components/freeRecords.tsx'
+import { Skeleton } from '../../components/skeleton.tsx'
+import { exactTime } from '../../components/time.ts'
+import { counted, countryName, duration } from '../../format.ts'
+import { setUrl } from '../../urlState.ts'
+import { storyOf, type ToldEvent } from '../../view/eventStory.ts'
+import { flagOf } from '../../view/flag.ts'
+import { nicknameOf } from '../../view/nickname.ts'
+import type { ViewQuery } from '../../view/view.ts'
+
+const eventsMax = 200
+const select =
+  'event_id,timestamp,event_type,page_path,page_host,event_data,session_id,referrer_host,utm_source,country,city,device_type,browser,os,language'
+
+type Text = string | null
+interface StoryEvent extends ToldEvent {
+  event_id: string
+  timestamp: string
+  page_path: Text
+  page_host: Text
+  session_id: string
+  referrer_host: Text
+  utm_source: Text
+  country: Text
+  city: Text
+  device_type: Text
+  browser: Text
+  os: Text
+  language: Text
+}
+
+const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+
+/** What one visitor did, session by session, as a story. */
+export function VisitorStory({
+  cookieId,
+  query: { project_id, start_ms, end_ms },
+}: {
+  cookieId: string
+  query: ViewQuery
+}) {
+  const [events, setEvents] = useState<StoryEvent[] | null>(null)
+  const charged = { key: cookieId, meter: 'events', count: eventsMax, isRead: events !== null }
+  const read = useChargedRead(charged, async () => {
+    const { rows } = await api.listEvents({
+      project_id,
+      filter: `cookie_id:eq:${cookieId}`,
+      start_ms,
+      end_ms,
+      limit: eventsMax,
+      select,
+    })
+    setEvents(rows as unknown as StoryEvent[])
+  })
+  return (
+    <>
+      <p>
+        <button type="button" class="link" onClick={() => setUrl({ visitor: '' })}>
+          ← All visitors
+        </button>
+      </p>
+      <h2>{nicknameOf(cookieId)}</h2>
+      <p class="hint">
+        The name stands for the browser with the id <code>{cookieId}</code>.
+      </p>
+      {read.mustAsk && (
+        <Cost total={eventsMax} count={eventsMax} noun="event" action="Read up to" read={read} />
+      )}
+      {events === null && !read.mustAsk && read.fault === '' && <Skeleton lines={8} />}
+      {events?.length === 0 && <p class="empty">This visitor has no events in the period.</p>}
+      {events && events.length > 0 && (
+        <>
+          <Facts of={factsOf(events)} />
+          {events.length === eventsMax && (
+            <p class="hint">The latest {counted(eventsMax, 'event')} of the period.</p>
+          )}
+          {sessionsOf(events).map((session) => (
+            <Session key={session[0]!.session_id} events={session} />
+          ))}
+        </>
+      )}
+      <ReadFault of={read} />
+      <footer class="list-footer">
+        <button
+          type="button"
+          onClick={() => setUrl({ tab: 'identity', cookie: cookieId, visitor: '' })}
+        >
+          Show who this is
+        </button>
+        <FreeRecords meter="events" />
+      </footer>
+    </>
+  )
+}
+
+/** One session: when, how long and where from, then each step. */
+function Session({ events }: { events: readonly StoryEvent[] }) {
+  const [first, last] = [events[0]!, events.at(-1)!]
+  const pages = events.filter(({ event_type }) => event_type === 'page_view').length
+  const spent = Date.parse(last.timestamp) - Date.parse(first.timestamp)
+  return (
+    <section class="card session" aria-label={`Session of ${exactTime(first.timestamp)}`}>
+      <h3>{exactTime(first.timestamp)}</h3>
+      <p class="meta">{[counted(pages, 'page'), duration(spent), sourceOf(first)].join(' · ')}</p>
+      <ol class="story">
+        {events.map((event) => {
+          const { action, detail } = storyOf(event)
+          return (
+            <li key={event.event_id}>
+              <strong>{action}</strong>
+              {detail && <span>{detail}</span>}
+              <time dateTime={event.timestamp} title={exactTime(event.timestamp)}>
+                {time.format(Date.parse(event.timestamp))}
+              </time>
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}
+
+const sourceOf = ({ utm_source, referrer_host, page_host }: StoryEvent): string => {
+  const source = utm_source ?? (referrer_host !== page_host ? referrer_host : null)
+  return source ? `from ${source}` : 'direct'
+}
+
+/** The place and the device of the latest event. */
+function factsOf(events: readonly StoryEvent[]): Record<string, Text> {
+  const { country, city, device_type, browser, os, language } = events[0]!
+  return {
+    Country: country && `${flagOf(country)} ${countryName(country)}`,
+    City: city,
+    Device: device_type,
+    Browser: browser,
+    'Operating system': os,
+    Language: language,
+    'First event shown': exactTime(events.at(-1)!.timestamp),
+    'Last seen': exactTime(events[0]!.timestamp),
+  }
+}
+
+/** The latest session first; in each, the first event first. The events come newest first. */
+function sessionsOf(events: readonly StoryEvent[]): StoryEvent[][] {
+  const sessions = new Map<string, StoryEvent[]>()
+  for (const event of events)
+    sessions.set(event.session_id, [event, ...(sessions.get(event.session_id) ?? [])])
+  return [...sessions.values()]
+}

@@ -1,0 +1,123 @@
+import { useContext, useId, useState } from 'preact/hooks'
+import { api } from '../api.ts'
+import { AsyncView } from '../components/asyncView.tsx'
+import { FormContext } from '../components/form.tsx'
+import { useQuery } from '../useQuery.ts'
+import { ConditionRow, eventName } from './conditionRow.tsx'
+import { type Condition, readConditions, textOfConditions } from './conditions.ts'
+import { operatorLabels } from './labels.ts'
+
+const emptyCondition: Condition = { field: 'page_path', op: 'is', values: [] }
+/** The rows of a text; null where only the text can express it. */
+const rowsOf = (text: string): readonly Condition[] | null => {
+  const read = readConditions(text)
+  return read?.length === 0 ? [emptyCondition] : read
+}
+const form = new RegExp(`^[\\w.]+(?:-[\\w.]*)*:(?:${Object.keys(operatorLabels).join('|')}):`)
+
+/**
+ * Conditions on events: a field, an operator and values each, all of which an event must meet. As text under
+ * "Advanced". In a form, the text is the field `name`.
+ */
+export function ConditionBuilder({
+  projectId,
+  name,
+  value,
+  change,
+}: {
+  projectId: string
+  name: string
+  /** field:op:value, with commas between several. */
+  value: string
+  change(value: string): void
+}) {
+  const id = useId()
+  const { faults } = useContext(FormContext)
+  const catalog = useQuery(() => api.listFields({ tier: 'web_event' }))
+  const [rows, setRows] = useState(() => rowsOf(value))
+  // One of the two is edited at a time, so that nothing moves under the pointer when the text loses the focus.
+  const [isText, setIsText] = useState(rows === null)
+  const [text, setText] = useState(value)
+  const [textFault, setTextFault] = useState('')
+  const setConditions = (to: readonly Condition[]) => {
+    setRows(to)
+    setText(textOfConditions(to))
+    setTextFault('')
+    change(textOfConditions(to))
+  }
+  const fault = textFault || faults[name]
+  const shown = isText ? null : rows
+  return (
+    <div class="field conditions" id={id}>
+      <AsyncView query={catalog} lines={2}>
+        {({ fields }) => (
+          <>
+            {shown?.map((condition, index) => (
+              <ConditionRow
+                // Conditions have no name but their place.
+                key={index}
+                projectId={projectId}
+                fields={fields}
+                condition={condition}
+                number={index + 1}
+                change={(to) => setConditions(shown.with(index, to))}
+                remove={
+                  shown.length > 1 ? () => setConditions(shown.toSpliced(index, 1)) : undefined
+                }
+              />
+            ))}
+            {shown && (
+              <button
+                type="button"
+                class="link"
+                onClick={() => setRows([...shown, { ...emptyCondition, field: eventName }])}
+              >
+                Add a condition
+              </button>
+            )}
+          </>
+        )}
+      </AsyncView>
+      <details
+        open={isText}
+        onToggle={({ currentTarget }) => {
+          const read = currentTarget.open ? rows : rowsOf(text.trim())
+          if (!currentTarget.open && read === null) currentTarget.open = true
+          setRows(read)
+          setIsText(currentTarget.open)
+        }}
+      >
+        <summary>Advanced</summary>
+        <label for={`${id}-text`}>Conditions as text</label>
+        <textarea
+          id={`${id}-text`}
+          name={name}
+          rows={2}
+          spellcheck={false}
+          maxLength={2_000}
+          value={text}
+          aria-invalid={Boolean(fault)}
+          aria-describedby={`${id}-hint${fault ? ` ${id}-fault` : ''}`}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            change(currentTarget.value.trim())
+          }}
+          onBlur={() => {
+            const trimmed = text.trim()
+            const isForm = trimmed === '' || form.test(trimmed)
+            setTextFault(isForm ? '' : `“${trimmed}” is not field:op:value.`)
+          }}
+        />
+        <p id={`${id}-hint`} class="hint">
+          As the API takes it: <code>field:op:value</code>, with commas between several.
+          {rowsOf(text.trim()) === null && ' Only text can express these conditions.'}
+        </p>
+      </details>
+      {fault && (
+        <p id={`${id}-fault`} class="fault">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,227 @@
+import { useId, useState } from 'preact/hooks'
+import { api } from '../api.ts'
+import { wholeNumber } from '../format.ts'
+import { useQueryOf } from '../useQuery.ts'
+import { type Condition, type ConditionOp, conditionOps } from './conditions.ts'
+import { labelOfField, labelOfValue } from './labels.ts'
+import { daysOf, windowOf } from './periods.ts'
+
+type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
+
+export const eventName = 'event_data.name'
+const propertyPrefix = 'event_data.properties.'
+const property = 'property'
+/** Values that are offered: those of the most visitors in the last 30 days. */
+const valuesMax = 100
+
+/** One condition: a field, an operator, and values from a list with counts, or typed. */
+export function ConditionRow({
+  projectId,
+  fields,
+  condition: { field, op, values },
+  number,
+  change,
+  remove,
+}: {
+  projectId: string
+  fields: readonly CatalogField[]
+  condition: Condition
+  /** Its place, from 1. */
+  number: number
+  change(condition: Condition): void
+  remove: (() => void) | undefined
+}) {
+  const id = useId()
+  const isProperty = field.startsWith(propertyPrefix)
+  const hasList = op === 'is' || op === 'isNot'
+  return (
+    <fieldset class="condition">
+      <legend class="visually-hidden">Condition {number}</legend>
+      <label>
+        Field
+        <select
+          value={isProperty ? property : field}
+          onChange={({ currentTarget: { value } }) =>
+            change({ field: value === property ? propertyPrefix : value, op, values: [] })
+          }
+        >
+          <optgroup label="Custom events">
+            <option value={eventName}>{labelOfField(eventName)}</option>
+            <option value={property}>Property…</option>
+          </optgroup>
+          {[...new Set(fields.map(({ group }) => group))].map((group) => (
+            <optgroup key={group} label={labelOfField(group)}>
+              {fields
+                .filter((one) => one.group === group && one.name !== 'event_data')
+                .map(({ name }) => (
+                  <option key={name} value={name}>
+                    {labelOfField(name)}
+                  </option>
+                ))}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      {isProperty && (
+        <label>
+          Property
+          <input
+            type="text"
+            value={field.slice(propertyPrefix.length)}
+            maxLength={100}
+            spellcheck={false}
+            autocomplete="off"
+            onInput={({ currentTarget: { value } }) =>
+              change({ field: propertyPrefix + value.replace(/[,:]/g, ''), op, values })
+            }
+          />
+        </label>
+      )}
+      <label>
+        Operator
+        <select
+          value={op}
+          onChange={({ currentTarget }) => {
+            const to = currentTarget.value as ConditionOp
+            const isSame = hasList && (to === 'is' || to === 'isNot')
+            change({ field, op: to, values: isSame ? values : values.slice(0, 1) })
+          }}
+        >
+          {Object.entries(conditionOps).map(([name, label]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      {hasList ? (
+        <Values
+          key={field}
+          projectId={projectId}
+          field={fields.find(({ name }) => name === field)}
+          name={field}
+          values={values}
+          change={(to) => change({ field, op, values: to })}
+        />
+      ) : (
+        <label for={`${id}-value`}>
+          Value
+          <input
+            id={`${id}-value`}
+            type="text"
+            value={values[0] ?? ''}
+            maxLength={2_000}
+            spellcheck={false}
+            autocomplete="off"
+            required
+            onInput={({ currentTarget: { value } }) =>
+              change({ field, op, values: value === '' ? [] : [value] })
+            }
+          />
+        </label>
+      )}
+      {remove && (
+        <button type="button" aria-label={`Remove condition ${number}`} onClick={remove}>
+          ×
+        </button>
+      )}
+    </fieldset>
+  )
+}
+
+interface Offer {
+  value: string
+  visitors: number | null
+}
+
+/** The values of a field with the most visitors; those that a list cannot hold are left out. */
+async function readOffers(
+  projectId: string,
+  name: string,
+  field: CatalogField | undefined,
+): Promise<Offer[]> {
+  if (field?.values) return field.values.map((value) => ({ value, visitors: null }))
+  const isGroupable =
+    field?.groupable || name === eventName || /^event_data\.properties\.\S/.test(name)
+  if (!isGroupable) return []
+  const { breakdowns } = await api.getAnalyticsBreakdown({
+    project_id: projectId,
+    ...windowOf(daysOf('days30')),
+    dimensions: name,
+    limit: valuesMax,
+  })
+  return Object.values(breakdowns)[0]!.values.flatMap(({ value, visitors }) =>
+    value === null || value.includes('|') ? [] : [{ value, visitors }],
+  )
+}
+
+/** Values to tick, with how many visitors each had, and one to type. */
+function Values({
+  projectId,
+  field,
+  name,
+  values,
+  change,
+}: {
+  projectId: string
+  field: CatalogField | undefined
+  name: string
+  values: readonly string[]
+  change(values: readonly string[]): void
+}) {
+  const id = useId()
+  const [typed, setTyped] = useState(values.length === 1 ? values[0]! : '')
+  const [chosen, setChosen] = useState<readonly string[]>(values.length > 1 ? values : [])
+  const offers = useQueryOf(name, () =>
+    // A field without a list of values takes one that is typed.
+    readOffers(projectId, name, field).catch((): Offer[] => []),
+  )
+  const put = (to: readonly string[], text: string) => {
+    setChosen(to)
+    setTyped(text)
+    change(text === '' || to.includes(text) ? to : [...to, text])
+  }
+  const wanted = typed.toLowerCase()
+  const all = offers.isStale ? [] : (offers.value ?? [])
+  const found = all.filter(
+    ({ value }) =>
+      chosen.includes(value) ||
+      labelOfValue(name, value).toLowerCase().includes(wanted) ||
+      value.toLowerCase().includes(wanted),
+  )
+  return (
+    <div class="condition-values">
+      <label for={`${id}-value`}>Value</label>
+      <input
+        id={`${id}-value`}
+        type="text"
+        value={typed}
+        maxLength={2_000}
+        placeholder={all.length > 0 ? 'Type, or choose below' : ''}
+        spellcheck={false}
+        autocomplete="off"
+        required={chosen.length === 0}
+        onInput={({ currentTarget: { value } }) => put(chosen, value)}
+      />
+      {found.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards must reach what scrolls.
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset does not scroll in every browser.
+        <div class="offers" role="group" aria-label="Values" tabIndex={0}>
+          {found.map(({ value, visitors }) => (
+            <label key={value} class="option">
+              <input
+                type="checkbox"
+                checked={chosen.includes(value) || value === typed}
+                onChange={({ currentTarget: { checked } }) =>
+                  put(checked ? [...chosen, value] : chosen.filter((other) => other !== value), '')
+                }
+              />
+              <span>{labelOfValue(name, value)}</span>
+              {visitors !== null && <span class="number">{wholeNumber(visitors)}</span>}
+            </label>
+          ))}
+        </div>
+      )}
+    </div>
+  )
+}

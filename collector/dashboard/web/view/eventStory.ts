@@ -1,0 +1,60 @@
+import { labelOfValue } from './labels.ts'
+
+/** The parts of an event that its story needs. */
+export interface ToldEvent {
+  event_type: string
+  page_path?: string | null
+  /** JSON. */
+  event_data?: string | null
+}
+
+const detailLengthMax = 80
+
+/** The action of a visitor, in words: "Added to cart" and "rye · 2". */
+export function storyOf({ event_type, page_path, event_data }: ToldEvent): {
+  action: string
+  detail: string
+} {
+  const data = readData(event_data)
+  const text = (value: unknown) => (typeof value === 'string' ? value : '')
+  const quoted = (value: unknown) => (text(value) ? `“${text(value)}”` : '')
+  const told: Record<string, [action: string, detail: string]> = {
+    page_view: ['Viewed a page', page_path ?? ''],
+    click: ['Clicked', quoted(data.elementText) || text(data.elementIdentifier)],
+    scroll_depth: ['Scrolled', `to ${String(data.threshold ?? '')} %`],
+    copy: ['Copied text', quoted(data.text)],
+    form_submission: ['Sent a form', formName(data.form)],
+    search: ['Searched', quoted(data.query)],
+    video: ['Video', [text(data.action), text(data.title)].filter(Boolean).join(' · ')],
+    download: ['Downloaded', text(data.filename)],
+    custom: [sentence(text(data.name)), propertiesText(data.properties)],
+  }
+  const [action, detail] = told[event_type] ?? [labelOfValue('event_type', event_type), '']
+  const shown = detail.length > detailLengthMax ? `${detail.slice(0, detailLengthMax)}…` : detail
+  return { action: action || labelOfValue('event_type', event_type), detail: shown }
+}
+
+function readData(json: string | null | undefined): Record<string, unknown> {
+  try {
+    return (JSON.parse(json ?? '{}') as Record<string, unknown> | null) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+const formName = (form: unknown): string => {
+  const { name, id } = (form ?? {}) as { name?: string | null; id?: string | null }
+  return name || id ? `“${name || id}”` : ''
+}
+
+/** "added_to_cart" → "Added to cart". */
+const sentence = (name: string): string => {
+  const words = name.replace(/[_-]+/g, ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const propertiesText = (properties: unknown): string =>
+  Object.values((properties ?? {}) as Record<string, unknown>)
+    .filter((value) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(String)
+    .join(' · ')
