@@ -1,16 +1,19 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { hourMs } from './window.ts'
 
-/** SQL: the hour since 1970 of an event, as the projection has it. */
+/** SQL: the hour of an event since 1970, with the expression of the projection. */
 export const hourOfEvent = `intDiv(ts_millis, ${hourMs})`
 
-/** SQL of what fingerprints are made of, of events that are grouped by hour: a projection answers it (175_events_by_hour.sql). */
+/** SQL of the parts of fingerprints, for events grouped by hour: a projection contains them. */
 export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(event_id)) AS ids'
 
-/** SQL: the fingerprint of `events` and `ids` that were combined in parts. */
+/** SQL: the fingerprint from `events` and `ids` of several parts. */
 export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
 
-/** The fingerprints of events by day or hour since 1970 (UTC): their number, and their ids combined. Those without events have none. */
+/**
+ * The fingerprints of events by day or hour since 1970 (UTC): the number of events and a combination of their
+ * ids. Days and hours without events have none.
+ */
 export interface DayFingerprints {
   readonly days: ReadonlyMap<number, string>
   readonly hours: ReadonlyMap<number, string>
@@ -19,8 +22,8 @@ export interface DayFingerprints {
 }
 
 /**
- * The fingerprints of the events of some projects: of days from `fromDay` to `toDay`, both inclusive, and of the hours
- * of those from `hoursFromDay` on. No event is read.
+ * Reads the fingerprints of some projects: of days from `fromDay` to `toDay`, both inclusive, and of hours
+ * from `hoursFromDay` on. It reads no events.
  */
 export async function readDayFingerprints(
   clickhouse: Pick<ClickHouse, 'rows'>,
