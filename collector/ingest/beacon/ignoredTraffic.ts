@@ -20,8 +20,8 @@ const selectTraffic = `
   WHERE (ignored_networks <> '{}' OR ignored_hosts <> '{}' OR ignored_paths <> '{}')`
 
 /**
- * Opens the registry as openMemoryTable describes. Without a copy on disk it starts empty: to store the events of an
- * office is better than to refuse those of all visitors.
+ * Opens the registry like openMemoryTable. Without a copy on disk it starts empty, because storing the events
+ * of an office is better than refusing those of all visitors.
  */
 export async function openIgnoredTraffic(
   postgres: Postgres,

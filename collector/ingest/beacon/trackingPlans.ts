@@ -14,14 +14,14 @@ interface ProjectPlan extends TrackingPlan {
   project_id: string
 }
 
-/** Fewer than other tables have: a plan may be large. */
+/** Fewer rows than for other tables, because a plan may be large. */
 const pageRows = 20
 
 const selectPlans = 'SELECT project_id, on_violation, on_unplanned, events FROM tracking_plans'
 
 /**
- * Opens the registry as openMemoryTable describes. Without a copy on disk it starts empty: to store an event that a
- * plan rejects is better than to refuse those of all visitors.
+ * Opens the registry like openMemoryTable. Without a copy on disk it starts empty, because storing events
+ * that a plan rejects is better than refusing those of all visitors.
  */
 export async function openTrackingPlans(
   postgres: Postgres,

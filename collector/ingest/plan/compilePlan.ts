@@ -3,9 +3,9 @@ import { type Fault, isObject } from '../normalize/validateEvent.ts'
 import { type Check, compileSchema } from './compileSchema.ts'
 import type { PlanSchema } from './schemaLimits.ts'
 
-/** A plan in the form that custom events are compared with. */
+/** A plan, compiled for comparison with custom events. */
 export interface CompiledPlan {
-  /** Finds the violation of a custom event, and whether it rejects the event; undefined without one. */
+  /** Returns the violation of a custom event, and whether it rejects the event; undefined without one. */
   violationOf(eventData: Record<string, unknown>): Violation | undefined
 }
 

@@ -3,12 +3,12 @@ import { isUuid } from '../../../schemas/uuid.ts'
 import type { Fault } from '../normalize/validateEvent.ts'
 import { type PlanSchema, schemaLimits } from './schemaLimits.ts'
 
-/** Returns the first fault of a value, with the path from the value to it; undefined if it has none. */
+/** Returns the first fault of a value, with the path to it; undefined without one. */
 export type Check = (value: unknown) => Fault | undefined
 
 /**
- * Makes the check of a schema that findSchemaFault accepts. It interprets the schema instead of generating code, since
- * customers write schemas; its time is linear in the value.
+ * Compiles a schema that findSchemaFault accepts to a check. The check interprets the schema instead of
+ * generating code, because customers write schemas; its time is linear in the value.
  */
 export function compileSchema(schema: PlanSchema): Check {
   const checks = [
@@ -99,7 +99,7 @@ function textCheck({ minLength, maxLength, pattern, format }: PlanSchema): Check
   const hasFormat = format === undefined ? null : formats[format]!
   return (value) => {
     if (typeof value !== 'string') return
-    // JSON Schema counts characters, and not UTF-16 units.
+    // JSON Schema counts characters instead of UTF-16 units.
     const needsLength = minLength !== undefined || maxLength !== undefined
     const length = needsLength ? [...value].length : 0
     if (minLength !== undefined && length < minLength)

@@ -31,7 +31,7 @@ export const schemaLimits = {
   schemas: 300,
   patterns: 10,
   patternChars: 200,
-  /** Longer texts are violations of a pattern. */
+  /** A longer text violates every pattern. */
   matchedChars: 500,
   values: 500,
   branches: 10,
@@ -57,7 +57,7 @@ const isNumber = (value: unknown) => Number.isFinite(value)
 const isScalar = (value: unknown) =>
   value === null || ['string', 'boolean'].includes(typeof value) || isNumber(value)
 
-/** What each keyword takes; keywords that are not here are refused. */
+/** The values of each keyword; other keywords are refused. */
 const keywords: Record<string, { isGood(value: unknown): boolean; takes: string }> = {
   type: {
     isGood: (value) => {
@@ -170,7 +170,7 @@ function check(
   }
 }
 
-/** The schemas within a schema, by the path to each. */
+/** Yields the schemas within a schema, with the path to each. */
 function* partsOf(schema: Record<string, unknown>): Generator<[string, unknown]> {
   const { properties, items, additionalProperties, anyOf } = schema
   for (const [name, part] of Object.entries(properties ?? {}))
