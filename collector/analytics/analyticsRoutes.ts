@@ -11,7 +11,7 @@ import { retentionRoute } from './retentionRoute.ts'
 import { timeseriesRoute } from './timeseriesRoute.ts'
 import { visitorsRoute } from './visitorsRoute.ts'
 
-/** /api/v1/analytics: figures about the events that pixels captured. */
+/** /api/v1/analytics: figures computed from events of pixels. */
 export const analyticsRoutes =
   (deps: ReadDeps): FastifyPluginAsync =>
   async (app) => {

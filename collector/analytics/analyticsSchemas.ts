@@ -3,9 +3,9 @@ import { type Static, Type } from 'typebox'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 
 export const tags = ['Analytics']
-/** Goals, alerts and shared pages, which people set up. */
+/** Tag of goals, alerts and share links, which users configure. */
 export const settingsTags = ['Analytics settings']
-/** What visitors do one after the other. */
+/** Tag of funnels, journeys and similar sequences. */
 export const behaviorTags = ['Conversions and journeys']
 
 export const FiguresMeta = Type.Object(

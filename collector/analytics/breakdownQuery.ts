@@ -17,7 +17,7 @@ export interface BreakdownRow extends Totals, Partial<GoalCounts> {
   value: string | null
 }
 
-/** How values of dimensions are read. */
+/** The parameters for reading values of dimensions. */
 export interface BreakdownAsked {
   readonly limit: number
   readonly rolled?: RolledDays | null
@@ -25,9 +25,9 @@ export interface BreakdownAsked {
 }
 
 /**
- * The values of several fields, which are names from the field table: of each those with the most visitors, and one
- * more than the limit. One look at the events for all of them. Where days are given that were counted, all fields are
- * those that days are counted by.
+ * Selects the values of several fields (names from the field table), those with the most visitors first, and
+ * one more than the limit. It reads the events once for all fields. With counted days, all fields must be
+ * dimensions of the counts.
  */
 export function breakdownsQuery(
   plan: AnalyticsPlan,
@@ -69,7 +69,7 @@ ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibil
   }
 }
 
-/** SQL: which of the grouping sets a row is of, by these names, empty for the one of nothing, and its value there. */
+/** Returns SQL of the name of a row's grouping set, empty for the total, and of its value. */
 export const dimensionColumns = (
   fields: readonly string[],
   names: readonly string[] = fields,
@@ -78,7 +78,10 @@ export const dimensionColumns = (
   `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `toString(${freeSql(field)})`]).join(', ')}, NULL) AS value`,
 ]
 
-/** SQL of grouping by each of these fields, and by none where it `hasWhole`; each time `by` these columns, too. */
+/**
+ * Returns SQL of grouping by each of these fields, and by none if it `hasWhole`; each also groups by the
+ * columns `by`.
+ */
 export function groupingSets(
   fields: readonly string[],
   { by = [], hasWhole = false }: { by?: readonly string[]; hasWhole?: boolean } = {},

@@ -11,8 +11,8 @@ import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
 
 /**
- * One row: `visitors` of the plan, `converted` of these at any goal, and of each goal, by its place, `events_0`,
- * `visitors_0` and so on. Where days are given that were counted, all goals are such that days tell (isRolledGoal).
+ * Selects one row: `visitors` of the plan, those `converted` at any goal, and for each goal, by index,
+ * `events_0`, `visitors_0` and so on. With counted days, the counts must include all goals (isRolledGoal).
  */
 export function conversionsQuery(
   plan: AnalyticsPlan,
@@ -40,7 +40,10 @@ WHERE ${where}`,
   }
 }
 
-/** Visitors who reach any of the goals, by interval as `startOf` makes SQL of it, as if `laterMs` later. */
+/**
+ * Selects the visitors who reach any of the goals, by interval. `startOf` returns SQL of an interval's start;
+ * all times are moved later by `laterMs`.
+ */
 export function conversionSeriesQuery(
   plan: AnalyticsPlan,
   goals: readonly (readonly Filter[])[],
@@ -64,7 +67,7 @@ GROUP BY start_ms`,
 const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
-/** Whether counts of days include a goal: it is one value, or several, of a field in these counts. */
+/** Whether counts of days include a goal: one or several values of a counted field. */
 export const isRolledGoal = (filters: readonly Filter[]): boolean =>
   filters.length === 1 &&
   ['eq', 'in'].includes(filters[0]!.op) &&

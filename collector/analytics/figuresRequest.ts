@@ -26,13 +26,13 @@ import {
 const daysDefault = 30
 const daysMax = 731
 
-/** The events that figures are about: captured by pixels, whatever filters say. */
+/** The events of figures: those captured by pixels, with any filters. */
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
   readonly bots: Bots
 }
 
-/** The parameter of every route of analytics that says whether bots count. */
+/** The parameter of all analytics routes that includes bots. */
 export const IncludeBots = Type.Optional(
   Type.Boolean({
     default: false,
@@ -45,13 +45,13 @@ const scopeOfFilters =
   `Filters on ${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. ` +
   'Filters on other fields select events. source and channel name the origin of the session.'
 
-/** The parameter `filter` of analytics, whose filters on fields of sessions select sessions. */
+/** The parameter `filter` of analytics; filters on session fields select sessions. */
 export const FiguresFilterText = Type.Unsafe<string>({
   ...FreeFilterText,
   description: `${freeGrammar} ${scopeOfFilters}`,
 })
 
-/** The parameters that all routes of analytics take. */
+/** The common parameters of all analytics routes. */
 export const selectionQuery = {
   ...placeQuery,
   ...windowQuery,
@@ -100,7 +100,7 @@ export function readFiguresRequest(
   }
 }
 
-/** Reads the filter of a request: those on fields of sessions select sessions, the others events. */
+/** Reads the filter of a request: filters on session fields select sessions, others events. */
 function readFiguresFilters(
   text: string | undefined,
 ): Pick<AnalyticsPlan, 'filters' | 'sessionFilters'> {
@@ -121,7 +121,7 @@ function readFree(text: string, fieldOf?: FieldOf): readonly Filter[] {
 
 const fieldOfFigures: FieldOf = (name: string) => sessionFieldNamed(name) ?? fieldNamed(name)
 
-/** Reads filters on events, which may be absent. Throws 400 as above, naming the parameter that they are given in. */
+/** Reads optional filters on events. Throws 400 that names the parameter. */
 export function readFreeFilters(parameter: string, text: string | undefined): readonly Filter[] {
   if (text === undefined) return []
   try {
@@ -132,11 +132,11 @@ export function readFreeFilters(parameter: string, text: string | undefined): re
   }
 }
 
-/** By how much the period before lies earlier: whole days. */
+/** Returns the distance to the previous period: complete days. */
 export const stepBackMs = ({ startMs, endMs }: Window): number =>
   Math.ceil((endMs - startMs) / dayMs) * dayMs
 
-/** The same about the period before. */
+/** Returns the plan for the previous period. */
 export function before<Plan extends { readonly window: Window }>(plan: Plan): Plan {
   const { startMs, endMs } = plan.window
   const stepMs = stepBackMs(plan.window)

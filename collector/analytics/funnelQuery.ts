@@ -6,14 +6,14 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
 
-/** How many visitors got how far. */
+/** The number of visitors who reached a level. */
 export interface FunnelRow {
-  /** Steps taken, from 1. */
+  /** Completed steps, from 1. */
   level: number
   visitors: number
 }
 
-/** How many visitors took so many steps and no more. */
+/** Selects how many visitors completed each number of steps and no more. */
 export function funnelQuery(plan: AnalyticsPlan, funnel: FunnelSteps): Query {
   const { bind, params } = bindings()
   return {
@@ -29,9 +29,10 @@ ORDER BY level`,
 }
 
 /**
- * SQL: the number of steps, `level`, that each visitor took. The visitor's events match the plan and the
- * first step's filters, then the second's, and so on, all within `withinMs` of the first. An event takes one
- * step. `more` are columns of the visitor's events that match the plan, and `where` narrows these, both SQL.
+ * Returns SQL of the number of steps, `level`, that each visitor completed. The visitor's events match the
+ * plan and the first step's filters, then the second's, and so on, all within `withinMs` of the first. An
+ * event completes at most one step. `more` are columns of the visitor's events that match the plan, and
+ * `where` restricts these, both SQL.
  */
 export function levelsSql(
   plan: AnalyticsPlan,

@@ -2,13 +2,13 @@ import type { Bind } from '../events/query/bind.ts'
 import type { Filter } from '../events/query/filter.ts'
 import { filterPredicate } from './filterPredicate.ts'
 
-/** What rows say of a goal: its events, and the distinct cookies of these. */
+/** Counts for a goal: its events, and their distinct cookies. */
 export interface GoalCounts {
   goal_events: number
   goal_visitors: number
 }
 
-/** SQL: the columns of GoalCounts over rows of events; none without a goal. */
+/** Returns SQL of the columns of GoalCounts over rows of events; none without a goal. */
 export const goalColumns = (
   goal: readonly Filter[] | null,
   organization: string,
@@ -21,7 +21,7 @@ export const goalColumns = (
       ]
     : []
 
-/** SQL: the same over rows of sessions, which have `_goal_events` and `_cookie_id`. */
+/** Returns SQL of these columns over rows of sessions, which have `_goal_events` and `_cookie_id`. */
 export const sessionGoalColumns = (goal: readonly Filter[] | null): readonly string[] =>
   goal
     ? [

@@ -13,14 +13,14 @@ export const goalsMax = 20
 /** A goal of visitors: an event that matches the filter. */
 export interface Goal {
   name: string
-  /** field:op:value, as the parameter `filter` has it. */
+  /** field:op:value, in the syntax of the parameter `filter`. */
   filter: string
 }
 
 /** A project's goals. */
 export interface Goals {
   goals: Goal[]
-  /** 0 where none were ever given. */
+  /** 0 if the project never had goals. */
   version: number
   updated_at: Date | null
 }
@@ -33,7 +33,7 @@ export async function readGoals(client: Queryable, projectId: string): Promise<G
   return rows[0] ?? { goals: [], version: 0, updated_at: null }
 }
 
-/** The filters of one of a project's goals, by its name. Throws 400 for an unknown one. */
+/** Returns the filters of a project's goal by name. Throws 400 for an unknown one. */
 export async function readGoal(
   postgres: Postgres,
   principal: Principal,
@@ -48,7 +48,7 @@ export async function readGoal(
   throw invalidParameter('goal', `must be the name of a goal of the project: ${known}`)
 }
 
-/** Replaces a project's goals. Resolves with them. */
+/** Replaces a project's goals, and returns them. */
 export async function replaceGoals(
   client: Queryable,
   projectId: string,

@@ -1,13 +1,13 @@
 import { dayMs, hourMs, type Window } from '../events/query/window.ts'
 
-/** How long each point of a series is; all begin in UTC, weeks on Mondays. */
+/** The intervals of a series; all begin in UTC, weeks on Mondays. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
 /** 1 January 1970 was a Thursday. */
 const mondayMs = 3 * dayMs
 
-/** SQL: when the interval of a time (SQL, epoch milliseconds) begins, epoch milliseconds. */
+/** SQL of the start of the interval of a time (SQL, epoch milliseconds), epoch milliseconds. */
 export const startSql: Record<Interval, (millis: string) => string> = {
   hour: (millis) => `intDiv(${millis}, ${hourMs}) * ${hourMs}`,
   day: (millis) => `intDiv(${millis}, ${dayMs}) * ${dayMs}`,
@@ -16,7 +16,7 @@ export const startSql: Record<Interval, (millis: string) => string> = {
     `toInt64(toUnixTimestamp(toStartOfMonth(fromUnixTimestamp64Milli(${millis}, 'UTC')), 'UTC')) * 1000`,
 }
 
-/** The same of a number. */
+/** Returns the start of the interval of a time. */
 function startOf(interval: Interval, millis: number): number {
   const floor = (lengthMs: number, offsetMs = 0) =>
     Math.floor((millis + offsetMs) / lengthMs) * lengthMs - offsetMs
@@ -43,7 +43,7 @@ const next = (interval: Interval, start: number): number => {
 /** Most points of a series. */
 export const pointsMax = 1_000
 
-/** When the intervals of a window begin; null where there are too many. */
+/** Returns the starts of a window's intervals; null if there are too many. */
 export function startsOf(interval: Interval, { startMs, endMs }: Window): number[] | null {
   const starts: number[] = []
   for (let at = startOf(interval, startMs); at < endMs; at = next(interval, at)) {
@@ -52,7 +52,7 @@ export function startsOf(interval: Interval, { startMs, endMs }: Window): number
   return starts
 }
 
-/** The interval that shows a window best: some dozens of points. */
+/** Returns the interval with some dozens of points for a window. */
 export function intervalFor({ startMs, endMs }: Window): Interval {
   const days = (endMs - startMs) / dayMs
   if (days <= 2) return 'hour'

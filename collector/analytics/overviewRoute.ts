@@ -104,7 +104,7 @@ export const overviewRoute =
     )
   }
 
-/** The figures of a plan. */
+/** Reads the figures of a plan. */
 export async function readOverview(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
@@ -123,7 +123,7 @@ export async function readOverview(
   }
 }
 
-/** The figures of bots within a plan. */
+/** Reads the figures of bots in a plan. */
 async function readBots(queryExecutor: QueryExecutor, plan: AnalyticsPlan): Promise<Totals> {
   const { events } = await readRollup(queryExecutor, plan)
   const [totals] = await queryExecutor.rows<Totals>(totalsQuery({ ...plan, bots: 'only' }, events))

@@ -13,15 +13,15 @@ import {
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
-/** An interval that has events. */
+/** An interval with events. */
 export interface SeriesRow extends Totals {
-  /** When it begins, epoch milliseconds. */
+  /** Start of the interval, epoch milliseconds. */
   start_ms: number
 }
 
 /**
- * The intervals that have events, as if these had happened `laterMs` later; `startOf` makes SQL of when the interval of
- * a time begins. Where days are given that were counted, intervals are whole days.
+ * Selects the intervals with events, with all times moved later by `laterMs`; `startOf` returns SQL of an
+ * interval's start. With counted days, intervals are complete days.
  */
 export function seriesQuery(
   plan: AnalyticsPlan,

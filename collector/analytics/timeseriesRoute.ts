@@ -59,7 +59,7 @@ const Point = Type.Object(
 )
 type Point = Static<typeof Point>
 
-/** What points have when asked for. */
+/** Additional figures of points, on request. */
 const includes = ['sessions', 'conversions'] as const
 type Include = (typeof includes)[number]
 
@@ -153,7 +153,7 @@ async function readGoalFilters(
   return goals.map(({ filter }) => readFreeFilters('filter', filter))
 }
 
-/** The points of a series, and the figures that they have in addition to events. */
+/** The points of a series, with their figures in addition to events. */
 interface Wanted {
   readonly interval: Interval
   readonly starts: readonly number[]

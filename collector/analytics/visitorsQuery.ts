@@ -5,19 +5,19 @@ import type { AnalyticsPlan } from './figuresRequest.ts'
 import { levelsSql } from './funnelQuery.ts'
 import type { FunnelSteps } from './funnelSteps.ts'
 
-/** Which visitors of a plan: all, or those who took so many steps of a funnel. */
+/** The requested visitors of a plan: all, or those who completed a step of a funnel. */
 export interface VisitorsAsked {
   readonly funnel: FunnelSteps | null
-  /** Steps taken, from 1. */
+  /** Completed steps, from 1. */
   readonly step: number
-  /** Whether those who went on are left out. */
+  /** Whether to exclude visitors who continued. */
   readonly hasStopped: boolean
-  /** The visitor after whom the page begins; null for the first page. */
+  /** The last visitor of the previous page; null for the first page. */
   readonly after: string | null
   readonly limit: number
 }
 
-/** A visitor: what one browser did in the window. */
+/** A visitor: the activity of one browser in the window. */
 export interface VisitorRow {
   cookie_id: string
   resolved: boolean
@@ -27,10 +27,10 @@ export interface VisitorRow {
   last_ms: number
 }
 
-/** Every event is a step that all visitors take. */
+/** A funnel with one step that every event completes. */
 const anyEvent: FunnelSteps = { steps: [[]], withinMs: 1 }
 
-/** The visitors that figures count, by cookie_id, and one more than the limit. */
+/** Selects the visitors that figures count, by cookie_id, and one more than the limit. */
 export function visitorsQuery(plan: AnalyticsPlan, asked: VisitorsAsked): Query {
   const { funnel, step, hasStopped, after, limit } = asked
   const { bind, params } = bindings()

@@ -14,14 +14,14 @@ import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNu
 import { eachField, sessionPages, untilNext } from '../sessionsQuery.ts'
 import { pathOf, sessionsSql } from '../sessionsSql.ts'
 
-/** A project whose days are counted. */
+/** A project with days to count. */
 interface Project {
   readonly organizationId: string
   readonly projectId: string
 }
 
 /**
- * The job leaves processors and time to readers. Its queries end soon after it, so that two never run at
+ * The job leaves cores and time to readers. Its queries end soon after it does, so that two never run at
  * once.
  */
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
@@ -30,7 +30,10 @@ const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_executi
 /** Value without a run, or for anonymous events. */
 export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
-/** A day, or hours of one, in ascending order; hours since 1970 (UTC). All are counted in one look at the events. */
+/**
+ * A day, or hours of a day, in ascending order; hours since 1970 (UTC). One scan of the events counts all of
+ * them.
+ */
 export interface Counting extends Span {
   readonly run_id: string
 }
@@ -52,7 +55,7 @@ export const count: Record<CountedThing, Count> = {
   sessions_with_bots: countSessions('included'),
 }
 
-/** The events of pixels of a time. */
+/** Returns the plan of a project's pixel events in a window. */
 export const planOf = (
   { organizationId, projectId }: Project,
   window: Window,
@@ -67,13 +70,13 @@ export const planOf = (
 
 const inMillis = ({ first, end }: Span): Span => ({ first: first * hourMs, end: end * hourMs })
 
-/** From the first to the last counted time. */
+/** Returns the window from the first to the last counted time. */
 const windowOf = (counted: readonly Counting[]): Window => ({
   startMs: counted[0]!.first * hourMs,
   endMs: counted.at(-1)!.end * hourMs,
 })
 
-/** SQL: the run of an hour (SQL, since 1970) of the day. */
+/** Returns SQL of the run of an hour (SQL, since 1970) of the day. */
 function runSql(hour: string, day: number, counted: readonly Counting[], bind: Bind): string {
   const runs = Array.from({ length: 24 }, (_, index) => {
     const at = day * 24 + index
@@ -110,9 +113,9 @@ ${settings}, force_grouping_standard_compatibility = 1`,
 function countSessions(bots: Bots): Count {
   return async (clickhouse, project, day, counted) => {
     const { startMs, endMs } = windowOf(counted)
-    // As far back as a session that closes then may have begun.
+    // Begins with the earliest session that can close in the window.
     const sessions = planOf(project, { startMs: (day - 2) * dayMs, endMs }, bots)
-    // Where the last events of those lie.
+    // The window of these sessions' last events.
     const lately = planOf(project, { startMs: startMs - restMs, endMs }, bots)
     const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
     await clickhouse.command(sessionTotalsInsert(sessions, day, counted))
@@ -124,7 +127,10 @@ function countSessions(bots: Bots): Count {
 
 const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted).map(inMillis)
 
-/** SQL: the hour since 1970 in which a session with this last event (SQL, epoch milliseconds) closes. */
+/**
+ * Returns SQL of the hour since 1970 in which a session with this last event (SQL, epoch milliseconds)
+ * closes.
+ */
 const closingHour = (lastMs: string): string => `intDiv(${lastMs} + ${restMs}, ${hourMs})`
 
 function sessionTotalsInsert(
@@ -153,7 +159,7 @@ ${settings}`,
   }
 }
 
-/** `lately` is when the sessions' last events were. */
+/** `lately` contains the last events of the sessions. */
 function sessionPagesInsert(
   plan: AnalyticsPlan,
   lately: AnalyticsPlan,
@@ -181,7 +187,9 @@ ${settings}`,
   }
 }
 
-/** Events and page views are counted on their own days, so that a window leaves out those from before its start. */
+/**
+ * Events and page views are counted on their own days, so that a window excludes those from before its start.
+ */
 function sessionFieldsInsert(
   plan: AnalyticsPlan,
   lately: AnalyticsPlan,
@@ -218,5 +226,5 @@ ${settings}`,
   }
 }
 
-/** SQL: the date of a day since 1970. */
+/** Returns SQL of the date of a day since 1970. */
 const dateSql = (day: string): string => `toDate(toUInt16(${day}))`

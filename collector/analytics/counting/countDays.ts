@@ -61,7 +61,7 @@ export async function countDays(
   const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
   if (runs.some((run) => mayHaveLostVisitors(run, fingerprints)))
     await forgetVisitors(clickhouse, projectId)
-  // Two counts of the same events: the day as a whole, and its hours.
+  // Two counts of the same events: the complete day, and its hours.
   for (const day of days)
     for (const of of countedThings)
       for (const spans of [[wholeDayOf(day)], hoursOf(day)]) {
@@ -72,7 +72,8 @@ export async function countDays(
             .map((run) => [nameOf(run), run.fingerprint]),
         )
         const stale = spans.flatMap((span) => {
-          // Empty: not counted. A span with counts that must go becomes a run with an empty fingerprint.
+          // Empty: do not count. Counts that must be discarded are replaced by a run with an empty
+          // fingerprint.
           const fingerprint =
             isWorthCounting(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
           const isSame = fingerprint === (countedAs.get(nameOf(span)) ?? '')
@@ -95,7 +96,7 @@ export async function countDays(
 
 const nameOf = ({ first, end }: Span): string => `${first} ${end}`
 
-/** The organization of a project's events; the zero uuid for a project without events. */
+/** Returns the organization of a project's events; the zero UUID for a project without events. */
 async function readOrganization(clickhouse: ClickHouse, projectId: string): Promise<string> {
   const [found] = await clickhouse.rows<{ organization_id: string }>({
     sql: 'SELECT organization_id FROM events WHERE project_id = {projectId:UUID} LIMIT 1',

@@ -5,7 +5,7 @@ import { countDays, deleteOldCounts } from './countDays.ts'
 
 const oneProject = 'analytics.count-days-of'
 
-/** The background work of figures: counts past days, and counts them again when their events change. */
+/** The background jobs of figures: they count past days, and count them again when their events change. */
 export const analyticsQueues = (clickhouse: ClickHouse): Queue[] => [
   {
     name: 'analytics.count-days',

@@ -9,14 +9,17 @@ import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Span } from './spans.ts'
 
 /**
- * Things that are counted in a time. Events, with bots separate from others. Sessions that end in that time
- * by half an hour without an event, of events without bots and of all events. A bot's event can join two
- * sessions, so neither count follows from the other.
+ * The counted things. `events` separates bots from others. `sessions` contains sessions without events of
+ * bots, `sessions_with_bots` those of all events; a session counts when it closes, half an hour after its
+ * last event. A bot's event can join two sessions, so neither count follows from the other.
  */
 export const countedThings = ['events', 'sessions', 'sessions_with_bots'] as const
 export type CountedThing = (typeof countedThings)[number]
 
-/** A count of a day or an hour, in hours since 1970 (UTC), that may be read while its fingerprint is that of the events. */
+/**
+ * A count of a day or an hour, in hours since 1970 (UTC). It is valid while its fingerprint equals that of
+ * the events.
+ */
 export interface Run extends Span {
   readonly of: CountedThing
   readonly run_id: string
@@ -30,28 +33,31 @@ export const hoursOf = (day: number): Span[] =>
 export const isWholeDay = ({ first, end }: Span): boolean => end - first === 24
 export const dayOf = ({ first }: Span): number => Math.floor(first / 24)
 
-/** Events come some seconds after they happened. */
+/** Events arrive some seconds after they happened. */
 const settleMs = 60_000
 
-/** The hour under way, or one that is hardly over; the hours before it may be counted. */
+/** Returns the current hour, or one that has just ended; earlier hours may be counted. */
 export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settleMs) / hourMs)
 
-/** How many days before today have their hours counted: the period before one of thirty days that is under way ends in them. */
+/**
+ * How many days before today have counted hours. The period before a current thirty-day period ends within
+ * them.
+ */
 export const daysOfHours = 31
 
-/** Raised when something else is counted, so that what was counted before is read no longer. */
+/** Increase it when the counted content changes, which invalidates earlier counts. */
 const version = 3
-/** What an hour's fingerprint begins with, after the version: it is never that of a day. */
+/** The prefix of an hour's fingerprint after the version, which distinguishes it from that of a day. */
 const ofHour = 'hour'
 
-/** How many days before its own a session of a day may depend on: it has begun the day before the last at the earliest. */
+/** How many earlier days the sessions of a day may depend on (events/query/sessionSplit.ts). */
 const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3, sessions_with_bots: 3 }
 export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 
 /**
- * The state that a run of a day or an hour has counted, from the fingerprints of days, and of its own hours.
- * Empty if the day has no events, or nobody has read its hours. Sessions of an hour depend on the hours of
- * the previous day.
+ * Returns the fingerprint of the state that a run of a day or an hour counts, from the fingerprints of days
+ * and hours. Empty if the day has no events, or its hours were not read. Sessions of an hour depend on the
+ * hours of the previous day.
  */
 export function fingerprintOf(
   of: CountedThing,
@@ -84,10 +90,10 @@ export function mayHaveLostVisitors(run: Run, fingerprints: DayFingerprints): bo
   return run.of === 'events' && eventsOf(now) < eventsOf(run.fingerprint)
 }
 
-/** How many events there are in the fingerprint of an hour's events. */
+/** Returns the number of events in an hour's fingerprint. */
 const eventsOf = (fingerprint: string): number => Number(/(\d+) \d+$/.exec(fingerprint)?.[1] ?? 0)
 
-/** The runs of a project's days from `fromDay` to `toDay`, both inclusive, and of their hours. */
+/** Reads the runs of a project's days from `fromDay` to `toDay`, both inclusive, and of their hours. */
 export const readRuns = (
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,
@@ -103,7 +109,7 @@ export const readRuns = (
     params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
   })
 
-/** From now on these runs, all of one day, are those that count. */
+/** Makes these runs, all of one day, the valid ones. */
 export async function noteRuns(
   clickhouse: ClickHouse,
   projectId: string,
@@ -128,10 +134,10 @@ export async function noteRuns(
   })
 }
 
-/** Days with fewer events are soon read from the events. */
+/** Days with fewer events are read quickly from the events. */
 export const eventsWorthCounting = 5_000
 
-/** The projects that have days or hours which are over whose events are not those that were counted last. */
+/** Returns the projects with past days or hours whose events have changed since the last count. */
 export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): Promise<string[]> {
   const untilHour = hourUnderWay(nowMs)
   const today = Math.floor(nowMs / (24 * hourMs))

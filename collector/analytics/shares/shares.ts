@@ -7,7 +7,7 @@ import { shareSecretPrefix } from '../../api/access/shareLinks.ts'
 import { conflict } from '../../api/http/errors.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
 
-/** Most share links of a project, those that have expired among them. */
+/** Most share links of a project, expired ones included. */
 const sharesMax = 100
 
 /** A share link without its secret, of which only a hash is stored. */
@@ -30,7 +30,7 @@ const selectShares = `
     pixels.name AS pixel_name, share_links.created_at, created_by, expires_at, last_used_at
   FROM share_links JOIN projects USING (project_id) LEFT JOIN pixels ON pixels.pixel_id = share_links.pixel_id`
 
-/** The share links of a project, newest first. */
+/** Reads the share links of a project, newest first. */
 export async function listShares(client: Queryable, projectId: string): Promise<Share[]> {
   const { rows } = await client.query<Share>(
     `${selectShares} WHERE share_links.project_id = $1 ORDER BY share_links.created_at DESC, share_id`,
@@ -39,7 +39,7 @@ export async function listShares(client: Queryable, projectId: string): Promise<
   return rows
 }
 
-/** One of an organization's share links. */
+/** Reads a share link of an organization. */
 export async function readShare(
   client: Queryable,
   organizationId: string,
@@ -60,7 +60,9 @@ interface NewShare {
   expiresAt: Date
 }
 
-/** Makes a share link, in a transaction. Resolves with it and its secret. Throws 409 where there are too many. */
+/**
+ * Creates a share link in a transaction, and returns it with its secret. Throws 409 if there are too many.
+ */
 export async function createShare(
   client: Queryable,
   principal: Principal,

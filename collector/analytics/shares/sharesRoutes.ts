@@ -13,7 +13,7 @@ import { settingsTags } from '../analyticsSchemas.ts'
 import { mayRead } from '../openFigures.ts'
 import { createShare, listShares, readShare, revokeShare, type Share } from './shares.ts'
 
-/** How long a share link may serve. */
+/** Longest validity of a share link, in days. */
 const daysMax = 366
 
 const ShareLink = Type.Object(
@@ -45,13 +45,13 @@ const path = '/api/v1/analytics/shares'
 const ById = strictObject({ share_id: Id })
 const ProjectQuery = strictObject({ project_id: Type.Optional(Id) })
 
-/** What names a share link. */
+/** The parameters that name a share link. */
 interface NamedShare {
   share_id: string
   project_id: string | undefined
 }
 
-/** /api/v1/analytics/shares: links that show figures to viewers without an account, until they end. */
+/** /api/v1/analytics/shares: links that show figures to viewers without an account, until they expire. */
 export const sharesRoutes =
   (deps: ReadDeps, publicUrl: string): FastifyPluginAsyncTypebox =>
   async (app) => {
@@ -59,7 +59,7 @@ export const sharesRoutes =
     const access = { ...mayRead, keyRole: 'admin' } as const
     app.addHook('preValidation', rejectUnstorableText)
 
-    /** A share link, of the project that the request names if it names one. */
+    /** Reads a share link, which must belong to the requested project, if there is one. */
     const readShareOf = async (
       principal: Principal,
       { share_id, project_id }: NamedShare,
@@ -72,7 +72,7 @@ export const sharesRoutes =
       return share
     }
 
-    /** A share link that the caller administers. */
+    /** Reads a share link that the caller administers. */
     const shareFor = async (principal: Principal, asked: NamedShare): Promise<Share> => {
       const share = await readShareOf(principal, asked)
       await projectFor(postgres, principal, 'events', share.project_id, 'write').catch((error) => {
@@ -218,7 +218,7 @@ export const sharesRoutes =
     )
   }
 
-/** Throws 400 for a time that is over, or too far ahead. */
+/** Throws 400 for a time that has passed, or is too far ahead. */
 function readExpiry(given: string, nowMs: number): Date {
   const expiresAt = new Date(given)
   const inMs = expiresAt.getTime() - nowMs
