@@ -60,8 +60,8 @@ interface RowEvent {
 
 /**
  * Returns one line for the `events` table, without line end. It begins with event_id and ts_millis, so that
- * the shipper finds them without parsing (collector/ingest/spool/rowFields.ts). event_data comes after the
- * columns, as an object whose bytes ClickHouse stores unchanged (input_format_json_read_objects_as_strings).
+ * the shipper finds them without parsing (collector/ingest/spool/rowFields.ts). The columns precede
+ * event_data, an object whose bytes ClickHouse stores unchanged (input_format_json_read_objects_as_strings).
  */
 export function eventRow(event: RowEvent, shared: string, tsMillis: number): string {
   const { url, referrer, screen, viewport } = event.event_data
