@@ -7,7 +7,7 @@ import { buildRoot } from '../platform/paths.ts'
 
 const built = join(buildRoot, 'dashboard')
 
-/** Where the pages live; the script in them decides what is shown. */
+/** The addresses of the pages; their script decides which page to show. */
 const uuid = '[0-9a-fA-F-]{36}'
 const pagePaths = [
   '/',
@@ -26,7 +26,7 @@ const pagePaths = [
 const shellHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
-  // Nothing inline and nothing from elsewhere, so that no text shown on a page can ever become code.
+  // No inline scripts and no other origins, so that text on a page can never become code.
   ...pageHeaders({
     'script-src': "'self'",
     'style-src': "'self'",
@@ -47,7 +47,7 @@ const asksForPage = ({ method, url, headers }: FastifyRequest): boolean =>
   !url.startsWith('/api/') &&
   (headers.accept ?? '').split(',').some((range) => range.trim().startsWith('text/html'))
 
-/** What no route answers: a page for people, JSON for programs. */
+/** Answers requests without a route: a page for browsers, JSON for programs. */
 export function answerUnknownRoute(
   publicUrl: string,
   refuseUnknown: (request: FastifyRequest) => never,
@@ -91,7 +91,7 @@ export const dashboardPages =
         .send(icon),
     )
 
-    // Their names contain a hash of their content, so caches keep them for ever.
+    // File names contain a hash of the content, so caches keep them permanently.
     await app.register(fastifyStatic, {
       root: join(built, 'assets'),
       serve: false,

@@ -1,6 +1,6 @@
-/** The points of a chart over time, in UTC as the API has them. */
+/** The points of a chart over time, in UTC like those of the API. */
 
-/** How long each point is. */
+/** The length of each point. */
 export type Interval = 'hour' | 'day' | 'week' | 'month'
 
 const hourMs = 3_600_000
@@ -8,7 +8,7 @@ const dayMs = 24 * hourMs
 const lengthMs = { hour: hourMs, day: dayMs, week: 7 * dayMs }
 /** 1 January 1970 was a Thursday, and weeks begin on Mondays. */
 const mondayMs = 3 * dayMs
-/** As many as the API gives. */
+/** The API's limit. */
 const pointsMax = 1_000
 
 /** A window, epoch milliseconds, the end exclusive. */
@@ -17,7 +17,7 @@ interface Window {
   end_ms: number
 }
 
-/** When the intervals of a window begin, first to last. */
+/** Returns the starts of a window's intervals. */
 export function startsOf(interval: Interval, { start_ms, end_ms }: Window): number[] {
   const starts: number[] = []
   for (let at = startOf(interval, start_ms); at < end_ms; at = nextOf(interval, at)) starts.push(at)
@@ -34,14 +34,14 @@ function startOf(interval: Interval, millis: number): number {
   return Math.floor((millis + offsetMs) / length) * length - offsetMs
 }
 
-/** When the interval after the one that begins then begins. */
+/** Returns the start of the next interval. */
 export function nextOf(interval: Interval, start: number): number {
   if (interval !== 'month') return start + lengthMs[interval]
   const at = new Date(start)
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
 }
 
-/** The intervals that a window can be shown by, shortest first: several points, and no more than the API gives. */
+/** Returns the possible intervals of a window, shortest first: several points, within the API's limit. */
 export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   const days = (end_ms - start_ms) / dayMs
   const all: [interval: Interval, isFit: boolean][] = [
@@ -53,14 +53,14 @@ export function intervalsFor({ start_ms, end_ms }: Window): Interval[] {
   return all.flatMap(([interval, isFit]) => (isFit ? interval : []))
 }
 
-/** The interval that shows a window best: some dozens of points. */
+/** Returns the interval with some dozens of points for a window. */
 export function intervalFor({ start_ms, end_ms }: Window): Interval {
   const days = (end_ms - start_ms) / dayMs
   if (days <= 2) return 'hour'
   return days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
-/** How many points may lie from one tick to the next. */
+/** Possible distances between ticks, in points. */
 const steps: Record<Interval, readonly number[]> = {
   hour: [1, 2, 3, 4, 6, 12, 24, 48, 7 * 24, 14 * 24],
   day: [1, 2, 3, 7, 14, 28, 56, 112],
@@ -69,8 +69,8 @@ const steps: Record<Interval, readonly number[]> = {
 }
 
 /**
- * The points that have a tick, by their place: as many as fit, at most `most`. Hours are counted from midnight and months
- * from January, days and weeks from the first.
+ * Returns the indexes of points with a tick, at most `most`. Hours are counted from midnight and months from
+ * January, days and weeks from the first.
  */
 export function ticksOf(interval: Interval, starts: readonly number[], most: number): number[] {
   const counted = starts.map((start, index) => {

@@ -43,7 +43,7 @@ export function Page({
   )
 }
 
-/** A part of a page, with a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({
   title,
   lead,

@@ -12,7 +12,7 @@ type Prices = ReadonlyMap<string, Price>
 
 let asked: Promise<Prices> | undefined
 
-/** The organization's prices, asked for once. A hook. */
+/** Returns the organization's prices, which are requested once. A hook. */
 export const usePrices = (): QueryState<Prices> => useQuery(readPrices)
 
 function readPrices(): Promise<Prices> {
@@ -27,8 +27,8 @@ function readPrices(): Promise<Prices> {
 }
 
 /**
- * "100 records on the meter Events: $0.01 at most; the first 10,000 of a month are free". Where their number is not
- * known: "$0.10 for every 1,000 records on the meter Events".
+ * Returns a text such as "100 records on the meter Events: $0.01 at most; the first 10,000 of a month are
+ * free". If the number is unknown: "$0.10 for every 1,000 records on the meter Events".
  */
 export function costOf(prices: Prices, meter: string, count: number | null): string {
   const price = prices.get(meter)

@@ -6,7 +6,7 @@ import { RelativeTime } from '../components/relativeTime.tsx'
 import { exactTime } from '../components/time.ts'
 import { useListQuery } from '../useQuery.ts'
 
-/** Who changed what; entries are never changed or removed. */
+/** Changes with their actors; entries are never changed or removed. */
 export function AuditLog() {
   const entries = useListQuery(
     (cursor) => api.listAuditLog({ cursor }),
@@ -100,7 +100,7 @@ const verbs: Record<string, string> = {
   update: 'changed',
 }
 
-/** "pixel.update" → "changed". */
+/** Converts "pixel.update" to "changed". */
 function said(action: string): string {
   const verb = action.slice(action.indexOf('.') + 1)
   return verbs[action] ?? verbs[verb] ?? verb.replaceAll('_', ' ')

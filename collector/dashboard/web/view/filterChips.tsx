@@ -1,7 +1,7 @@
 import { textOf } from './filterText.ts'
 import { changeView, type View } from './view.ts'
 
-/** The filters that hold, each with a button that takes it away. */
+/** The active filters, each with a button that removes it. */
 export function FilterChips({ view: { filters } }: { view: View }) {
   if (filters.length === 0) return null
   return (

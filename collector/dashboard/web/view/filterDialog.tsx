@@ -13,7 +13,7 @@ import { addFilter, useView } from './view.ts'
 type CatalogField = Awaited<ReturnType<typeof api.listFields>>['fields'][number]
 
 const fieldDefault = 'page_path'
-/** Values that are offered: those of the most visitors. */
+/** Most suggested values: those with the most visitors. */
 const valuesMax = 100
 
 /** Asks for a filter on a field of events, field:op:value. */

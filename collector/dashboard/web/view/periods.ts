@@ -1,4 +1,4 @@
-/** The names of the periods that a reader can choose. Days are in UTC. */
+/** The names of the periods that users can select. Days are in UTC. */
 export const periods = {
   today: 'Today',
   yesterday: 'Yesterday',
@@ -18,7 +18,7 @@ export interface Days {
   to: string
 }
 
-/** Event times, epoch milliseconds: start inclusive, end exclusive, as the API takes them. */
+/** Event times, epoch milliseconds: start inclusive, end exclusive, like the API's. */
 export interface Window {
   start_ms: number
   end_ms: number
@@ -26,7 +26,7 @@ export interface Window {
 
 const dayMs = 86_400_000
 
-/** First and last day of a period: of `days7` the seven that end with today. */
+/** Returns the first and last day of a period: `days7` are the last seven days, including today. */
 export function daysOf(
   period: 'today' | 'yesterday' | 'month' | 'lastMonth' | `days${number}`,
   now = Date.now(),
@@ -46,14 +46,17 @@ export function daysOf(
   }
 }
 
-/** The part of these days that has passed, to the minute: a day under way is compared with the same part of another. */
+/**
+ * Returns the past part of these days, to the minute, so that the current day is compared with the same part
+ * of another day.
+ */
 export function windowOf({ from, to }: Days, now = Date.now()): Window {
   const endOfMinute = (Math.floor(now / 60_000) + 1) * 60_000
   const start_ms = Date.parse(from)
   return { start_ms, end_ms: Math.max(start_ms + 1, Math.min(Date.parse(to) + dayMs, endOfMinute)) }
 }
 
-/** These days from their first moment to their last, also those that are still to come. */
+/** Returns these days from their first moment to their last, including future times. */
 export const wholeOf = ({ from, to }: Days): Window => ({
   start_ms: Date.parse(from),
   end_ms: Date.parse(to) + dayMs,
@@ -68,7 +71,7 @@ export const comparisons = {
 } as const
 export type Comparison = keyof typeof comparisons
 
-/** The window to compare a window with; null without a comparison. */
+/** Returns the window to compare with; null without a comparison. */
 export function comparedWindow(
   { start_ms, end_ms }: Window,
   comparison: Comparison,
@@ -93,7 +96,7 @@ export function comparedWindow(
   }
 }
 
-/** The period as long as this one before it (-1) or after it (1); null where it has not begun yet. */
+/** Returns the period of equal length before this one (-1) or after it (1); null if it is in the future. */
 export function neighbourOf(
   { from, to }: Days,
   direction: -1 | 1,
@@ -111,7 +114,7 @@ export function neighbourOf(
   return { period: named ?? 'custom', days: next }
 }
 
-/** Whether these days are a calendar month, or as much of it as has been. */
+/** Whether these days are a calendar month, or the past part of one. */
 function isMonth({ from, to }: Days, now: number): boolean {
   const [year, month] = ymdOf(Date.parse(from))
   const isWhole = to === iso([year, month + 1, 0])
@@ -139,7 +142,7 @@ function ymdOf(millis: number): Ymd {
   return [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()]
 }
 
-/** Months and days beyond their range run over into the next ones, as Date has it. */
+/** Months and days out of range roll over, as in Date. */
 const days = (from: Ymd, to: Ymd): Days => ({ from: iso(from), to: iso(to) })
 
 const iso = (parts: Ymd): string => new Date(Date.UTC(...parts)).toISOString().slice(0, 10)

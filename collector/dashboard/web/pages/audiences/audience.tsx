@@ -87,7 +87,7 @@ function Loaded({ audience, reload }: { audience: Audience; reload(): Promise<vo
   )
 }
 
-/** How far the newest build is, looked at until it is done. */
+/** Shows the progress of the newest build, and polls until it is completed. */
 function Progress({ audience, reload }: { audience: Audience; reload(): Promise<void> }) {
   const ids = { project_id: audience.project_id, audience_id: audience.id }
   const [state, setState] = useState({ status: audience.status, progress: 0, error: '' })
@@ -136,7 +136,7 @@ function Progress({ audience, reload }: { audience: Audience; reload(): Promise<
 const formats = ['csv', 'ndjson', 'parquet'] as const
 type Download = Awaited<ReturnType<typeof api.downloadAudience>>
 
-/** The build as files: charged once, when they are ready first. */
+/** The build as files, which are charged once, when the first file is ready. */
 function Files({ audience }: { audience: Audience }) {
   const prices = usePrices()
   const [format, setFormat] = useState<(typeof formats)[number]>('csv')

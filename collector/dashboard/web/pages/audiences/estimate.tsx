@@ -6,7 +6,7 @@ import { costOf, usePrices } from '../../components/prices.ts'
 import type { Definition } from './draft.ts'
 
 const waitMs = 700
-/** What tells most of people and companies at a glance. */
+/** The most informative columns about people and companies. */
 const columns = [
   'full_name',
   'job_title',

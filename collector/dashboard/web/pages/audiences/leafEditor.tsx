@@ -1,7 +1,7 @@
 import type { Audience } from './audiences.tsx'
 import { emptyLeaf, type Leaf, type LeafKind } from './draft.ts'
 
-/** What leaves choose from. */
+/** Values that leaves can select. */
 export interface Choices {
   eventTypes: readonly string[]
   profileFields: readonly { name: string; description: string }[]
@@ -19,7 +19,7 @@ const kindNames: Record<LeafKind, string> = {
 
 const ops = ['eq', 'ne', 'like', 'in', 'gt', 'gte', 'lt', 'lte', 'between', 'is_set']
 
-/** One condition, to be changed or taken away. */
+/** One condition, which the user can change or remove. */
 export function LeafEditor({
   leaf,
   label,
@@ -28,7 +28,7 @@ export function LeafEditor({
   remove,
 }: {
   leaf: Leaf
-  /** "Condition 2" */
+  /** The label, such as "Condition 2". */
   label: string
   choices: Choices
   change(leaf: Leaf): void

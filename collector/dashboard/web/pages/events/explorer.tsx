@@ -36,7 +36,7 @@ export function Explorer({ projectId }: { projectId: string }) {
   const [found, setFound] = useState<Found | null>(null)
   const [isChoosing, setChoosing] = useState(false)
   const key = JSON.stringify([view, shown, limit, order])
-  // Other rows are asked for now: those that are here answer another question.
+  // The loaded rows belong to an earlier request.
   useEffect(() => setFound(null), [key])
 
   const read = async () => {

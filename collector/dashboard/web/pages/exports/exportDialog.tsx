@@ -13,12 +13,12 @@ const schedules: Record<Export['schedule'], string> = {
 }
 
 interface Choices {
-  /** "audience ID" or "list ID" → its name. */
+  /** Maps "audience ID" or "list ID" to its name. */
   sources: Record<string, string>
   integrations: readonly Integration[]
 }
 
-/** Makes an export. */
+/** Creates an export. */
 export function ExportDialog({
   projectId,
   created,

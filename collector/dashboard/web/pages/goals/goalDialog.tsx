@@ -9,12 +9,12 @@ import { useQuery, useQueryOf } from '../../useQuery.ts'
 import { daysOf, windowOf } from '../../view/periods.ts'
 import { type GoalKind, goalFilter, goalKinds, readGoalFilter } from './goalFilter.ts'
 
-/** The visitors who met the filter in the last 30 days are asked for this long after the last key. */
+/** Delay after the last key press before the preview is requested. */
 const typingMs = 400
-/** How many pages are offered: those with the most visitors. */
+/** Most suggested pages: those with the most visitors. */
 const pagesMax = 100
 
-/** The field that each kind of goal needs; a sent form and a download need none. */
+/** The field of each kind of goal; form submissions and downloads need none. */
 const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChildren }>> = {
   page: { label: 'Page', hint: 'The path, such as /thanks.' },
   event: { label: 'Event name', hint: "The name in the call footfall('track', …) of the page." },
@@ -29,7 +29,7 @@ const valueFields: Partial<Record<GoalKind, { label: string; hint: ComponentChil
   },
 }
 
-/** Asks for a goal, or changes one, and saves it among the project's other goals. */
+/** Creates or changes a goal, and saves it with the project's other goals. */
 export function GoalDialog({
   projectId,
   goal,
@@ -101,7 +101,7 @@ export function GoalDialog({
   )
 }
 
-/** How many visitors reached such a goal lately, so that a wrong one is noticed before it is saved. */
+/** Shows the recent visitors of a goal, so that users notice a wrong goal before they save it. */
 function Preview({
   window,
   kind,
@@ -122,7 +122,7 @@ function Preview({
       ? null
       : await api.getAnalyticsOverview({ ...window, filter }).then(
           ({ overview }) => overview.visitors,
-          // The form says what is wrong with the filter when it is saved.
+          // The form shows the fault of the filter when the user saves.
           () => null,
         ),
   )

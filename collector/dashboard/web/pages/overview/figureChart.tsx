@@ -11,8 +11,8 @@ interface Pointed {
 }
 
 /**
- * A metric over time, the compared period paler. The pointer, or the arrow keys, show both values of a point; the table
- * below has all of them.
+ * A metric over time, with the compared period in a paler color. The pointer or the arrow keys show both
+ * values of a point; the table below has all of them.
  */
 export function FigureChart({ series }: { series: FigureSeries }) {
   const { metric, interval, starts, values, before, unfinished } = series
@@ -81,7 +81,7 @@ export function FigureChart({ series }: { series: FigureSeries }) {
   )
 }
 
-/** A value as people read it; "–" where there is none. */
+/** Formats a value; "–" without one. */
 export const valueText = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? '–' : format(value)
 

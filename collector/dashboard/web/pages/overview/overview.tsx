@@ -33,7 +33,7 @@ export function Overview({
     ])
     return { overview: now.overview, bots: now.bots, before: before?.overview }
   })
-  // Goals that counts of days do not tell take longer than all else. They are not shared.
+  // Goals that counts of days do not include take the longest. Share links do not show them.
   const conversions = useQueryOf(key, async () => {
     if (isShared()) return null
     const [now, before] = await Promise.all([

@@ -23,7 +23,7 @@ const pageLength = 100
 
 const timeOf = (millis: number): string => exactTime(new Date(millis).toISOString())
 
-/** How many visitors a view has, or took so many steps of a funnel; free. */
+/** Returns the number of visitors of a view, or of a funnel's step; free. */
 async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promise<number> {
   if (!funnel) return (await api.getAnalyticsOverview(query)).overview.visitors
   const { steps } = await api.getAnalyticsFunnel({
@@ -35,7 +35,7 @@ async function countVisitors(query: ViewQuery, funnel: FunnelStep | null): Promi
   return at(funnel.step) - (funnel.hasStopped ? at(funnel.step + 1) : 0)
 }
 
-/** The browsers that a figure counts as visitors, once the reader has said to pay for them. */
+/** The browsers that a figure counts as visitors, read after the user agreed to pay. */
 export function Browsers({ query, funnel }: { query: ViewQuery; funnel: FunnelStep | null }) {
   const prices = usePrices()
   const total = useQuery(() => countVisitors(query, funnel))

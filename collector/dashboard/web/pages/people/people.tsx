@@ -79,7 +79,7 @@ export function People({ projectId }: { projectId: string }) {
   )
 }
 
-/** How many of the period's visitors are known, whatever the filters; free. */
+/** The number of known visitors in the period, without filters; free. */
 function Known({ query: { filter, ...period } }: { query: ViewQuery }) {
   const counted = useQuery(async () => {
     const asked = { ...recordsQuery(period), group_by: 'resolved', distinct: 'cookie_id' }

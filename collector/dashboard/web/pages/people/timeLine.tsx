@@ -84,7 +84,7 @@ export function TimeLine({
   )
 }
 
-/** Events that came newest first, by visit: the latest visit first, in each what happened first. */
+/** Groups events, newest first, by visit: the latest visit first, in each the earliest event first. */
 function visitsOf(rows: readonly TimeLineEvent[]): TimeLineEvent[][] {
   const visits = new Map<string, TimeLineEvent[]>()
   for (const row of rows) visits.set(row.session_id, [row, ...(visits.get(row.session_id) ?? [])])
