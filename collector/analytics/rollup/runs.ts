@@ -36,7 +36,7 @@ export const dayOf = ({ first }: Span): number => Math.floor(first / 24)
 /** Events arrive some seconds after they happened. */
 const settleMs = 60_000
 
-/** Returns the current hour, or one that has just ended; earlier hours may be counted. */
+/** Returns the current hour, or one that ended less than a minute ago; earlier hours may be counted. */
 export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settleMs) / hourMs)
 
 /**
