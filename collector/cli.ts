@@ -313,6 +313,14 @@ async function addLoading(program: Command): Promise<void> {
       await runIdentityCommand(openStore, name, args)
     })
   }
+  const { importUsage } = await import('./ops/importEvents/usage.ts')
+  const events = program.command('events').description('import events')
+  add(events, 'import', 'import the history of a site from files', importUsage).action(
+    async (args) => {
+      const { runImportCommand } = await import('./ops/importEvents/importCommand.ts')
+      await runImportCommand(readConfig(process.env), args)
+    },
+  )
   const intent = program.command('intent').description('load intent data')
   add(intent, 'load', 'load signals or topics', loadIntentUsage).action(async (args) => {
     const { loadIntent } = await import('./audiences/signals/intentCommands.ts')

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { Nullable } from '../api/http/commonSchemas.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 
 export const tags = ['Analytics']
@@ -8,10 +9,23 @@ export const settingsTags = ['Analytics settings']
 /** Tag of funnels, journeys and similar sequences. */
 export const behaviorTags = ['Conversions and journeys']
 
+/** The value of the events of a goal. */
+export const Revenue = Nullable(
+  Type.Object(
+    {
+      value: Type.Number({ description: 'Sum of the values of the events of the goal.' }),
+      currency: Type.String({ description: 'Currency of the goal (ISO 4217).' }),
+    },
+    { title: 'AnalyticsRevenue', additionalProperties: false },
+  ),
+  { description: 'Revenue of the goal. Null if the goal has no value.' },
+)
+
 export const FiguresMeta = Type.Object(
   {
     start_ms: Type.Integer({ description: 'Start of the window, inclusive.' }),
     end_ms: Type.Integer({ description: 'End of the window, exclusive.' }),
+    time_zone: Type.String({ description: 'IANA time zone of days, hours, weeks and months.' }),
     request_id: Type.String(),
   },
   { title: 'FiguresMeta' },
@@ -19,9 +33,10 @@ export const FiguresMeta = Type.Object(
 
 export const metaOf = (
   { id }: FastifyRequest,
-  { window }: AnalyticsPlan,
+  { window, zone }: AnalyticsPlan,
 ): Static<typeof FiguresMeta> => ({
   start_ms: window.startMs,
   end_ms: window.endMs,
+  time_zone: zone.name,
   request_id: id,
 })

@@ -1,12 +1,14 @@
-import { bindings } from '../events/query/bind.ts'
+import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import type { Filter } from '../events/query/filter.ts'
+import { pathIntoEventData } from '../events/query/filter.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import { freeSql } from '../events/query/freeAnswers.ts'
+import { payloadOf } from '../events/query/payload.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { namesOf } from './filterPredicate.ts'
 import { type GoalCounts, goalColumns } from './goalColumns.ts'
+import type { GoalConditions } from './goals.ts'
 import { rolledFigures, rolledSettings, rolledTotalColumns } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
@@ -21,13 +23,12 @@ export interface BreakdownRow extends Totals, Partial<GoalCounts> {
 export interface BreakdownAsked {
   readonly limit: number
   readonly rolled?: RolledDays | null
-  readonly goal?: readonly Filter[] | null
+  readonly goal?: GoalConditions | null
 }
 
 /**
- * Selects the values of several fields (names from the field table), those with the most visitors first, and
- * one more than the limit. It reads the events once for all fields. With counted days, all fields must be
- * dimensions of the counts.
+ * The values of several fields with the most visitors, and one more than the limit. Fields are names of the field
+ * table or paths into event_data. One scan reads them all. With counts of days, these have all of the fields.
  */
 export function breakdownsQuery(
   plan: AnalyticsPlan,
@@ -35,8 +36,9 @@ export function breakdownsQuery(
   { limit, rolled = null, goal = null }: BreakdownAsked,
 ): Query {
   const { bind, params } = bindings()
-  const scanned = dimensionColumns(fields)
-  const sets = groupingSets(fields)
+  const dimensions = fields.map((name) => dimensionOf(name, bind))
+  const scanned = dimensionColumns(dimensions)
+  const sets = groupingSets(dimensions)
   const select = () => {
     if (rolled) {
       const by = {
@@ -50,7 +52,11 @@ FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY dimension, value`
     }
     const where = selectionConditions(plan, bind).join('\n  AND ')
-    const { declared, from } = eventsSource(plan, [...fields, ...namesOf([goal ?? []])], bind)
+    const { declared, from } = eventsSource(
+      plan,
+      [...fields, ...namesOf([goal?.filters ?? []])],
+      bind,
+    )
     const columns = [
       ...scanned,
       totalColumns,
@@ -69,23 +75,37 @@ ${rolled ? `${rolledSettings},` : 'SETTINGS'} force_grouping_standard_compatibil
   }
 }
 
-/** Returns SQL of the name of a row's grouping set, empty for the total, and of its value. */
-export const dimensionColumns = (
-  fields: readonly string[],
-  names: readonly string[] = fields,
-): readonly string[] => [
-  `multiIf(${fields.flatMap((field, index) => [`grouping(${freeSql(field)}) = 0`, `'${names[index]}'`]).join(', ')}, '') AS dimension`,
-  `multiIf(${fields.flatMap((field) => [`grouping(${freeSql(field)}) = 0`, `toString(${freeSql(field)})`]).join(', ')}, NULL) AS value`,
+/** A field that rows are grouped by: SQL of its name and of its value. */
+export interface Dimension {
+  readonly name: string
+  readonly sql: string
+}
+
+/** A field by its name, or a path into event_data. */
+function dimensionOf(name: string, bind: Bind): Dimension {
+  const path = pathIntoEventData(name)
+  return path
+    ? { name: bind('String', name), sql: payloadOf([], bind)(path, 'String') }
+    : fieldDimension(name)
+}
+
+/** A field of the field table, by its name. */
+export const fieldDimension = (name: string): Dimension => ({
+  name: `'${name}'`,
+  sql: freeSql(name),
+})
+
+/** SQL: the dimension of the grouping set that a row is in, empty for the set of nothing, and its value. */
+export const dimensionColumns = (dimensions: readonly Dimension[]): readonly string[] => [
+  `multiIf(${dimensions.flatMap(({ name, sql }) => [`grouping(${sql}) = 0`, name]).join(', ')}, '') AS dimension`,
+  `multiIf(${dimensions.flatMap(({ sql }) => [`grouping(${sql}) = 0`, `toString(${sql})`]).join(', ')}, NULL) AS value`,
 ]
 
-/**
- * Returns SQL of grouping by each of these fields, and by none if it `hasWhole`; each also groups by the
- * columns `by`.
- */
+/** SQL of grouping by each of these, and by none where it `hasWhole`; each time `by` these columns, too. */
 export function groupingSets(
-  fields: readonly string[],
+  dimensions: readonly Dimension[],
   { by = [], hasWhole = false }: { by?: readonly string[]; hasWhole?: boolean } = {},
 ): string {
-  const sets = [...fields.map((field) => [...by, freeSql(field)]), ...(hasWhole ? [by] : [])]
+  const sets = [...dimensions.map(({ sql }) => [...by, sql]), ...(hasWhole ? [by] : [])]
   return `\nGROUP BY GROUPING SETS (${sets.map((set) => `(${set.join(', ')})`).join(', ')})`
 }

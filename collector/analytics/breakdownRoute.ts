@@ -4,9 +4,10 @@ import { groupableFields } from '../../schemas/fields.ts'
 import { Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { readNames } from '../events/query/fieldList.ts'
+import { pathIntoEventData } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { sessionFieldNames } from '../events/query/sessionFields.ts'
-import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
+import { FiguresMeta, metaOf, Revenue, tags } from './analyticsSchemas.ts'
 import { readBreakdowns } from './breakdowns.ts'
 import { readFiguresRequest, selectionQuery } from './figuresRequest.ts'
 import { readGoal } from './goals.ts'
@@ -41,6 +42,7 @@ const Value = Type.Object(
           }),
           visitors: Type.Integer({ description: 'Distinct cookies of these.' }),
           rate: Type.Number({ description: 'Of the visitors of the value, those of the goal.' }),
+          revenue: Revenue,
         },
         { title: 'AnalyticsValueGoal', additionalProperties: false },
       ),
@@ -69,7 +71,9 @@ const describe = {
   querystring: strictObject({
     ...selectionQuery,
     dimensions: Type.String({
-      description: `Comma-separated, at most ${dimensionsMax} of ${names.join(', ')}.`,
+      description:
+        `Comma-separated, at most ${dimensionsMax} of ${names.join(', ')}, and paths into event_data, such as ` +
+        'event_data.name (of custom events) or event_data.properties.plan.',
       examples: ['page_path,country'],
     }),
     goal: Type.Optional(
@@ -129,8 +133,11 @@ function readDimensions(list: string): readonly string[] {
   const given = readNames('dimensions', list)
   if (given.length > dimensionsMax)
     throw invalidParameter('dimensions', `must name at most ${dimensionsMax}`)
-  const unknown = given.find((name) => !names.includes(name))
+  const unknown = given.find((name) => !names.includes(name) && !pathIntoEventData(name))
   if (unknown !== undefined)
-    throw invalidParameter('dimensions', `"${unknown}" must be one of ${names.join(', ')}`)
+    throw invalidParameter(
+      'dimensions',
+      `"${unknown}" must be a path into event_data, or one of ${names.join(', ')}`,
+    )
   return given
 }

@@ -1,9 +1,9 @@
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
-import type { Filter } from '../events/query/filter.ts'
 import { sessionFieldNames } from '../events/query/sessionFields.ts'
-import { type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
+import { type BreakdownAsked, type BreakdownRow, breakdownsQuery } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import type { GoalCounts } from './goalColumns.ts'
+import { conditionsOf, type Goal, type Revenue, revenueOf } from './goals.ts'
 import { rolledFields, rolledSessionFields } from './rollup/eventFigures.ts'
 import { type RolledDays, readRollup } from './rollup/rolledDays.ts'
 import {
@@ -23,7 +23,7 @@ interface Value {
   events: number | null
   page_views: number | null
   sessions: number | null
-  goal: { events: number; visitors: number; rate: number } | null
+  goal: { events: number; visitors: number; rate: number; revenue: Revenue | null } | null
 }
 
 /** The parameters for reading values. */
@@ -32,8 +32,8 @@ interface Asked {
   readonly limit: number
   /** Counts of days, if these include the dimensions. */
   readonly rolled?: RolledDays | null
-  /** The filters of a goal whose conversions each value has; not combined with counts of days. */
-  readonly goal?: readonly Filter[] | null
+  /** The goal whose conversions each value has; not together with counts of days. */
+  readonly goal?: Goal | null
 }
 
 const isSessionPage = (name: string): name is SessionPage => Object.hasOwn(sessionPages, name)
@@ -86,9 +86,9 @@ export async function readSessionFields(
 ): Promise<Breakdowns> {
   if (fields.length === 0) return {}
   const rows = await queryExecutor.rows<SessionValueRow>(
-    sessionBreakdownsQuery(plan, fields, asked),
+    sessionBreakdownsQuery(plan, fields, queried(asked)),
   )
-  return byDimension(fields, rows, asked.limit)
+  return byDimension(fields, rows, asked)
 }
 
 /** Reads the values of each event field with the most visitors. */
@@ -99,11 +99,11 @@ export async function readFields(
   asked: Asked,
 ): Promise<Breakdowns> {
   if (fields.length === 0) return {}
-  const rows = await queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, fields, asked))
+  const rows = await queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, fields, queried(asked)))
   return byDimension(
     fields,
     rows.map((row) => ({ ...row, sessions: null })),
-    asked.limit,
+    asked,
   )
 }
 
@@ -113,11 +113,13 @@ async function readSessionPages(
   page: SessionPage,
   asked: Asked,
 ): Promise<Breakdowns> {
-  const rows = await queryExecutor.rows<SessionPageRow>(sessionPagesQuery(plan, page, asked))
+  const rows = await queryExecutor.rows<SessionPageRow>(
+    sessionPagesQuery(plan, page, queried(asked)),
+  )
   return byDimension(
     [page],
     rows.map((row) => ({ ...row, dimension: page, events: null, page_views: null })),
-    asked.limit,
+    asked,
   )
 }
 
@@ -126,23 +128,36 @@ type ValueRow = Omit<Value, 'goal'> & { dimension: string } & Partial<GoalCounts
 function byDimension(
   fields: readonly string[],
   rows: readonly ValueRow[],
-  limit: number,
+  { limit, goal = null }: Asked,
 ): Breakdowns {
   return Object.fromEntries(
     fields.map((field) => {
       const ofField = rows.filter(({ dimension }) => dimension === field)
       return [
         field,
-        { values: ofField.slice(0, limit).map(countsOfRow), has_more: ofField.length > limit },
+        {
+          values: ofField.slice(0, limit).map((row) => countsOfRow(row, goal)),
+          has_more: ofField.length > limit,
+        },
       ]
     }),
   )
 }
 
-function countsOfRow({ dimension: _, goal_events, goal_visitors = 0, ...counts }: ValueRow): Value {
-  const goal =
-    goal_events === undefined
-      ? null
-      : { events: goal_events, visitors: goal_visitors, rate: goal_visitors / counts.visitors }
-  return { ...counts, goal }
+function countsOfRow(row: ValueRow, goal: Goal | null): Value {
+  const { dimension: _, goal_events = 0, goal_visitors = 0, goal_value = 0, ...counts } = row
+  return {
+    ...counts,
+    goal: goal && {
+      events: goal_events,
+      visitors: goal_visitors,
+      rate: goal_visitors / counts.visitors,
+      revenue: revenueOf(goal, goal_value),
+    },
+  }
 }
+
+const queried = (asked: Asked): BreakdownAsked => ({
+  ...asked,
+  goal: asked.goal ? conditionsOf(asked.goal) : null,
+})

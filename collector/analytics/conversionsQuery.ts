@@ -1,34 +1,37 @@
 import { type Bind, bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
-import type { Filter } from '../events/query/filter.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
-import { dimensionColumns, groupingSets } from './breakdownQuery.ts'
+import { dimensionColumns, fieldDimension, groupingSets } from './breakdownQuery.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
+import { goalValue, sumOfValues } from './goalColumns.ts'
+import type { GoalConditions } from './goals.ts'
+import { startSql } from './intervals.ts'
 import { rolledFields, rolledFigures, rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import { mergedVisitorsIf } from './rollup/visitorNumbers.ts'
 
 /**
- * Selects one row: `visitors` of the plan, those `converted` at any goal, and for each goal, by index,
- * `events_0`, `visitors_0` and so on. With counted days, the counts must include all goals (isRolledGoal).
+ * One row: `visitors` of the plan, `converted` of these at any goal, and of each goal, by its place, `events_0`,
+ * `visitors_0`, `value_0` and so on. With counts of days, all goals are of a kind that these cover (isRolledGoal).
  */
 export function conversionsQuery(
   plan: AnalyticsPlan,
-  goals: readonly (readonly Filter[])[],
+  goals: readonly GoalConditions[],
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
   if (rolled) return { sql: rolledConversions(plan, goals, rolled, bind), params }
   const organization = bind('UUID', plan.scope.organizationId)
   const where = selectionConditions(plan, bind).join('\n  AND ')
-  const { declared, from } = eventsSource(plan, namesOf(goals), bind)
-  const columns = goals.flatMap((filters, index) => {
-    const met = filterPredicate(filters, organization, bind)
+  const { declared, from } = eventsSource(plan, namesOf(filtersOf(goals)), bind)
+  const columns = goals.flatMap((goal, index) => {
+    const met = filterPredicate(goal.filters, organization, bind)
     return [
       `countIf(${met} AS met_${index}) AS events_${index}`,
       `uniqExactIf(cookie_id, met_${index}) AS visitors_${index}`,
+      `${sumOfValues(`if(met_${index}, ${goalValue(goal, bind)}, 0)`)} AS value_${index}`,
     ]
   })
   return {
@@ -40,23 +43,21 @@ WHERE ${where}`,
   }
 }
 
-/**
- * Selects the visitors who reach any of the goals, by interval. `startOf` returns SQL of an interval's start;
- * all times are moved later by `laterMs`.
- */
+const filtersOf = (goals: readonly GoalConditions[]) => goals.map(({ filters }) => filters)
+
+/** Visitors who reach any of the goals, by interval, of those that begin at these times in ascending order. */
 export function conversionSeriesQuery(
   plan: AnalyticsPlan,
-  goals: readonly (readonly Filter[])[],
-  startOf: (millis: string) => string,
-  laterMs = 0,
+  goals: readonly GoalConditions[],
+  starts: readonly number[],
 ): Query {
   const { bind, params } = bindings()
   const organization = bind('UUID', plan.scope.organizationId)
-  const any = goals.map((filters) => `(${filterPredicate(filters, organization, bind)})`)
+  const any = goals.map(({ filters }) => `(${filterPredicate(filters, organization, bind)})`)
   const where = [...selectionConditions(plan, bind), `(${any.join(' OR ') || 'false'})`]
-  const { declared, from } = eventsSource(plan, namesOf(goals), bind)
+  const { declared, from } = eventsSource(plan, namesOf(filtersOf(goals)), bind)
   return {
-    sql: `${declared}SELECT ${startOf(`(ts_millis + ${bind('Int64', laterMs)})`)} AS start_ms, uniqExact(cookie_id) AS converted
+    sql: `${declared}SELECT ${startSql('ts_millis', starts, bind)} AS start_ms, uniqExact(cookie_id) AS converted
 FROM ${from}
 WHERE ${where.join('\n  AND ')}
 GROUP BY start_ms`,
@@ -68,31 +69,35 @@ const anyOf = (goals: readonly unknown[]): string =>
   goals.map((_, index) => `met_${index}`).join(' OR ') || 'false'
 
 /** Whether counts of days include a goal: one or several values of a counted field. */
-export const isRolledGoal = (filters: readonly Filter[]): boolean =>
+export const isRolledGoal = ({ filters, valuePath }: GoalConditions): boolean =>
+  valuePath === null &&
   filters.length === 1 &&
   ['eq', 'in'].includes(filters[0]!.op) &&
   rolledFields.includes(filters[0]!.field?.name ?? '')
 
 function rolledConversions(
   plan: AnalyticsPlan,
-  goals: readonly (readonly Filter[])[],
+  goals: readonly GoalConditions[],
   rolled: RolledDays,
   bind: Bind,
 ): string {
-  const fields = [...new Set(namesOf(goals))]
-  const columns = goals.flatMap(([filter], index) => {
+  const fields = [...new Set(namesOf(filtersOf(goals)))]
+  const dimensions = fields.map(fieldDimension)
+  const columns = goals.flatMap(({ filters: [filter] }, index) => {
     const values = [filter!, ...(filter!.others ?? [])].map(({ value }) => String(value))
     const met = `(dimension = ${bind('String', filter!.field!.name)} AND ifNull(value IN ${bind('Array(String)', values)}, false) AS met_${index})`
     return [
       `sumIf(events, ${met}) AS events_${index}`,
       `${mergedVisitorsIf(`met_${index}`)} AS visitors_${index}`,
+      `0 AS value_${index}`,
     ]
   })
   const by = {
     dimensions: [wholeDay, ...fields],
     rolled: ['toString(dimension) AS dimension', 'value'],
-    scanned: fields.length > 0 ? dimensionColumns(fields) : ["'' AS dimension", 'NULL AS value'],
-    groupBy: fields.length > 0 ? groupingSets(fields, { hasWhole: true }) : '',
+    scanned:
+      fields.length > 0 ? dimensionColumns(dimensions) : ["'' AS dimension", 'NULL AS value'],
+    groupBy: fields.length > 0 ? groupingSets(dimensions, { hasWhole: true }) : '',
   }
   return `SELECT ${mergedVisitorsIf(`dimension = '${wholeDay}'`)} AS visitors,
   ${[...columns, `${mergedVisitorsIf(anyOf(goals))} AS converted`].join(',\n  ')}

@@ -4,17 +4,16 @@ import { projectFor } from '../api/access/policy.ts'
 import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Id, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
-import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
+import { behaviorTags, FiguresMeta, metaOf, Revenue } from './analyticsSchemas.ts'
 import { conversionsQuery, isRolledGoal } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
   before,
   Compare,
   readFiguresRequest,
-  readFreeFilters,
   selectionQuery,
 } from './figuresRequest.ts'
-import { type Goal, readGoals } from './goals.ts'
+import { conditionsOf, type Goal, readGoals, revenueOf } from './goals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 
@@ -31,6 +30,7 @@ const Conversions = Type.Array(
       events: Type.Integer({ description: 'Events that match the goal.' }),
       visitors: Type.Integer({ description: 'Distinct cookies of these events.' }),
       rate: Rate,
+      revenue: Revenue,
     },
     { title: 'AnalyticsConversion', additionalProperties: false },
   ),
@@ -104,17 +104,26 @@ async function readConversions(
   plan: AnalyticsPlan,
   goals: readonly Goal[],
 ) {
-  const filters = goals.map(({ filter }) => readFreeFilters('filter', filter))
-  const rolled = filters.every(isRolledGoal) ? (await readRollup(queryExecutor, plan)).events : null
+  const conditions = goals.map(conditionsOf)
+  const rolled = conditions.every(isRolledGoal)
+    ? (await readRollup(queryExecutor, plan)).events
+    : null
   const [found] = await queryExecutor.rows<Record<string, number>>(
-    conversionsQuery(plan, filters, rolled),
+    conversionsQuery(plan, conditions, rolled),
   )
   const all = found!.visitors!
   const rateOf = (visitors: number) => (all === 0 ? null : visitors / all)
   return {
-    conversions: goals.map(({ name, filter }, index) => {
+    conversions: goals.map((goal, index) => {
       const visitors = found![`visitors_${index}`]!
-      return { name, filter, visitors, events: found![`events_${index}`]!, rate: rateOf(visitors) }
+      return {
+        name: goal.name,
+        filter: goal.filter,
+        events: found![`events_${index}`]!,
+        visitors,
+        rate: rateOf(visitors),
+        revenue: revenueOf(goal, found![`value_${index}`]!),
+      }
     }),
     converted: { visitors: found!.converted!, rate: rateOf(found!.converted!) },
   }

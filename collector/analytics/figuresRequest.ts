@@ -3,13 +3,7 @@ import { fieldNamed } from '../../schemas/fields.ts'
 import type { RequestedScope } from '../api/access/policy.ts'
 import { Choice } from '../api/http/commonSchemas.ts'
 import { ApiError, invalidParameter } from '../api/http/errors.ts'
-import {
-  type FieldOf,
-  type Filter,
-  FreeFilterText,
-  freeGrammar,
-  readFilters,
-} from '../events/query/filter.ts'
+import { type FieldOf, type Filter, FreeFilterText, readFilters } from '../events/query/filter.ts'
 import { freeFilters, requireFreeFilters } from '../events/query/freeAnswers.ts'
 import { everyTier } from '../events/query/parseEventsRequest.ts'
 import { placeQuery, readScope, type ScopedRequest } from '../events/query/scopeQuery.ts'
@@ -17,11 +11,13 @@ import type { Bots, Selection } from '../events/query/selection.ts'
 import { sessionFieldNamed, sessionFieldNames } from '../events/query/sessionFields.ts'
 import {
   dayMs,
+  daysEarlier,
   Milliseconds,
   readWindowOfDays,
   type Window,
   windowQuery,
 } from '../events/query/window.ts'
+import { type TimeZone, timeZone, timeZoneFault } from '../platform/timeZone.ts'
 
 const daysDefault = 30
 const daysMax = 731
@@ -30,6 +26,8 @@ const daysMax = 731
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
   readonly bots: Bots
+  /** In whose local time days and other intervals are. */
+  readonly zone: TimeZone
 }
 
 /** The parameter of all analytics routes that includes bots. */
@@ -41,14 +39,13 @@ export const IncludeBots = Type.Optional(
   }),
 )
 
-const scopeOfFilters =
-  `Filters on ${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. ` +
-  'Filters on other fields select events. source and channel name the origin of the session.'
-
 /** The parameter `filter` of analytics; filters on session fields select sessions. */
 export const FiguresFilterText = Type.Unsafe<string>({
   ...FreeFilterText,
-  description: `${freeGrammar} ${scopeOfFilters}`,
+  description:
+    'Comma-separated field:op:value, all of which must match. The grammar is that of `filter` of goals. Filters on ' +
+    `${sessionFieldNames.join(', ')} select sessions, and all events of these sessions in the window count. Filters ` +
+    'on other event fields select events.',
 })
 
 /** The common parameters of all analytics routes. */
@@ -59,6 +56,14 @@ export const selectionQuery = {
     Milliseconds(
       `First millisecond of the window since 1970. Default: ${daysDefault} days before its end.`,
     ),
+  ),
+  time_zone: Type.Optional(
+    Type.String({
+      description:
+        'IANA time zone of days, hours, weeks and months, and of dates in start_time and end_time. Default: the time ' +
+        'zone of the project, or UTC without one.',
+      examples: ['Europe/Berlin'],
+    }),
   ),
   filter: Type.Optional(FiguresFilterText),
   include_bots: IncludeBots,
@@ -76,7 +81,11 @@ const SelectionQuery = Type.Object(selectionQuery)
 /** A request without its scope, which only the principal determines. */
 export interface AskedFigures {
   readonly asked: RequestedScope
-  readonly plan: Omit<AnalyticsPlan, 'scope'>
+  readonly selected: Pick<AnalyticsPlan, 'source' | 'filters' | 'sessionFilters' | 'bots'>
+  /** Null: the zone of the project. */
+  readonly zone: TimeZone | null
+  /** Reads the window, where dates are local. Throws 400 that names the parameter. */
+  readonly windowIn: (zone: TimeZone) => Window
 }
 
 /**
@@ -88,16 +97,22 @@ export function readFiguresRequest(
   nowMs: number,
 ): AskedFigures {
   const { query } = request
-  const window = readWindowOfDays(query, nowMs, { daysDefault, daysMax })
   return {
     asked: readScope(request),
-    plan: {
+    selected: {
       source: 'pixel',
-      window,
       ...readFiguresFilters(query.filter),
       bots: query.include_bots ? 'included' : 'excluded',
     },
+    zone: query.time_zone === undefined ? null : readTimeZone(query.time_zone),
+    windowIn: (zone) => readWindowOfDays(query, nowMs, { daysDefault, daysMax, zone }),
   }
+}
+
+function readTimeZone(name: string): TimeZone {
+  const zone = timeZone(name)
+  if (zone) return zone
+  throw invalidParameter('time_zone', timeZoneFault)
 }
 
 /** Reads the filter of a request: filters on session fields select sessions, others events. */
@@ -132,13 +147,17 @@ export function readFreeFilters(parameter: string, text: string | undefined): re
   }
 }
 
-/** Returns the distance to the previous period: complete days. */
-export const stepBackMs = ({ startMs, endMs }: Window): number =>
-  Math.ceil((endMs - startMs) / dayMs) * dayMs
+/** By how many days of local time the previous period is earlier. */
+export const daysBack = ({
+  window: { startMs, endMs },
+  zone,
+}: Pick<AnalyticsPlan, 'window' | 'zone'>): number =>
+  Math.ceil((endMs + zone.offsetAt(endMs) - startMs - zone.offsetAt(startMs)) / dayMs)
 
-/** Returns the plan for the previous period. */
-export function before<Plan extends { readonly window: Window }>(plan: Plan): Plan {
+/** The same about the previous period. */
+export function before<Plan extends Pick<AnalyticsPlan, 'window' | 'zone'>>(plan: Plan): Plan {
   const { startMs, endMs } = plan.window
-  const stepMs = stepBackMs(plan.window)
-  return { ...plan, window: { startMs: startMs - stepMs, endMs: endMs - stepMs } }
+  const days = daysBack(plan)
+  const earlier = (ms: number) => daysEarlier(ms, days, plan.zone)
+  return { ...plan, window: { startMs: earlier(startMs), endMs: earlier(endMs) } }
 }

@@ -1,7 +1,7 @@
 import { projectFor } from '../api/access/policy.ts'
 import type { Principal } from '../api/access/principal.ts'
 import { invalidParameter } from '../api/http/errors.ts'
-import type { Filter } from '../events/query/filter.ts'
+import { type Filter, pathIntoEventData } from '../events/query/filter.ts'
 import type { Postgres } from '../platform/postgres/pool.ts'
 import type { Queryable } from '../platform/postgres/transaction.ts'
 
@@ -15,7 +15,36 @@ export interface Goal {
   name: string
   /** field:op:value, in the syntax of the parameter `filter`. */
   filter: string
+  /** What each of its events is worth. */
+  value?: GoalValue
 }
+
+/** Revenue: the number at a path into event_data, in a currency (ISO 4217). */
+export interface GoalValue {
+  property: string
+  currency: string
+}
+
+/** The sum of a goal's values; null for goals without values. */
+export interface Revenue {
+  value: number
+  currency: string
+}
+
+export const revenueOf = ({ value }: Goal, sum: number): Revenue | null =>
+  value ? { value: sum, currency: value.currency } : null
+
+/** A goal as queries need it. */
+export interface GoalConditions {
+  readonly filters: readonly Filter[]
+  /** The path into event_data of the value; null without one. */
+  readonly valuePath: readonly string[] | null
+}
+
+export const conditionsOf = ({ filter, value }: Goal): GoalConditions => ({
+  filters: readFreeFilters('filter', filter),
+  valuePath: (value && pathIntoEventData(value.property)) ?? null,
+})
 
 /** A project's goals. */
 export interface Goals {
@@ -33,17 +62,17 @@ export async function readGoals(client: Queryable, projectId: string): Promise<G
   return rows[0] ?? { goals: [], version: 0, updated_at: null }
 }
 
-/** Returns the filters of a project's goal by name. Throws 400 for an unknown one. */
+/** One of a project's goals, by its name. Throws 400 for an unknown one. */
 export async function readGoal(
   postgres: Postgres,
   principal: Principal,
   asked: string | undefined,
   name: string,
-): Promise<readonly Filter[]> {
+): Promise<Goal> {
   const { projectId } = await projectFor(postgres, principal, 'events', asked, 'read')
   const { goals } = await readGoals(postgres, projectId)
   const found = goals.find((goal) => goal.name === name)
-  if (found) return readFreeFilters('goal', found.filter)
+  if (found) return found
   const known = goals.map((goal) => `"${goal.name}"`).join(', ') || 'none'
   throw invalidParameter('goal', `must be the name of a goal of the project: ${known}`)
 }

@@ -14,7 +14,7 @@ import {
 import { invalidParameter } from '../api/http/errors.ts'
 import { requireVersion } from '../api/http/optimisticLock.ts'
 import { rejectUnstorableText } from '../api/http/rejectUnstorableText.ts'
-import { FreeFilterText } from '../events/query/filter.ts'
+import { FreeFilterText, pathIntoEventData } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { inTransaction } from '../platform/postgres/transaction.ts'
 import { settingsTags } from './analyticsSchemas.ts'
@@ -28,6 +28,21 @@ const Goal = Type.Object(
   {
     name: Name,
     filter: Type.Unsafe<string>({ ...FreeFilterText, minLength: 1, maxLength: filterLengthMax }),
+    value: Type.Optional(
+      strictObject({
+        property: Type.String({
+          maxLength: filterLengthMax,
+          description: 'Path into event_data of a number, the revenue of the event.',
+          examples: ['event_data.properties.total'],
+        }),
+        currency: Type.String({
+          pattern: '^[A-Z]{3}$',
+          errorMessage: 'must be a currency of ISO 4217, such as EUR',
+          description: 'Currency of the numbers (ISO 4217). They are not converted.',
+          examples: ['EUR'],
+        }),
+      }),
+    ),
   },
   { title: 'AnalyticsGoal', additionalProperties: false },
 )
@@ -93,8 +108,14 @@ export const goalsRoutes =
         },
       },
       async ({ principal, body }) => {
-        for (const [index, { filter }] of body.goals.entries())
+        for (const [index, { filter, value }] of body.goals.entries()) {
           readFreeFilters(`goals/${index}/filter`, filter)
+          if (value && !pathIntoEventData(value.property))
+            throw invalidParameter(
+              `goals.${index}.value.property`,
+              'must be a path into event_data, such as event_data.properties.total',
+            )
+        }
         const names = body.goals.map(({ name }) => name)
         const repeated = names.findIndex((name, index) => names.indexOf(name) !== index)
         if (repeated >= 0)

@@ -1,25 +1,19 @@
+import type { Bind } from '../events/query/bind.ts'
+import { dayOf } from '../events/query/localDays.ts'
 import { dayMs, hourMs, type Window } from '../events/query/window.ts'
+import type { TimeZone } from '../platform/timeZone.ts'
 
-/** The intervals of a series; all begin in UTC, weeks on Mondays. */
+/** The length of each point of a series. All begin in local time, weeks on Mondays. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
 /** 1 January 1970 was a Thursday. */
 const mondayMs = 3 * dayMs
 
-/** SQL of the start of the interval of a time (SQL, epoch milliseconds), epoch milliseconds. */
-export const startSql: Record<Interval, (millis: string) => string> = {
-  hour: (millis) => `intDiv(${millis}, ${hourMs}) * ${hourMs}`,
-  day: (millis) => `intDiv(${millis}, ${dayMs}) * ${dayMs}`,
-  week: (millis) => `intDiv(${millis} + ${mondayMs}, ${7 * dayMs}) * ${7 * dayMs} - ${mondayMs}`,
-  month: (millis) =>
-    `toInt64(toUnixTimestamp(toStartOfMonth(fromUnixTimestamp64Milli(${millis}, 'UTC')), 'UTC')) * 1000`,
-}
-
-/** Returns the start of the interval of a time. */
-function startOf(interval: Interval, millis: number): number {
+/** The local time at which the interval of a local time begins. */
+function localStart(interval: Interval, localMs: number): number {
   const floor = (lengthMs: number, offsetMs = 0) =>
-    Math.floor((millis + offsetMs) / lengthMs) * lengthMs - offsetMs
+    Math.floor((localMs + offsetMs) / lengthMs) * lengthMs - offsetMs
   switch (interval) {
     case 'hour':
       return floor(hourMs)
@@ -28,25 +22,48 @@ function startOf(interval: Interval, millis: number): number {
     case 'week':
       return floor(7 * dayMs, mondayMs)
     case 'month': {
-      const at = new Date(millis)
+      const at = new Date(localMs)
       return Date.UTC(at.getUTCFullYear(), at.getUTCMonth())
     }
   }
 }
 
-const next = (interval: Interval, start: number): number => {
-  if (interval !== 'month') return start + { hour: hourMs, day: dayMs, week: 7 * dayMs }[interval]
-  const at = new Date(start)
-  return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)
+/** The local time at which the interval after a local start begins. */
+function nextLocalStart(interval: Interval, localMs: number): number {
+  const day = { hour: 0, day: 1, week: 7, month: 31 }[interval]
+  return localStart(interval, localMs + day * dayMs + (interval === 'hour' ? hourMs : 0))
+}
+
+/** The time at which the interval of a time begins, epoch milliseconds. */
+function startOf(interval: Interval, ms: number, zone: TimeZone): number {
+  const localMs = ms + zone.offsetAt(ms)
+  const start = localStart(interval, localMs)
+  // An hour that clocks show twice has two starts.
+  return interval === 'hour' ? ms - (localMs - start) : zone.instantOf(start)
+}
+
+/** The start of the interval after the one that begins at a time. */
+function next(interval: Interval, start: number, zone: TimeZone): number {
+  if (interval !== 'hour')
+    return zone.instantOf(
+      nextLocalStart(interval, localStart(interval, start + zone.offsetAt(start))),
+    )
+  const following = startOf('hour', start + hourMs, zone)
+  // Where clocks change by half an hour, the interval of the next hour may begin earlier.
+  return following > start ? following : start + hourMs
 }
 
 /** Most points of a series. */
 export const pointsMax = 1_000
 
-/** Returns the starts of a window's intervals; null if there are too many. */
-export function startsOf(interval: Interval, { startMs, endMs }: Window): number[] | null {
+/** The starts of the intervals of a window; null if there are too many. */
+export function startsOf(
+  interval: Interval,
+  { startMs, endMs }: Window,
+  zone: TimeZone,
+): number[] | null {
   const starts: number[] = []
-  for (let at = startOf(interval, startMs); at < endMs; at = next(interval, at)) {
+  for (let at = startOf(interval, startMs, zone); at < endMs; at = next(interval, at, zone)) {
     if (starts.push(at) > pointsMax) return null
   }
   return starts
@@ -55,6 +72,25 @@ export function startsOf(interval: Interval, { startMs, endMs }: Window): number
 /** Returns the interval with some dozens of points for a window. */
 export function intervalFor({ startMs, endMs }: Window): Interval {
   const days = (endMs - startMs) / dayMs
-  if (days <= 2) return 'hour'
+  // A day may have 25 hours.
+  if (days <= 2 + 1 / 24) return 'hour'
   return days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
+}
+
+/** SQL: the last of these times, in ascending order, that is not after a time (SQL, epoch milliseconds). */
+export const startSql = (millis: string, starts: readonly number[], bind: Bind): string =>
+  `roundDown(toInt64(${millis}), ${bind('Array(Int64)', starts)})`
+
+/** SQL: the same for a local day (a date in SQL); all of these times begin a day. */
+export function dayStartSql(
+  date: string,
+  starts: readonly number[],
+  zone: TimeZone,
+  bind: Bind,
+): string {
+  const days = bind(
+    'Array(Int64)',
+    starts.map((start) => dayOf(start, zone)),
+  )
+  return `transform(roundDown(toInt64(${date}), ${days}), ${days}, ${bind('Array(Int64)', starts)}, toInt64(0))`
 }

@@ -16,8 +16,6 @@ const minutes = 30
 const nowMinutes = 5
 const pages = 5
 
-const startOfMinute = (millis: string): string => `intDiv(${millis}, ${minuteMs}) * ${minuteMs}`
-
 const describe = {
   tags,
   operationId: 'getAnalyticsLive',
@@ -78,21 +76,22 @@ export const liveRoute =
           now,
         )
         const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const starts = Array.from({ length: minutes }, (_, index) => firstMs + index * minuteMs)
         const lately = { ...plan, window: { ...plan.window, startMs: now - nowMinutes * minuteMs } }
         const [[totals], [current], perMinute, topPages] = await Promise.all([
           queryExecutor.rows<Totals>(totalsQuery(plan)),
           queryExecutor.rows<Totals>(totalsQuery(lately)),
-          queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOfMinute)),
+          queryExecutor.rows<SeriesRow>(seriesQuery(plan, starts)),
           queryExecutor.rows<BreakdownRow>(breakdownsQuery(plan, ['page_path'], { limit: pages })),
         ])
         const found = new Map(perMinute.map((row) => [row.start_ms, row]))
         return {
           visitors_now: current!.visitors,
           ...totals!,
-          minutes: Array.from({ length: minutes }, (_, index) => {
-            const start_ms = firstMs + index * minuteMs
-            return found.get(start_ms) ?? { start_ms, visitors: 0, page_views: 0, events: 0 }
-          }),
+          minutes: starts.map(
+            (start_ms) =>
+              found.get(start_ms) ?? { start_ms, visitors: 0, page_views: 0, events: 0 },
+          ),
           pages: withoutPersons(request.principal, topPages.slice(0, pages)).flatMap(
             ({ value, visitors, page_views }) =>
               value === null ? [] : [{ page_path: value, visitors, page_views }],

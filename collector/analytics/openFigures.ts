@@ -6,6 +6,7 @@ import { untilClosed } from '../api/http/streaming.ts'
 import { nameProjects } from '../events/query/projects.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import type { AnalyticsPlan, AskedFigures } from './figuresRequest.ts'
+import { readProjectZone } from './projectZone.ts'
 import { requireShared } from './sharePolicy.ts'
 
 /** Access to figures: keys, and members signed in to the dashboard. */
@@ -31,16 +32,18 @@ interface OpenedFigures {
 export async function openFigures(
   deps: ReadDeps,
   principal: Principal,
-  { asked, plan }: AskedFigures,
+  { asked, selected, zone: askedZone, windowIn }: AskedFigures,
   reply: FastifyReply,
 ): Promise<OpenedFigures> {
-  requireShared(principal, plan)
+  requireShared(principal, selected)
   const scope = await deps.scopeOf(principal, asked)
+  const zone = askedZone ?? (await readProjectZone(deps.postgres, scope.projectId))
+  const plan = { ...selected, scope, zone, window: windowIn(zone) }
   const signal = untilClosed(reply)
   const queryExecutor = deps.openQueryExecutor(principal, {
     effort: 'scan',
     signal,
     window: plan.window,
   })
-  return { queryExecutor, plan: await nameProjects(queryExecutor, { ...plan, scope }) }
+  return { queryExecutor, plan: await nameProjects(queryExecutor, plan) }
 }

@@ -13,7 +13,8 @@ import {
 } from './figuresRequest.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
-import { type SessionTotals, sessionTotalsQuery } from './sessionsQuery.ts'
+import { type SessionTotals, sessionEventTotalsQuery, sessionTotalsQuery } from './sessionsQuery.ts'
+import { selectsSessions } from './sessionsSql.ts'
 import { isShare } from './sharePolicy.ts'
 import { type Totals, totalsQuery } from './totalsQuery.ts'
 
@@ -109,18 +110,32 @@ export async function readOverview(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
 ): Promise<Figures> {
+  const { events, visitors, page_views, sessions, viewing_sessions, bounced_sessions, page_ms } =
+    await readTotals(queryExecutor, plan)
+  return {
+    events,
+    visitors,
+    page_views,
+    sessions,
+    bounce_rate: viewing_sessions === 0 ? null : bounced_sessions / viewing_sessions,
+    time_on_page_ms: page_views === 0 ? null : page_ms / page_views,
+  }
+}
+
+async function readTotals(
+  queryExecutor: QueryExecutor,
+  plan: AnalyticsPlan,
+): Promise<Totals & SessionTotals> {
+  if (selectsSessions(plan)) {
+    const [found] = await queryExecutor.rows<Totals & SessionTotals>(sessionEventTotalsQuery(plan))
+    return found!
+  }
   const rollup = await readRollup(queryExecutor, plan)
   const [[totals], [sessions]] = await Promise.all([
     queryExecutor.rows<Totals>(totalsQuery(plan, rollup.events)),
     queryExecutor.rows<SessionTotals>(sessionTotalsQuery(plan, rollup.sessions)),
   ])
-  const { viewing_sessions, bounced_sessions, page_ms } = sessions!
-  return {
-    ...totals!,
-    sessions: sessions!.sessions,
-    bounce_rate: viewing_sessions === 0 ? null : bounced_sessions / viewing_sessions,
-    time_on_page_ms: totals!.page_views === 0 ? null : page_ms / totals!.page_views,
-  }
+  return { ...totals!, ...sessions! }
 }
 
 /** Reads the figures of bots in a plan. */

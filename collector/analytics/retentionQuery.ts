@@ -5,6 +5,7 @@ import { selectionConditions } from '../events/query/filterSql.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate, namesOf } from './filterPredicate.ts'
+import { startSql } from './intervals.ts'
 
 /** Visitors who began in one interval and returned in a later one. */
 export interface RetentionRow {
@@ -31,9 +32,10 @@ interface Coming {
 export function retentionQuery(
   plan: AnalyticsPlan,
   { first, returning }: Coming,
-  startOf: (millis: string) => string,
+  starts: readonly number[],
 ): Query {
   const { bind, params } = bindings()
+  const start = startSql('ts_millis', starts, bind)
   const organization = bind('UUID', plan.scope.organizationId)
   const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, namesOf([first, returning]), bind)
@@ -41,8 +43,8 @@ export function retentionQuery(
   return {
     sql: `${declared}SELECT start_ms, again_ms, count() AS visitors
 FROM (
-SELECT minIf(${startOf('ts_millis')}, ${begins}) AS start_ms,
-  groupUniqArrayIf(${startOf('ts_millis')}, ${filterPredicate(returning, organization, bind)}) AS returns
+SELECT minIf(${start}, ${begins}) AS start_ms,
+  groupUniqArrayIf(${start}, ${filterPredicate(returning, organization, bind)}) AS returns
 FROM ${from}
 WHERE ${where}
 GROUP BY cookie_id

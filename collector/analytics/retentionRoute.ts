@@ -6,7 +6,7 @@ import { FreeFilterText } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
 import { behaviorTags, FiguresMeta, metaOf } from './analyticsSchemas.ts'
 import { readFiguresRequest, readFreeFilters, selectionQuery } from './figuresRequest.ts'
-import { intervals, startSql, startsOf } from './intervals.ts'
+import { intervals, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { type RetentionRow, retentionQuery } from './retentionQuery.ts'
 
@@ -25,7 +25,7 @@ const describe = {
     interval: Type.Optional(
       Choice(intervals, {
         default: 'week',
-        description: 'Length of the intervals, in UTC. Weeks begin on Mondays.',
+        description: 'Length of the intervals, in local time. Weeks begin on Mondays.',
       }),
     ),
     first: Type.Optional(FreeFilterText),
@@ -71,13 +71,11 @@ export const retentionRoute =
           returning: readFreeFilters('returning', returning),
         }
         const asked = readFiguresRequest(request, deps.now())
-        const starts = startsOf(interval, asked.plan.window)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts || starts.length > cohortsMax)
           throw invalidParameter('interval', `must result in at most ${cohortsMax} cohorts`)
-        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
-        const rows = await queryExecutor.rows<RetentionRow>(
-          retentionQuery(plan, coming, startSql[interval]),
-        )
+        const rows = await queryExecutor.rows<RetentionRow>(retentionQuery(plan, coming, starts))
         const found = new Map(rows.map((row) => [`${row.start_ms} ${row.again_ms}`, row.visitors]))
         const cohorts = starts.map((start_ms, index) => {
           const returned = starts

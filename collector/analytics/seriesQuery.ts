@@ -1,9 +1,10 @@
 import { bindings } from '../events/query/bind.ts'
 import { eventsSource } from '../events/query/eventsSource.ts'
 import { selectionConditions } from '../events/query/filterSql.ts'
-import { dayMs } from '../events/query/window.ts'
+import { millisOf } from '../events/query/sessionSplit.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { dayStartSql, startSql } from './intervals.ts'
 import {
   rolledFigures,
   rolledSettings,
@@ -11,6 +12,7 @@ import {
   wholeDay,
 } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
+import { selectsSessions, sessionsSql } from './sessionsSql.ts'
 import { type Totals, totalColumns } from './totalsQuery.ts'
 
 /** An interval with events. */
@@ -20,22 +22,20 @@ export interface SeriesRow extends Totals {
 }
 
 /**
- * Selects the intervals with events, with all times moved later by `laterMs`; `startOf` returns SQL of an
- * interval's start. With counted days, intervals are complete days.
+ * The intervals that have events, of those that begin at these times (epoch milliseconds), in ascending order. With
+ * counts of days, intervals begin with days.
  */
 export function seriesQuery(
   plan: AnalyticsPlan,
-  startOf: (millis: string) => string,
-  laterMs = 0,
+  starts: readonly number[],
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
-  const startAt = (millis: string) =>
-    `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
+  const startAt = (millis: string) => `${startSql(millis, starts, bind)} AS start_ms`
   if (rolled) {
     const by = {
       dimensions: [wholeDay],
-      rolled: [startAt(`(toInt64(date) * ${dayMs})`)],
+      rolled: [`${dayStartSql('date', starts, plan.zone, bind)} AS start_ms`],
       scanned: [startAt('ts_millis')],
       groupBy: '\nGROUP BY start_ms',
     }
@@ -44,6 +44,19 @@ FROM ${rolledFigures(plan, rolled, by, bind)}
 GROUP BY start_ms
 ${rolledSettings}`
     return { sql, params }
+  }
+  if (selectsSessions(plan)) {
+    const { sql, met, form } = sessionsSql(plan, bind)
+    return {
+      sql: `SELECT ${startAt(millisOf('event'))}, count() AS events, uniqExact(_cookie_id) AS visitors,
+  countIf(${form.isPageView('event')}) AS page_views
+FROM (
+${sql}
+)
+ARRAY JOIN ${met} AS event
+GROUP BY start_ms`,
+      params,
+    }
   }
   const where = selectionConditions(plan, bind).join('\n  AND ')
   const { declared, from } = eventsSource(plan, [], bind)

@@ -1,8 +1,8 @@
 import { bindings } from '../events/query/bind.ts'
 import { millisOf } from '../events/query/sessionSplit.ts'
-import { dayMs } from '../events/query/window.ts'
 import type { Query } from '../platform/clickhouse/client.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
+import { dayStartSql, startSql } from './intervals.ts'
 import { rolledSettings, wholeDay } from './rollup/eventFigures.ts'
 import type { RolledDays } from './rollup/rolledDays.ts'
 import {
@@ -20,22 +20,19 @@ export interface SessionSeriesRow extends SessionTotals {
 }
 
 /**
- * Counts sessions in the interval of their last event, and time on page in the interval of the page view. All times are
- * moved later by `laterMs`. `startOf` returns SQL of the start of an interval. Rolled days require intervals of days.
+ * Counts sessions in the interval of their last event, and time on page in the interval of the page view. Intervals
+ * begin at these times, in ascending order. Rolled days require intervals of days.
  */
 export function sessionSeriesQuery(
   plan: AnalyticsPlan,
-  startOf: (millis: string) => string,
-  laterMs = 0,
+  starts: readonly number[],
   rolled: RolledDays | null = null,
 ): Query {
   const { bind, params } = bindings()
-  const startAt = (millis: string) =>
-    `${startOf(laterMs === 0 ? millis : `(${millis} + ${bind('Int64', laterMs)})`)} AS start_ms`
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
   const rows = `arrayConcat([(${millisOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${millisOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
-  const scanned = `SELECT ${startAt('row.1')}, sum(row.2) AS sessions, sum(row.3) AS viewing_sessions,
+  const scanned = `SELECT ${startSql('row.1', starts, bind)} AS start_ms, sum(row.2) AS sessions, sum(row.3) AS viewing_sessions,
   sum(row.4) AS bounced_sessions, sum(row.5) AS page_ms
 FROM (
 ${sessions.sql}
@@ -43,7 +40,7 @@ ${sessions.sql}
 ARRAY JOIN ${rows} AS row
 GROUP BY start_ms`
   if (!rolled) return { sql: scanned, params }
-  const counted = `SELECT ${startAt(`(toInt64(since) * ${dayMs})`)}, sessions, viewing_sessions, bounced_sessions, page_ms
+  const counted = `SELECT ${dayStartSql('since', starts, plan.zone, bind)} AS start_ms, sessions, viewing_sessions, bounced_sessions, page_ms
 FROM analytics_session_days
 WHERE ${rolledSessions(rolled, [wholeDay], bind)}`
   return {

@@ -36,12 +36,29 @@ export interface SessionTotals {
 export const sessionTotalColumns = `sum(sessions) AS sessions, sum(viewing_sessions) AS viewing_sessions,
   sum(bounced_sessions) AS bounced_sessions, sum(page_ms) AS page_ms`
 
+/** One row of SessionTotals and Totals. For filters on sessions, where joining events with sessions costs more. */
+export function sessionEventTotalsQuery(plan: AnalyticsPlan): Query {
+  const { bind, params } = bindings()
+  const sessions = sessionsSql(plan, bind)
+  const sql = `SELECT ${scannedTotals(sessions)}, sum(${sessions.events}) AS events,
+  uniqExact(_cookie_id) AS visitors, sum(${sessions.pageViews}) AS page_views
+FROM (
+${sessions.sql}
+)`
+  return { sql, params }
+}
+
+/** SQL: the columns of SessionTotals over sessions. */
+const scannedTotals = (
+  sessions: Sessions,
+): string => `count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
+  countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms`
+
 /** Selects one row of SessionTotals. */
 export function sessionTotalsQuery(plan: AnalyticsPlan, rolled: RolledDays | null = null): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: rolled?.scanned })
-  const scanned = `SELECT count() AS sessions, countIf(notEmpty(_views)) AS viewing_sessions,
-  countIf(length(_views) = 1) AS bounced_sessions, sum(arraySum(${untilNext(sessions)})) AS page_ms
+  const scanned = `SELECT ${scannedTotals(sessions)}
 FROM (
 ${sessions.sql}
 )`
@@ -198,8 +215,7 @@ export const eachField = (fields: readonly string[]): string =>
     .join(', ')}] AS _field`
 
 /**
- * Returns SQL conditions of events; a visitor without such an event has no session that closes in these times
- * (epoch milliseconds).
+ * Returns SQL of the cookies with events without which no session closes in these times (epoch milliseconds).
  */
 const scannedCookies = (plan: AnalyticsPlan, spans: readonly Span[], bind: Bind): string =>
   [

@@ -18,6 +18,8 @@ import {
 import { sessionId, visitorsOf } from '../events/query/sessions.ts'
 import type { AnalyticsPlan } from './figuresRequest.ts'
 import { filterPredicate } from './filterPredicate.ts'
+import { goalValue } from './goalColumns.ts'
+import type { GoalConditions } from './goals.ts'
 import { inSpans, type Span } from './rollup/spans.ts'
 
 /** The encoding of events in arrays, after the columns that split sessions, and SQL that reads it. */
@@ -54,6 +56,8 @@ export interface Sessions {
    * page views (SQL, from 1).
    */
   readonly meets: (view: string, place: string) => string
+  /** SQL: the events of the session that meet the plan. */
+  readonly met: string
   /** SQL of the number of the session's events, and page views, that match the plan. */
   readonly events: string
   readonly pageViews: string
@@ -68,7 +72,7 @@ const isOfEvent = (filter: Filter) => !isEntryFilter(filter) && !isSessionIdFilt
  * SQL of the sessions in which an event of the plan occurs, with all their events, also those before the
  * window. Its columns are `_cookie_id`, `_session` (the events in order) and `_views` (the page views).
  * `hasPaths` adds the paths of pages, and `fields` these fields of sessions. `goal` adds `_goal_events`, the
- * number of events that match the plan and these filters. `closedOn` limits it to sessions that end, by half
+ * number of events that match the plan and the goal, and `_goal_value`, the sum of their values. `closedOn` limits it to sessions that end, by half
  * an hour without an event, within these times (epoch milliseconds).
  */
 export function sessionsSql(
@@ -82,7 +86,7 @@ export function sessionsSql(
   }: {
     hasPaths?: boolean
     fields?: readonly string[]
-    goal?: readonly Filter[] | null
+    goal?: GoalConditions | null
     closedOn?: readonly Span[] | undefined
   } = {},
 ): Sessions {
@@ -100,8 +104,12 @@ export function sessionsSql(
     ...(scope.pixelId === null ? [] : [`pixel_id = ${bind('UUID', scope.pixelId)}`]),
     filterPredicate(ofEvents, organization, bind),
   ].join(' AND ')
+  const goalFilters = goal?.filters ?? []
   const goalMatches = goal
-    ? [`toUInt8(${filterPredicate(goal.filter(isOfEvent), organization, bind)})`]
+    ? [
+        `toUInt8(${filterPredicate(goalFilters.filter(isOfEvent), organization, bind)})`,
+        goalValue(goal, bind),
+      ]
     : []
   const { more, select } = sessionColumns(names, {
     place: unpackedColumns + goalMatches.length + 1,
@@ -110,7 +118,7 @@ export function sessionsSql(
   })
   const ofSessions = filters.filter(isSessionIdFilter)
   const met = metEvents[entries](form)
-  const goalOfSessions = (goal ?? []).filter(isSessionIdFilter)
+  const goalOfSessions = goalFilters.filter(isSessionIdFilter)
   const columns = [
     '_cookie_id',
     '_session',
@@ -121,11 +129,13 @@ export function sessionsSql(
     ...select,
     ...(goal
       ? [
-          `arrayCount(event -> ${[
+          `arrayFilter(event -> ${[
             moreOf('event', unpackedColumns + 1),
-            isEntryMet[entriesWanted(goal.filter(isEntryFilter))]('event'),
+            isEntryMet[entriesWanted(goalFilters.filter(isEntryFilter))]('event'),
             ...goalOfSessions.map((filter) => filterCondition(filter, bind)),
-          ].join(' AND ')}, ${met}) AS _goal_events`,
+          ].join(' AND ')}, ${met}) AS _reached`,
+          'length(_reached) AS _goal_events',
+          `arraySum(event -> ${moreOf('event', unpackedColumns + 2)}, _reached) AS _goal_value`,
         ]
       : []),
   ]
@@ -147,6 +157,7 @@ WHERE ${where.join('\n  AND ')}`
     sql,
     form,
     meets: (view, place) => `${form.matches(view)}${isPlaceMet[entries](place)}`,
+    met,
     events: `length(${met})`,
     pageViews: `arrayCount(event -> ${form.isPageView('event')}, ${met})`,
   }
@@ -225,3 +236,7 @@ const metEvents: Record<Entries, (form: EventForm) => string> = {
     `arrayFilter((event, place) -> ${matches('event')} AND place != arrayFirstIndex(event -> ${isPageView('event')}, _session), _session, arrayEnumerate(_session))`,
   none: () => 'arraySlice(_session, 1, 0)',
 }
+
+/** Whether a plan has filters on sessions whose events sessionsSql finds. It knows no campaigns of DSPs. */
+export const selectsSessions = ({ scope, sessionFilters = [] }: AnalyticsPlan): boolean =>
+  sessionFilters.length > 0 && scope.campaignId === null

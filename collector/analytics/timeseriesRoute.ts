@@ -6,28 +6,20 @@ import type { QueryExecutor } from '../api/access/queryExecutor.ts'
 import { Choice, Nullable, strictObject } from '../api/http/commonSchemas.ts'
 import { invalidParameter } from '../api/http/errors.ts'
 import { readNames } from '../events/query/fieldList.ts'
-import type { Filter } from '../events/query/filter.ts'
 import type { ReadDeps } from '../events/query/readDeps.ts'
+import { daysEarlier } from '../events/query/window.ts'
 import { FiguresMeta, metaOf, tags } from './analyticsSchemas.ts'
 import { conversionSeriesQuery } from './conversionsQuery.ts'
 import {
   type AnalyticsPlan,
   before,
   Compare,
+  daysBack,
   readFiguresRequest,
-  readFreeFilters,
   selectionQuery,
-  stepBackMs,
 } from './figuresRequest.ts'
-import { readGoals } from './goals.ts'
-import {
-  type Interval,
-  intervalFor,
-  intervals,
-  pointsMax,
-  startSql,
-  startsOf,
-} from './intervals.ts'
+import { conditionsOf, type GoalConditions, readGoals } from './goals.ts'
+import { type Interval, intervalFor, intervals, pointsMax, startsOf } from './intervals.ts'
 import { mayRead, openFigures } from './openFigures.ts'
 import { readRollup } from './rollup/rolledDays.ts'
 import { type SeriesRow, seriesQuery } from './seriesQuery.ts'
@@ -73,7 +65,7 @@ const describe = {
     interval: Type.Optional(
       Choice(intervals, {
         description:
-          'Length of the intervals, in UTC. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
+          'Length of the intervals, in local time. Weeks begin on Mondays. Default: hour up to two days, day up to 92 days, week up to 400 days, otherwise month.',
       }),
     ),
     compare: Type.Optional(Compare),
@@ -109,14 +101,14 @@ export const timeseriesRoute =
       { schema: describe, config: { access: mayRead } },
       async (request, reply) => {
         const asked = readFiguresRequest(request, deps.now())
-        const { interval = intervalFor(asked.plan.window), compare } = request.query
         const include = readIncludes(request.query.include)
-        const starts = startsOf(interval, asked.plan.window)
+        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
+        const { interval = intervalFor(plan.window), compare } = request.query
+        const starts = startsOf(interval, plan.window, plan.zone)
         if (!starts)
           throw invalidParameter('interval', `must result in at most ${pointsMax} points`)
-        const { queryExecutor, plan } = await openFigures(deps, request.principal, asked, reply)
         const goals = include.includes('conversions')
-          ? await readGoalFilters(deps, request.principal, request.query.project_id)
+          ? await readGoalConditions(deps, request.principal, request.query.project_id)
           : null
         const wanted: Wanted = {
           interval,
@@ -125,8 +117,8 @@ export const timeseriesRoute =
           goals,
         }
         const [timeseries, previous] = await Promise.all([
-          readSeries(queryExecutor, plan, wanted, 0),
-          compare ? readSeries(queryExecutor, before(plan), wanted, stepBackMs(plan.window)) : null,
+          readSeries(queryExecutor, plan, wanted, starts),
+          compare ? readSeries(queryExecutor, before(plan), wanted, earlier(starts, plan)) : null,
         ])
         return { interval, timeseries, previous, meta: metaOf(request, plan) }
       },
@@ -142,15 +134,15 @@ function readIncludes(list: string | undefined): readonly Include[] {
   })
 }
 
-async function readGoalFilters(
+async function readGoalConditions(
   { postgres }: ReadDeps,
   principal: Principal,
   project: string | undefined,
-): Promise<(readonly Filter[])[]> {
+): Promise<GoalConditions[]> {
   if (project === undefined) throw invalidParameter('include', 'conversions require project_id')
   const { projectId } = await projectFor(postgres, principal, 'events', project, 'read')
   const { goals } = await readGoals(postgres, projectId)
-  return goals.map(({ filter }) => readFreeFilters('filter', filter))
+  return goals.map(conditionsOf)
 }
 
 /** The points of a series, with their figures in addition to events. */
@@ -158,27 +150,26 @@ interface Wanted {
   readonly interval: Interval
   readonly starts: readonly number[]
   readonly hasSessions: boolean
-  readonly goals: readonly (readonly Filter[])[] | null
+  readonly goals: readonly GoalConditions[] | null
 }
 
+/** The points at the starts of a series, from the intervals of the plan that begin at `places`; null: from none. */
 async function readSeries(
   queryExecutor: QueryExecutor,
   plan: AnalyticsPlan,
   { interval, starts, hasSessions, goals }: Wanted,
-  laterMs: number,
+  places: readonly (number | null)[],
 ): Promise<Point[]> {
-  const startOf = startSql[interval]
+  const begins = places.filter((place) => place !== null)
   const rolled = interval === 'hour' ? null : await readRollup(queryExecutor, plan)
   const [events, sessions, conversions] = await Promise.all([
-    queryExecutor.rows<SeriesRow>(seriesQuery(plan, startOf, laterMs, rolled?.events)),
+    queryExecutor.rows<SeriesRow>(seriesQuery(plan, begins, rolled?.events)),
     hasSessions
-      ? queryExecutor.rows<SessionSeriesRow>(
-          sessionSeriesQuery(plan, startOf, laterMs, rolled?.sessions),
-        )
+      ? queryExecutor.rows<SessionSeriesRow>(sessionSeriesQuery(plan, begins, rolled?.sessions))
       : null,
     goals
       ? queryExecutor.rows<{ start_ms: number; converted: number }>(
-          conversionSeriesQuery(plan, goals, startOf, laterMs),
+          conversionSeriesQuery(plan, goals, begins),
         )
       : null,
   ])
@@ -187,19 +178,30 @@ async function readSeries(
     byStart(sessions),
     byStart(conversions),
   ]
-  return starts.map((start_ms) => {
-    const counted = { start_ms, events: 0, visitors: 0, page_views: 0, ...eventsAt.get(start_ms) }
-    const ended = sessionsAt.get(start_ms)
+  return starts.map((start_ms, index) => {
+    const place = places[index]!
+    const counted = { events: 0, visitors: 0, page_views: 0, ...eventsAt.get(place), start_ms }
+    const ended = sessionsAt.get(place)
     return {
       ...counted,
       sessions: sessions && (ended?.sessions ?? 0),
       bounce_rate: ended?.viewing_sessions ? ended.bounced_sessions / ended.viewing_sessions : null,
       time_on_page_ms:
         sessions && counted.page_views > 0 ? (ended?.page_ms ?? 0) / counted.page_views : null,
-      converted: conversions && (conversionsAt.get(start_ms)?.converted ?? 0),
+      converted: conversions && (conversionsAt.get(place)?.converted ?? 0),
     }
   })
 }
 
 const byStart = <Row extends { start_ms: number }>(rows: readonly Row[] | null) =>
-  new Map(rows?.map((row) => [row.start_ms, row]))
+  new Map<number | null, Row>(rows?.map((row) => [row.start_ms, row]))
+
+/**
+ * The starts of the previous period. An hour that clocks show twice has none for its second start. An hour that they
+ * skip belongs to the hour before it.
+ */
+function earlier(starts: readonly number[], plan: AnalyticsPlan): (number | null)[] {
+  const days = daysBack(plan)
+  const found = starts.map((start) => daysEarlier(start, days, plan.zone))
+  return found.map((start, index) => (start === found[index - 1] ? null : start))
+}

@@ -56,7 +56,7 @@ export const eventsRoutes =
         async (request, reply) => {
           const { principal, sampleNames } = request
           const { organizationId } = principal
-          const { asked: requestedScope, plan: unscopedPlan } = parseEventsRequest(
+          const { asked: requestedScope, plan: draftPlan } = parseEventsRequest(
             request,
             tier,
             Date.now(),
@@ -65,16 +65,16 @@ export const eventsRoutes =
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, requestedScope, actionOf(tier))
           const complete = await completeUntil(principal)
-          const readable = readableWindow(unscopedPlan, complete)
+          const readable = readableWindow(draftPlan, complete)
 
           const charge = await admit(deps.billing, request, reply, {
             meter,
             projectId: scope.projectId,
-            recordsMax: unscopedPlan.limit,
+            recordsMax: draftPlan.limit,
           })
 
           const { signal, repeatedWindow: window = readable } = charge
-          const plan = { ...unscopedPlan, scope, window, sampleNames, completeUntil: complete }
+          const plan = { ...draftPlan, scope, window, sampleNames, completeUntil: complete }
           const queryExecutor = deps.openQueryExecutor(principal, {
             effort: 'page',
             signal,
@@ -87,7 +87,7 @@ export const eventsRoutes =
           const { records, hasMore } = page
           const completeText = complete === null ? null : new Date(complete).toISOString()
           const nextCursor = () => {
-            const next = cursorAfter(plan, unscopedPlan.window, page.next())
+            const next = cursorAfter(plan, draftPlan.window, page.next())
             return next && cursors.write(organizationId, next)
           }
           return sendRows(reply, {
@@ -149,8 +149,8 @@ export const eventsRoutes =
       { schema: describeCounts(countsTier), config },
       async (request, reply) => {
         const { principal } = request
-        const { asked: requestedScope, plan: unscopedPlan } = readCountsRequest(request, Date.now())
-        const plan = { ...unscopedPlan, scope: await deps.scopeOf(principal, requestedScope) }
+        const { asked: requestedScope, plan: draftPlan } = readCountsRequest(request, Date.now())
+        const plan = { ...draftPlan, scope: await deps.scopeOf(principal, requestedScope) }
         const counts = await readCounts(
           deps.openQueryExecutor(principal, {
             effort: 'scan',

@@ -11,7 +11,7 @@ export const sourceValues: readonly string[] = ['pixel', 'svcdsp']
 export const eventFields: readonly Field[] = [
   {
     name: 'event_id',
-    columnType: 'UUID',
+    columnType: 'UUID CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: false,
     tier: 'web_event',
@@ -21,7 +21,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'event_type',
-    columnType: 'LowCardinality(String)',
+    columnType: 'LowCardinality(String) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: false,
     tier: 'web_event',
@@ -66,7 +66,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'cookie_id',
-    columnType: 'UUID',
+    columnType: 'UUID CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: false,
     tier: 'web_event',
@@ -106,7 +106,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'pixel_id',
-    columnType: 'UUID',
+    columnType: 'UUID CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     storedNull: "toUUID('00000000-0000-0000-0000-000000000000')",
@@ -117,7 +117,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'project_id',
-    columnType: 'UUID',
+    columnType: 'UUID CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: false,
     tier: 'web_event',
@@ -127,7 +127,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'source',
-    columnType: "LowCardinality(String) DEFAULT 'pixel'",
+    columnType: "LowCardinality(String) DEFAULT 'pixel' CODEC(ZSTD(1))",
     dataType: 'Utf8',
     nullable: false,
     tier: 'web_event',
@@ -138,7 +138,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'campaign_id',
-    columnType: 'Nullable(String)',
+    columnType: 'Nullable(String) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -148,7 +148,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'spend',
-    columnType: 'Nullable(Decimal(18, 6))',
+    columnType: 'Nullable(Decimal(18, 6)) CODEC(ZSTD(1))',
     dataType: 'Float64',
     nullable: true,
     tier: 'web_event',
@@ -167,7 +167,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'page_host',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -188,7 +188,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'browser',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -198,7 +198,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'browser_version',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -208,7 +208,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'os',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -218,7 +218,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'os_version',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -228,7 +228,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'device_type',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',
@@ -239,7 +239,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'is_bot',
-    columnType: 'Bool',
+    columnType: 'Bool CODEC(ZSTD(1))',
     dataType: 'Boolean',
     nullable: false,
     tier: 'web_event',
@@ -249,7 +249,7 @@ export const eventFields: readonly Field[] = [
   },
   {
     name: 'bot_reason',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     nullable: true,
     tier: 'web_event',

@@ -4,7 +4,7 @@ const optional = { nullable: true, tier: 'web_event', counts: 'groups' } as cons
 
 const place = (name: string, description: string): Field => ({
   name,
-  columnType: 'LowCardinality(Nullable(String))',
+  columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
   dataType: 'Utf8',
   ...optional,
   group: 'location',
@@ -13,7 +13,7 @@ const place = (name: string, description: string): Field => ({
 
 const width = (name: string, description: string): Field => ({
   name,
-  columnType: 'Nullable(UInt16)',
+  columnType: 'Nullable(UInt16) CODEC(ZSTD(1))',
   dataType: 'Int64',
   ...optional,
   group: 'device',
@@ -30,7 +30,7 @@ export const visitFields: readonly Field[] = [
   place('city', 'City of client_ip, in English. Null if the collector has no city database.'),
   {
     name: 'language',
-    columnType: 'LowCardinality(Nullable(String))',
+    columnType: 'LowCardinality(Nullable(String)) CODEC(ZSTD(1))',
     dataType: 'Utf8',
     ...optional,
     group: 'device',

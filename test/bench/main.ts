@@ -10,11 +10,14 @@ import { delivery } from './delivery.ts'
 import { exports } from './exports.ts'
 import { fastReader } from './fastReader.ts'
 import { formsOfPages } from './forms.ts'
+import { growth } from './growth.ts'
 import { identity } from './identity.ts'
+import { imports } from './imports.ts'
 import { ack, ackPinned, batch, latency } from './ingest.ts'
 import { intent } from './intent.ts'
 import { lists } from './lists.ts'
 import { lookup } from './lookup.ts'
+import { memory } from './memory.ts'
 import { charges, metering } from './metering.ts'
 import { neighbours } from './neighbours.ts'
 import { organization } from './organization.ts'
@@ -41,6 +44,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   latency,
   'fast-reader': fastReader,
   ship,
+  imports,
   readable,
   read,
   tiers,
@@ -54,6 +58,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   metering,
   charges,
   neighbours,
+  memory,
   pixel: async (bench) => [await pixelSize(), ...(await trackersSideBySide(bench))],
   delivery,
   audiences,
@@ -63,6 +68,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Row | Row[]>> = {
   intent,
   dashboard,
   scale,
+  growth,
   shards,
   collectors,
 }
@@ -79,6 +85,7 @@ const { values: flags, positionals } = parseArgs({
     data: { type: 'string', default: join(tmpdir(), 'footfall-bench-identity') },
     'identity-events': { type: 'string', default: '20000000' },
     signals: { type: 'string', default: '20000000' },
+    growth: { type: 'string', default: '1000000,10000000' },
     departures: { type: 'string', default: '200' },
     'busy-loops': { type: 'string', default: '0' },
     beside: { type: 'string', multiple: true, default: [] },
@@ -90,11 +97,12 @@ if (flags.help) {
   console.log(`Usage: npm run bench -- [--repeats 3] [--seconds 5] [--connections 64]
        [--events 1000000] [--cookies 100000] [--profiles 50000] [--departures 200]
        [--busy-loops 0] [--beside NAME=FILE …]
-       [--signals 20000000]
+       [--signals 20000000] [--growth 1000000,10000000]
        [--data DIR] [--identity-events 20000000] [row …]
 Replaces the rows of what it measured in test/bench/RESULTS.md.
 The row pixel is measured beside the scripts that --beside names, too: --beside umami=script.js
 With --busy-loops 4 the row delivery is measured beside four processes that do nothing but spin.
+The row growth is measured with each number of events that --growth says.
 The row identity keeps its data in DIR, and finds it there the next time.
 Rows: ${Object.keys(measurements).join(', ')}`)
 } else await main()
@@ -112,6 +120,7 @@ async function main(): Promise<void> {
     },
     identity: { directory: flags.data, events: Number(flags['identity-events']) },
     signals: Number(flags.signals),
+    growth: flags.growth.split(',').map(Number),
     departures: Number(flags.departures),
     busyLoops: Number(flags['busy-loops']),
     beside: Object.fromEntries(

@@ -11,6 +11,8 @@ export interface Bench {
   identity: { directory: string; events: number }
   /** How many signals row intent has. */
   signals: number
+  /** How many events row growth has, one number after the other. */
+  growth: number[]
   /** How often each way of leaving a page is tried. */
   departures: number
   /** Number of busy processes during row delivery, so that its browsers wait for the cores. */

@@ -97,7 +97,7 @@ export async function runExports(options: ExportsOptions): Promise<ExportsResult
 
 /**
  * A run whose first message has arrived without an answer when the service is killed, and is cancelled before
- * the restart. What was charged stays charged. Returns how many arrived and were not charged.
+ * the restart. The charge stays. Returns how many records arrived without a charge.
  */
 async function cancelAfterKill(
   { api, kill }: Mortal,

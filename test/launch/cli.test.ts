@@ -49,6 +49,8 @@ const commands = [
   'identity',
   'identity load',
   'identity generate',
+  'events',
+  'events import',
 ]
 
 describe.each(commands)('footfall %s', (command) => {

@@ -11,22 +11,31 @@ import { changesOf, requireVersion } from '../../api/http/optimisticLock.ts'
 import { ignoreFaults } from '../../ingest/ignored/ignoreRules.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { inTransaction } from '../../platform/postgres/transaction.ts'
+import { timeZone, timeZoneFault, utc } from '../../platform/timeZone.ts'
 import { EventsChoice } from '../accountSchemas.ts'
 import { requestDeletion } from './eventDeletions.ts'
 import { type Project, readProject } from './projects.ts'
 
-/** Throws 403 for who may not. */
+const TimeZoneName = Type.String({
+  description: 'IANA time zone of the days, weeks and months in figures. Default: UTC.',
+  examples: ['Europe/Berlin'],
+})
+
+export const NewProject = strictObject({ name: Name, time_zone: Type.Optional(TimeZoneName) })
+
+/** Throws 400 for a time zone that does not exist, and 403. */
 export async function createProject(
   postgres: Postgres,
   principal: Principal,
-  name: string,
+  { name, time_zone = utc.name }: Static<typeof NewProject>,
 ): Promise<Project> {
+  requireTimeZone(time_zone)
   requireOrganizationAdmin(principal)
   const id = randomUUID()
   return inTransaction(postgres, async (client) => {
     await client.query(
-      'INSERT INTO projects (project_id, organization_id, name) VALUES ($1, $2, $3)',
-      [id, principal.organizationId, name],
+      'INSERT INTO projects (project_id, organization_id, name, time_zone) VALUES ($1, $2, $3, $4)',
+      [id, principal.organizationId, name, time_zone],
     )
     await audit(client, principal, 'project.create', { kind: 'project', id }, { name })
     return readProject(client, id)
@@ -36,6 +45,7 @@ export async function createProject(
 export const ProjectChange = strictObject({
   project_id: Id,
   name: Type.Optional(Name),
+  time_zone: Type.Optional(TimeZoneName),
   ignored_networks: Type.Optional(ignoredTrafficSchema.ignored_networks),
   ignored_hosts: Type.Optional(ignoredTrafficSchema.ignored_hosts),
   ignored_paths: Type.Optional(ignoredTrafficSchema.ignored_paths),
@@ -43,13 +53,14 @@ export const ProjectChange = strictObject({
 })
 type ProjectChange = Static<typeof ProjectChange>
 
-/** Throws 400 for ignored traffic that cannot be read, 403 and 404, and 409 if the project was changed meanwhile. */
+/** Throws 400 for invalid ignored traffic or an unknown time zone, 403 and 404, and 409 if the project changed meanwhile. */
 export async function changeProject(
   postgres: Postgres,
   principal: Principal,
   change: ProjectChange,
 ): Promise<Project> {
   requireIgnoredTraffic(change)
+  requireTimeZone(change.time_zone)
   const { projectId: id } = await projectFor(
     postgres,
     principal,
@@ -63,15 +74,26 @@ export async function changeProject(
     await client.query(
       `UPDATE projects SET name = coalesce($2, name), ignored_networks = coalesce($3, ignored_networks),
          ignored_hosts = coalesce($4, ignored_hosts), ignored_paths = coalesce($5, ignored_paths),
-         version = version + 1, updated_at = now()
+         time_zone = coalesce($6, time_zone), version = version + 1, updated_at = now()
        WHERE project_id = $1`,
-      [id, change.name, change.ignored_networks, change.ignored_hosts, change.ignored_paths],
+      [
+        id,
+        change.name,
+        change.ignored_networks,
+        change.ignored_hosts,
+        change.ignored_paths,
+        change.time_zone,
+      ],
     )
     const project = await readProject(client, id)
     const object = { kind: 'project', id } as const
     await audit(client, principal, 'project.update', object, changesOf(before, project))
     return project
   })
+}
+
+function requireTimeZone(name: string | undefined): void {
+  if (name !== undefined && !timeZone(name)) throw invalidParameter('time_zone', timeZoneFault)
 }
 
 function requireIgnoredTraffic(change: ProjectChange): void {

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { projectFor } from '../../api/access/policy.ts'
 import { sampleIdentity } from '../../api/access/sandboxTenant.ts'
 import { isVisibleProject, plainMemberId } from '../../api/access/visibility.ts'
-import { Id, Name, strictObject } from '../../api/http/commonSchemas.ts'
+import { Id, strictObject } from '../../api/http/commonSchemas.ts'
 import { NextCursor, pageQuery, readPage } from '../../api/http/pagination.ts'
 import { access, DeletedWithEvents } from '../accountSchemas.ts'
 import type { AccountsDeps } from '../accountsDeps.ts'
@@ -11,6 +11,7 @@ import {
   changeProject,
   createProject,
   deleteProject,
+  NewProject,
   ProjectChange,
   ProjectDeletion,
 } from './projectChanges.ts'
@@ -33,12 +34,12 @@ export const projectRoutes =
           operationId: 'createProject',
           summary: 'Create a project',
           description: 'Requires the owner or admin role, or an organization key.',
-          body: strictObject({ name: Name }),
+          body: NewProject,
           response: { 201: Answer },
         },
       },
       async ({ principal, body }, reply) =>
-        reply.code(201).send({ project: await createProject(postgres, principal, body.name) }),
+        reply.code(201).send({ project: await createProject(postgres, principal, body) }),
     )
 
     app.get(
@@ -103,7 +104,7 @@ export const projectRoutes =
           operationId: 'updateProject',
           summary: 'Update a project',
           description:
-            'Requires the project admin role. A list of ignored networks, hosts or paths replaces the earlier list; the collectors apply it within seconds. They acknowledge a matching event, but do not store it and link no identity.',
+            'Requires the project admin role. A new time zone also applies to past days. A list of ignored networks, hosts or paths replaces the earlier list; the collectors apply it within seconds. They acknowledge a matching event, but do not store it and link no identity.',
           body: ProjectChange,
           response: { 200: Answer },
         },

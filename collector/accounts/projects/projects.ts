@@ -9,6 +9,7 @@ export const Project = Type.Object(
     project_id: Id,
     organization_id: Id,
     name: Type.String(),
+    time_zone: Type.String({ description: 'IANA time zone of the days in figures.' }),
     ...ignoredTrafficSchema,
     version: Version,
     created_at: Timestamp,
@@ -19,7 +20,7 @@ export const Project = Type.Object(
 export type Project = Static<typeof Project>
 
 export const selectProjects = `
-  SELECT project_id, organization_id, name, ignored_networks, ignored_hosts, ignored_paths, version, created_at, updated_at
+  SELECT project_id, organization_id, name, time_zone, ignored_networks, ignored_hosts, ignored_paths, version, created_at, updated_at
   FROM projects`
 
 export interface ProjectRow extends Omit<Project, 'created_at' | 'updated_at'> {

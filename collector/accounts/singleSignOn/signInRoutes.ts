@@ -138,7 +138,7 @@ export const providerSignInRoutes =
         { name: `single_sign_on:${networkOf(ip)}`, burst: 300, everySeconds: 1 },
       ])
 
-    /** Signs the person in whom the provider vouches for. Throws for everything that does not fit. */
+    /** Signs the person in whom the provider has authenticated. Throws for everything that does not fit. */
     async function finish(
       request: FastifyRequest,
       reply: FastifyReply,

@@ -86,7 +86,7 @@ export function openDestination(
       return JSON.parse(secretBox.open(sealedSecrets, purposeOf(id))) as Record<string, unknown>
     } catch {
       throw new DestinationError(
-        'mend',
+        'needs_action',
         'The integration’s secrets were encrypted with another key. Enter them again.',
       )
     }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import { Choice, Name, strictObject } from '../../api/http/commonSchemas.ts'
 import { FreeFilterText } from '../../events/query/filter.ts'
+import { utc } from '../../platform/timeZone.ts'
 import { type AnalyticsPlan, readFreeFilters } from '../figuresRequest.ts'
 import type { Goal } from '../goals.ts'
 import { type Totals, totalsQuery } from '../totalsQuery.ts'
@@ -104,6 +105,7 @@ export async function measure(
       window: { startMs, endMs },
       filters,
       bots: 'excluded',
+      zone: utc,
       scope: { ...scope, pixelId: null, campaignId: null },
     }
     const [totals] = await queryExecutor.rows<Totals>(totalsQuery(plan))

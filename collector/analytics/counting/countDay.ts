@@ -1,14 +1,16 @@
 import { type Bind, bindings } from '../../events/query/bind.ts'
 import { hourOfEvent } from '../../events/query/dayFingerprints.ts'
 import { selectionConditions } from '../../events/query/filterSql.ts'
+import { dayOfSql, startOfDay } from '../../events/query/localDays.ts'
 import type { Bots } from '../../events/query/selection.ts'
 import { millisOf, restMs } from '../../events/query/sessionSplit.ts'
-import { dayMs, hourMs, type Window } from '../../events/query/window.ts'
+import { hourMs, type Window } from '../../events/query/window.ts'
 import type { ClickHouse, Query } from '../../platform/clickhouse/client.ts'
-import { dimensionColumns, groupingSets } from '../breakdownQuery.ts'
+import type { TimeZone } from '../../platform/timeZone.ts'
+import { dimensionColumns, fieldDimension, groupingSets } from '../breakdownQuery.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import { rolledFields, rolledSessionFields, wholeDay } from '../rollup/eventFigures.ts'
-import type { CountedThing } from '../rollup/runs.ts'
+import { type CountedThing, zeroUuid } from '../rollup/runs.ts'
 import { inSpans, joinSpans, type Span } from '../rollup/spans.ts'
 import { joinNumbers, type Numbering, numberVisitors } from '../rollup/visitorNumbers.ts'
 import { eachField, sessionPages, untilNext } from '../sessionsQuery.ts'
@@ -18,22 +20,18 @@ import { pathOf, sessionsSql } from '../sessionsSql.ts'
 interface Project {
   readonly organizationId: string
   readonly projectId: string
+  /** The zone of the counted days. */
+  readonly zone: TimeZone
 }
 
 /**
- * The job leaves cores and time to readers. Its queries end soon after it does, so that two never run at
- * once.
+ * The job leaves cores and time to readers. Its queries have a time limit near the job's, so that two never
+ * run at once.
  */
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
-/** Value without a run, or for anonymous events. */
-export const zeroUuid = '00000000-0000-0000-0000-000000000000'
-
-/**
- * A day, or hours of a day, in ascending order; hours since 1970 (UTC). One scan of the events counts all of
- * them.
- */
+/** A local day, or hours of one, in ascending order, in epoch milliseconds. All are counted in one look at the events. */
 export interface Counting extends Span {
   readonly run_id: string
 }
@@ -57,7 +55,7 @@ export const count: Record<CountedThing, Count> = {
 
 /** Returns the plan of a project's pixel events in a window. */
 export const planOf = (
-  { organizationId, projectId }: Project,
+  { organizationId, projectId, zone }: Project,
   window: Window,
   bots: Bots = 'included',
 ): AnalyticsPlan => ({
@@ -65,25 +63,30 @@ export const planOf = (
   filters: [],
   window,
   bots,
+  zone,
   scope: { organizationId, projectId, pixelId: null, campaignId: null },
 })
 
-const inMillis = ({ first, end }: Span): Span => ({ first: first * hourMs, end: end * hourMs })
-
 /** Returns the window from the first to the last counted time. */
 const windowOf = (counted: readonly Counting[]): Window => ({
-  startMs: counted[0]!.first * hourMs,
-  endMs: counted.at(-1)!.end * hourMs,
+  startMs: counted[0]!.first,
+  endMs: counted.at(-1)!.end,
 })
 
-/** Returns SQL of the run of an hour (SQL, since 1970) of the day. */
-function runSql(hour: string, day: number, counted: readonly Counting[], bind: Bind): string {
-  const runs = Array.from({ length: 24 }, (_, index) => {
-    const at = day * 24 + index
-    return counted.find(({ first, end }) => first <= at && at < end)?.run_id ?? zeroUuid
-  })
-  return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', day * 24 - 1)}]`
+/** SQL: the run of an hour (SQL, since 1970, UTC). */
+function runSql(hour: string, counted: readonly Counting[], bind: Bind): string {
+  const firstHour = Math.floor(counted[0]!.first / hourMs)
+  const runs = Array.from(
+    { length: Math.ceil(counted.at(-1)!.end / hourMs) - firstHour },
+    (_, index) => {
+      const at = (firstHour + index) * hourMs
+      return counted.find(({ first, end }) => first < at + hourMs && at < end)?.run_id ?? zeroUuid
+    },
+  )
+  return `${bind('Array(UUID)', runs)}[${hour} - ${bind('Int64', firstHour - 1)}]`
 }
+
+const rolledDimensions = rolledFields.map(fieldDimension)
 
 async function countEvents(
   clickhouse: ClickHouse,
@@ -94,27 +97,40 @@ async function countEvents(
   const plan = planOf(project, windowOf(counted))
   const numbering = await numberVisitors(clickhouse, project, plan.window, settings)
   const { bind, params } = bindings()
-  const spans = inSpans('ts_millis', joinSpans(counted).map(inMillis), bind)
+  const spans = inSpans('ts_millis', joinSpans(counted), bind)
   const where = [...selectionConditions(plan, bind), spans].join('\n  AND ')
   const projectId = bind('UUID', project.projectId)
   await clickhouse.command({
     sql: `INSERT INTO analytics_days (project_id, date, run_id, is_bot, dimension, value, events, page_views, visitors)
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, day, counted, bind)} AS run, is_bot,
-  ${dimensionColumns(rolledFields).join(', ')},
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(hourOfEvent, counted, bind)} AS run, is_bot,
+  ${dimensionColumns(rolledDimensions).join(', ')},
   count(), countIf(event_type = 'page_view'), groupBitmapState(number)
 FROM events ${joinNumbers('cookie_id', projectId, `SELECT cookie_id FROM events WHERE ${where}`)}
-WHERE ${where}${groupingSets(rolledFields, { by: ['run', 'is_bot'], hasWhole: true })}
+WHERE ${where}${groupingSets(rolledDimensions, { by: ['run', 'is_bot'], hasWhole: true })}
 ${settings}, force_grouping_standard_compatibility = 1`,
     params,
   })
   return numbering
 }
 
+/** The days that have the events of the sessions of a day. */
+const nearby = (day: number, zone: TimeZone): Window => ({
+  startMs: startOfDay(day - daysOfSession - 1, zone),
+  endMs: startOfDay(day + 1, zone),
+})
+
+/** So many days before its own a session of a day may have begun. */
+export const daysOfSession = 3
+
 function countSessions(bots: Bots): Count {
   return async (clickhouse, project, day, counted) => {
     const { startMs, endMs } = windowOf(counted)
     // Begins with the earliest session that can close in the window.
-    const sessions = planOf(project, { startMs: (day - 2) * dayMs, endMs }, bots)
+    const sessions = planOf(
+      project,
+      { startMs: startOfDay(day - daysOfSession, project.zone), endMs },
+      bots,
+    )
     // The window of these sessions' last events.
     const lately = planOf(project, { startMs: startMs - restMs, endMs }, bots)
     const numbering = await numberVisitors(clickhouse, project, lately.window, settings)
@@ -125,7 +141,7 @@ function countSessions(bots: Bots): Count {
   }
 }
 
-const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted).map(inMillis)
+const closedOn = (counted: readonly Counting[]): Span[] => joinSpans(counted)
 
 /**
  * Returns SQL of the hour since 1970 in which a session with this last event (SQL, epoch milliseconds)
@@ -140,14 +156,15 @@ function sessionTotalsInsert(
 ): Query {
   const { bind, params } = bindings()
   const sessions = sessionsSql(plan, bind, { closedOn: closedOn(counted) })
-  const dayOf = (event: string) => `intDiv(${millisOf(event)}, ${dayMs})`
+  const dayOf = (event: string) =>
+    dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
   const rows = `arrayConcat([(${dayOf('_session[-1]')}, 1, notEmpty(_views), length(_views) = 1, toInt64(0))],
     arrayMap((view, ms) -> (${dayOf('view')}, 0, false, false, ms), _views, ${untilNext(sessions)}))`
   return {
     sql: `INSERT INTO analytics_session_days
   (project_id, date, run_id, dimension, since, sessions, viewing_sessions, bounced_sessions, page_ms)
 SELECT ${bind('UUID', plan.scope.projectId!)}, ${dateSql(bind('Int64', day))},
-  ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, '${wholeDay}',
+  ${runSql(closingHour(millisOf('_session[-1]')), counted, bind)} AS run, '${wholeDay}',
   ${dateSql('row.1')} AS since_day, sum(row.2), sum(row.3), sum(row.4), sum(row.5)
 FROM (
 ${sessions.sql}
@@ -174,8 +191,8 @@ function sessionPagesInsert(
   const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
   return {
     sql: `INSERT INTO analytics_session_days (project_id, date, run_id, dimension, since, value, sessions, visitors)
-SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(lastMs), day, counted, bind)} AS run, page.1,
-  ${dateSql(`intDiv(${lastMs}, ${dayMs})`)} AS since_day, page.2, count(), groupBitmapState(number)
+SELECT ${projectId}, ${dateSql(bind('Int64', day))}, ${runSql(closingHour(lastMs), counted, bind)} AS run, page.1,
+  ${dateSql(dayOfSql(lastMs, plan.zone, nearby(day, plan.zone), bind))} AS since_day, page.2, count(), groupBitmapState(number)
 FROM (
 ${sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}
@@ -203,7 +220,8 @@ function sessionFieldsInsert(
   })
   const projectId = bind('UUID', plan.scope.projectId!)
   const cookies = `SELECT cookie_id FROM events WHERE ${selectionConditions(lately, bind).join(' AND ')}`
-  const dayOf = (event: string) => `intDiv(${millisOf(event)}, ${dayMs})`
+  const dayOf = (event: string) =>
+    dayOfSql(millisOf(event), plan.zone, nearby(day, plan.zone), bind)
   const rows = `arrayMap(since -> (since, arrayCount(event -> ${dayOf('event')} = since, _session),
     arrayCount(event -> ${dayOf('event')} = since, _views), since = ${dayOf('_session[-1]')}),
     arrayDistinct(arrayMap(event -> ${dayOf('event')}, _session)))`
@@ -213,7 +231,7 @@ function sessionFieldsInsert(
 SELECT ${projectId}, ${dateSql(bind('Int64', day))}, run, since_day, _field.1, _field.2,
   sum(row.2), sum(row.3), countIf(row.4), groupBitmapStateIf(number, row.4)
 FROM (
-SELECT *, row, ${runSql(closingHour(millisOf('_session[-1]')), day, counted, bind)} AS run, ${dateSql('row.1')} AS since_day
+SELECT *, row, ${runSql(closingHour(millisOf('_session[-1]')), counted, bind)} AS run, ${dateSql('row.1')} AS since_day
 FROM (
 ${sql}
 ) AS sessions ${joinNumbers('_cookie_id', projectId, cookies)}

@@ -1,15 +1,17 @@
 import { bindings } from '../../events/query/bind.ts'
-import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
+import { type DayFingerprints, readDayFingerprints } from '../../events/query/dayFingerprints.ts'
 import { selectionConditions } from '../../events/query/filterSql.ts'
-import { dayMs } from '../../events/query/window.ts'
+import { dayOf, startOfDay } from '../../events/query/localDays.ts'
+import { hourMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import { deleteRows } from '../../platform/clickhouse/deleteRows.ts'
+import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import { uuidV7 } from '../../platform/uuidV7.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import {
   type CountedThing,
   countedThings,
-  dayOf,
+  type DaySpan,
   daysOfHours,
   eventsWorthCounting,
   fingerprintOf,
@@ -17,18 +19,21 @@ import {
   hourUnderWay,
   isWholeDay,
   mayHaveLostVisitors,
+  noteChecked,
   noteRuns,
   readRuns,
   wholeDayOf,
+  zeroUuid,
 } from '../rollup/runs.ts'
-import type { Span } from '../rollup/spans.ts'
 import { forgetVisitors, requireNumbering } from '../rollup/visitorNumbers.ts'
-import { count, planOf, zeroUuid } from './countDay.ts'
+import { count, daysOfSession, planOf } from './countDay.ts'
 
 interface CountDaysOptions {
   readonly eventsMin?: number
   readonly signal?: AbortSignal
   readonly nowMs?: number
+  /** The zone of the counted days. */
+  readonly zone?: TimeZone
 }
 
 /**
@@ -44,57 +49,66 @@ interface CountDaysOptions {
 export async function countDays(
   clickhouse: ClickHouse,
   projectId: string,
-  { eventsMin = eventsWorthCounting, signal, nowMs = Date.now() }: CountDaysOptions = {},
+  {
+    eventsMin = eventsWorthCounting,
+    signal,
+    nowMs = Date.now(),
+    zone = utc,
+  }: CountDaysOptions = {},
 ): Promise<void> {
-  const today = Math.floor(nowMs / dayMs)
+  const [today, todayInUtc] = [dayOf(nowMs, zone), dayOf(nowMs, utc)]
+  const readDays = (last: number, of: TimeZone) =>
+    readDayFingerprints(clickhouse, [projectId], 0, last, last - daysOfHours - 1, of)
+  // First those by which it is stale: later events make it stale again.
+  const checked = await readDays(todayInUtc, utc)
   const [fingerprints, runs] = await Promise.all([
-    readDayFingerprints(clickhouse, [projectId], 0, today, today - daysOfHours - 1),
-    readRuns(clickhouse, projectId, 0, today),
+    readDays(today, zone),
+    readRuns(clickhouse, projectId, 0, today, zone),
   ])
-  const project = { projectId, organizationId: await readOrganization(clickhouse, projectId) }
-  const isWorthCounting = (day: number) =>
-    Number(fingerprints.days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
-  const isOver = (span: Span) =>
+  const project = { projectId, zone, organizationId: await readOrganization(clickhouse, projectId) }
+  const isLarge =
+    ({ days }: DayFingerprints) =>
+    (day: number) =>
+      Number(days.get(day)?.split(' ')[0] ?? 0) >= eventsMin
+  const isWorthCounting = isLarge(fingerprints)
+  const isOver = (span: DaySpan) =>
     isWholeDay(span)
-      ? dayOf(span) < today
-      : dayOf(span) >= today - daysOfHours && span.end <= hourUnderWay(nowMs)
-  const days = [...new Set([...fingerprints.days.keys(), ...runs.map(dayOf)])].sort((a, b) => b - a)
-  if (runs.some((run) => mayHaveLostVisitors(run, fingerprints)))
+      ? span.day < today
+      : span.day >= today - daysOfHours && span.end <= hourUnderWay(nowMs) * hourMs
+  const days = [...new Set([...fingerprints.days.keys(), ...runs.map(({ day }) => day)])].sort(
+    (a, b) => b - a,
+  )
+  if (runs.some((run) => mayHaveLostVisitors(run, fingerprints, zone)))
     await forgetVisitors(clickhouse, projectId)
   // Two counts of the same events: the complete day, and its hours.
   for (const day of days)
     for (const of of countedThings)
-      for (const spans of [[wholeDayOf(day)], hoursOf(day)]) {
+      for (const spans of [[wholeDayOf(day, zone)], hoursOf(day, zone)]) {
         if (signal?.aborted) return
         const countedAs = new Map(
           runs
-            .filter((run) => run.of === of && dayOf(run) === day)
-            .map((run) => [nameOf(run), run.fingerprint]),
+            .filter((run) => run.of === of && run.day === day)
+            .map((run) => [run.hour, run.fingerprint]),
         )
         const stale = spans.flatMap((span) => {
           // Empty: do not count. Counts that must be discarded are replaced by a run with an empty
           // fingerprint.
           const fingerprint =
-            isWorthCounting(day) && isOver(span) ? fingerprintOf(of, span, fingerprints) : ''
-          const isSame = fingerprint === (countedAs.get(nameOf(span)) ?? '')
+            isWorthCounting(day) && isOver(span) ? fingerprintOf(of, span, fingerprints, zone) : ''
+          const isSame = fingerprint === (countedAs.get(span.hour) ?? '')
           return isSame ? [] : [{ ...span, of, fingerprint, run_id: uuidV7() }]
         })
         const counted = stale.filter(({ fingerprint }) => fingerprint !== '')
         const numbering = counted.length > 0 && (await count[of](clickhouse, project, day, counted))
-        const fromDay = of === 'events' ? day : day - 2
-        const window = { startMs: fromDay * dayMs, endMs: (day + 1) * dayMs }
+        const fromDay = of === 'events' ? day : day - daysOfSession
+        const window = { startMs: startOfDay(fromDay, zone), endMs: startOfDay(day + 1, zone) }
         const pixel_ids =
           counted.length > 0 ? await readPixels(clickhouse, planOf(project, window)) : []
-        await noteRuns(
-          clickhouse,
-          projectId,
-          stale.map((run) => ({ ...run, pixel_ids })),
-        )
+        await noteRuns(clickhouse, projectId, stale, pixel_ids)
         if (numbering) await requireNumbering(clickhouse, projectId, numbering)
       }
+  await noteChecked(clickhouse, projectId, checked, nowMs, isLarge(checked))
 }
-
-const nameOf = ({ first, end }: Span): string => `${first} ${end}`
 
 /** Returns the organization of a project's events; the zero UUID for a project without events. */
 async function readOrganization(clickhouse: ClickHouse, projectId: string): Promise<string> {

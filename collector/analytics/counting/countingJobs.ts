@@ -1,24 +1,39 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
 import type { Queue } from '../../platform/jobs/queue.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { readProjectZone } from '../projectZone.ts'
 import { readStaleProjects } from '../rollup/runs.ts'
 import { countDays, deleteOldCounts } from './countDays.ts'
+import { noteCountedZone, readMovedProjects } from './countedZones.ts'
 
 const oneProject = 'analytics.count-days-of'
 
-/** The background jobs of figures: they count past days, and count them again when their events change. */
-export const analyticsQueues = (clickhouse: ClickHouse): Queue[] => [
+interface CountingDeps {
+  readonly clickhouse: ClickHouse
+  readonly postgres: Postgres
+}
+
+/** The background work of figures: it counts complete days, and counts them again when their events or zone change. */
+export const analyticsQueues = ({ clickhouse, postgres }: CountingDeps): Queue[] => [
   {
     name: 'analytics.count-days',
     schedule: '*/5 * * * *',
     async run({ send }) {
-      for (const projectId of await readStaleProjects(clickhouse, Date.now()))
-        await send(oneProject, projectId)
+      const [stale, moved] = await Promise.all([
+        readStaleProjects(clickhouse, Date.now()),
+        readMovedProjects(postgres),
+      ])
+      for (const projectId of new Set([...stale, ...moved])) await send(oneProject, projectId)
     },
   },
   {
     name: oneProject,
     timeoutSeconds: 3_600,
-    run: ({ key, signal }) => countDays(clickhouse, key!, { signal }),
+    async run({ key, signal }) {
+      const zone = await readProjectZone(postgres, key!)
+      await countDays(clickhouse, key!, { signal, zone })
+      if (!signal.aborted) await noteCountedZone(postgres, key!, zone)
+    },
   },
   {
     name: 'analytics.delete-old-counts',

@@ -1,12 +1,11 @@
 import type { QueryExecutor } from '../../api/access/queryExecutor.ts'
 import type { Bind } from '../../events/query/bind.ts'
 import { readDayFingerprints } from '../../events/query/dayFingerprints.ts'
+import { dayOf, startOfDay } from '../../events/query/localDays.ts'
 import { restMs } from '../../events/query/sessionSplit.ts'
-import { dayMs, hourMs } from '../../events/query/window.ts'
 import type { AnalyticsPlan } from '../figuresRequest.ts'
 import {
   type CountedThing,
-  dayOf,
   daysBeforeMax,
   fingerprintOf,
   isWholeDay,
@@ -46,19 +45,19 @@ const daysByHour = 1
 
 /**
  * Days and hours of a plan's window with counts that equal their current events. Null if nothing can be read
- * from counts: they cover complete days (UTC) of one project, and hours of the last, without filters.
+ * from counts: they cover complete local days of one project, and hours of the last, without filters.
  */
 export async function readRollup(
   reader: Pick<QueryExecutor, 'rows'>,
-  { scope, window, filters, sessionFilters = [], bots }: AnalyticsPlan,
+  { scope, window, zone, filters, sessionFilters = [], bots }: AnalyticsPlan,
 ): Promise<Rollup> {
   const { projectId, campaignId, pixelId } = scope
   const { startMs, endMs } = window
-  const isWhole = startMs % dayMs === 0 && endMs - startMs >= daysMin * dayMs
+  const [firstDay, lastDay] = [dayOf(startMs, zone), dayOf(endMs, zone)]
+  const isWhole = startOfDay(firstDay, zone) === startMs && lastDay - firstDay >= daysMin
   const isFiltered = filters.length + sessionFilters.length > 0
   if (projectId === null || campaignId !== null || isFiltered || !isWhole)
     return { events: null, sessions: null }
-  const [firstDay, lastDay] = [startMs / dayMs, Math.floor(endMs / dayMs)]
   const [fingerprints, runs] = await Promise.all([
     readDayFingerprints(
       reader,
@@ -66,25 +65,22 @@ export async function readRollup(
       firstDay - daysBeforeMax,
       lastDay,
       lastDay - daysByHour,
+      zone,
     ),
-    readRuns(reader, projectId, firstDay, lastDay),
+    readRuns(reader, projectId, firstDay, lastDay, zone),
   ])
   const isValid = (run: Run) =>
-    run.end * hourMs <= endMs &&
-    run.fingerprint === fingerprintOf(run.of, run, fingerprints) &&
+    run.end <= endMs &&
+    run.fingerprint === fingerprintOf(run.of, run, fingerprints, zone) &&
     (pixelId === null || run.pixel_ids.every((id) => id === pixelId))
   const rolledOf = (thing: CountedThing): RolledDays | null => {
     const valid = runs.filter((run) => run.of === thing && isValid(run))
-    const days = new Set(valid.filter(isWholeDay).map(dayOf))
+    const days = new Set(valid.filter(isWholeDay).map(({ day }) => day))
     const counted = valid
-      .filter((run) => isWholeDay(run) || !days.has(dayOf(run)))
+      .filter((run) => isWholeDay(run) || !days.has(run.day))
       .sort((one, other) => one.first - other.first)
     if (counted.length === 0) return null
-    const spans = joinSpans(counted).map(({ first, end }) => ({
-      first: first * hourMs,
-      end: end * hourMs,
-    }))
-    const scanned = spansBetween(spans, { first: startMs, end: endMs + restMs })
+    const scanned = spansBetween(joinSpans(counted), { first: startMs, end: endMs + restMs })
     return { projectId, firstDay, lastDay, runIds: counted.map(({ run_id }) => run_id), scanned }
   }
   return {

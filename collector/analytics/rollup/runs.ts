@@ -4,8 +4,10 @@ import {
   fingerprintOfRows,
   hourOfEvent,
 } from '../../events/query/dayFingerprints.ts'
-import { dateOf, hourMs } from '../../events/query/window.ts'
+import { startOfDay } from '../../events/query/localDays.ts'
+import { dateOf, dayMs, hourMs } from '../../events/query/window.ts'
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { type TimeZone, utc } from '../../platform/timeZone.ts'
 import type { Span } from './spans.ts'
 
 /**
@@ -16,76 +18,106 @@ import type { Span } from './spans.ts'
 export const countedThings = ['events', 'sessions', 'sessions_with_bots'] as const
 export type CountedThing = (typeof countedThings)[number]
 
-/**
- * A count of a day or an hour, in hours since 1970 (UTC). It is valid while its fingerprint equals that of
- * the events.
- */
-export interface Run extends Span {
+/** A local day, or an hour (UTC) of it, in epoch milliseconds. */
+export interface DaySpan extends Span {
+  /** Since 1970, in local time. */
+  readonly day: number
+  /** 0: the day; n: its n-th hour. */
+  readonly hour: number
+}
+
+/** A count of a day or an hour, that may be read while its fingerprint is that of the events. */
+export interface Run extends DaySpan {
   readonly of: CountedThing
   readonly run_id: string
   readonly fingerprint: string
   readonly pixel_ids: readonly string[]
 }
 
-export const wholeDayOf = (day: number): Span => ({ first: day * 24, end: (day + 1) * 24 })
-export const hoursOf = (day: number): Span[] =>
-  Array.from({ length: 24 }, (_, hour) => ({ first: day * 24 + hour, end: day * 24 + hour + 1 }))
-export const isWholeDay = ({ first, end }: Span): boolean => end - first === 24
-export const dayOf = ({ first }: Span): number => Math.floor(first / 24)
+/** A day as a whole. */
+export const wholeDayOf = (day: number, zone: TimeZone): DaySpan => ({
+  day,
+  hour: 0,
+  first: startOfDay(day, zone),
+  end: startOfDay(day + 1, zone),
+})
+
+/** The hours of a day; without those in which another day begins, as in zones that are not whole hours from UTC. */
+export function hoursOf(day: number, zone: TimeZone): DaySpan[] {
+  const { first, end } = wholeDayOf(day, zone)
+  const firstHour = Math.floor(first / hourMs)
+  return Array.from({ length: Math.ceil(end / hourMs) - firstHour }, (_, index) =>
+    hourOf(day, index + 1, firstHour),
+  ).filter((hour) => hour.first >= first && hour.end <= end)
+}
+
+const hourOf = (day: number, hour: number, firstHour: number): DaySpan => ({
+  day,
+  hour,
+  first: (firstHour + hour - 1) * hourMs,
+  end: (firstHour + hour) * hourMs,
+})
+
+export const isWholeDay = ({ hour }: DaySpan): boolean => hour === 0
 
 /** Events arrive some seconds after they happened. */
 const settleMs = 60_000
 
-/** Returns the current hour, or one that ended less than a minute ago; earlier hours may be counted. */
+/** Returns the current hour, or one that has just ended; earlier hours may be counted. */
 export const hourUnderWay = (nowMs: number): number => Math.floor((nowMs - settleMs) / hourMs)
 
-/**
- * How many days before today have counted hours. The period before a current thirty-day period ends within
- * them.
- */
+/** How many days before today have counted hours, which the period before the last thirty days needs. */
 export const daysOfHours = 31
 
 /** Increase it when the counted content changes, which invalidates earlier counts. */
-const version = 3
+const version = 4
 /** The prefix of an hour's fingerprint after the version, which distinguishes it from that of a day. */
 const ofHour = 'hour'
 
-/** How many earlier days the sessions of a day may depend on (events/query/sessionSplit.ts). */
+/** How many earlier days a day's sessions may depend on, because a session may begin two days earlier. */
 const daysBefore: Record<CountedThing, number> = { events: 0, sessions: 3, sessions_with_bots: 3 }
 export const daysBeforeMax = Math.max(...Object.values(daysBefore))
 
 /**
- * Returns the fingerprint of the state that a run of a day or an hour counts, from the fingerprints of days
- * and hours. Empty if the day has no events, or its hours were not read. Sessions of an hour depend on the
- * hours of the previous day.
+ * The state that a run of a day or an hour has counted, from the fingerprints of days, and of its own hours.
+ * Empty if the day has no events, or nobody has read its hours. Sessions of an hour depend on the earlier
+ * hours of its day.
  */
 export function fingerprintOf(
   of: CountedThing,
-  span: Span,
+  span: DaySpan,
   { days, hours, hoursFromDay }: DayFingerprints,
+  zone: TimeZone,
 ): string {
-  const day = dayOf(span)
+  const { day } = span
   if (!days.has(day)) return ''
   const before = Array.from(
     { length: daysBefore[of] },
     (_, index) => days.get(day - index - 1) ?? '',
   )
-  if (isWholeDay(span)) return [version, days.get(day), ...before].join(',')
+  const { first, end } = wholeDayOf(day, zone)
+  // Days of another zone have other bounds.
+  const bounds = `${first}-${end}`
+  if (isWholeDay(span)) return [version, bounds, days.get(day), ...before].join(',')
   if (day < hoursFromDay) return ''
-  const fromHour = of === 'events' ? span.first : day * 24
+  const fromHour = Math.floor((of === 'events' ? span.first : first) / hourMs)
   const ofHours = Array.from(
-    { length: span.end - fromHour },
+    { length: span.end / hourMs - fromHour },
     (_, index) => hours.get(fromHour + index) ?? '',
   )
-  return [version, ofHour, ...ofHours, ...before].join(',')
+  return [version, ofHour, bounds, ...ofHours, ...before].join(',')
 }
 
 /**
  * Whether visitors may be missing since a run. Late events only add to an hour, and hours are counted often.
  * In a day they are too rare to distinguish.
  */
-export function mayHaveLostVisitors(run: Run, fingerprints: DayFingerprints): boolean {
-  const now = fingerprintOf(run.of, run, fingerprints)
+export function mayHaveLostVisitors(
+  run: Run,
+  fingerprints: DayFingerprints,
+  zone: TimeZone,
+): boolean {
+  const now = fingerprintOf(run.of, run, fingerprints, zone)
   if (isWholeDay(run)) return now !== run.fingerprint
   return run.of === 'events' && eventsOf(now) < eventsOf(run.fingerprint)
 }
@@ -94,45 +126,112 @@ export function mayHaveLostVisitors(run: Run, fingerprints: DayFingerprints): bo
 const eventsOf = (fingerprint: string): number => Number(/(\d+) \d+$/.exec(fingerprint)?.[1] ?? 0)
 
 /** Reads the runs of a project's days from `fromDay` to `toDay`, both inclusive, and of their hours. */
-export const readRuns = (
+export async function readRuns(
   clickhouse: Pick<ClickHouse, 'rows'>,
   projectId: string,
   fromDay: number,
   toDay: number,
-): Promise<Run[]> =>
-  clickhouse.rows<Run>({
-    sql: `SELECT of, toUInt32(date) * 24 + if(hour = 0, 0, hour - 1) AS first, first + if(hour = 0, 24, 1) AS end,
-            run_id, fingerprint, pixel_ids
+  zone: TimeZone,
+): Promise<Run[]> {
+  const rows = await readNoted<Omit<Run, keyof Span>>(clickhouse, projectId, {
+    of: countedThings,
+    fromDay,
+    toDay,
+  })
+  return rows.map((row) => {
+    const whole = wholeDayOf(row.day, zone)
+    const span =
+      row.hour === 0 ? whole : hourOf(row.day, row.hour, Math.floor(whole.first / hourMs))
+    return { ...row, ...span }
+  })
+}
+
+/** The noted runs of days, and of their hours. */
+const readNoted = <Noted>(
+  clickhouse: Pick<ClickHouse, 'rows'>,
+  projectId: string,
+  { of, fromDay, toDay }: { of: readonly string[]; fromDay: number; toDay: number },
+): Promise<Noted[]> =>
+  clickhouse.rows<Noted>({
+    sql: `SELECT of, toUInt32(date) AS day, hour, run_id, fingerprint, pixel_ids
           FROM analytics_runs FINAL
           WHERE project_id = {projectId:UUID} AND date BETWEEN toDate({from:String}) AND toDate({to:String})
-            AND fingerprint != ''`,
-    params: { projectId, from: dateOf(fromDay), to: dateOf(toDay) },
+            AND of IN {of:Array(String)} AND fingerprint != ''`,
+    params: { projectId, of, from: dateOf(fromDay), to: dateOf(toDay) },
   })
 
-/** Makes these runs, all of one day, the valid ones. */
+/** From now on these runs are those that count. */
 export async function noteRuns(
   clickhouse: ClickHouse,
   projectId: string,
-  runs: readonly Run[],
+  runs: readonly Noted[],
+  pixelIds: readonly string[] = [],
 ): Promise<void> {
   if (runs.length === 0) return
-  const [{ of, pixel_ids }] = runs as [Run, ...Run[]]
   await clickhouse.command({
     sql: `INSERT INTO analytics_runs (project_id, of, date, hour, run_id, fingerprint, pixel_ids)
-          SELECT {projectId:UUID}, {of:String}, toDate({day:String}), hour, run_id, fingerprint, {pixelIds:Array(UUID)}
-          FROM (SELECT {hours:Array(UInt8)} AS hour, {runIds:Array(UUID)} AS run_id, {fingerprints:Array(String)} AS fingerprint)
-          ARRAY JOIN hour, run_id, fingerprint`,
+          SELECT {projectId:UUID}, of, toDate(toUInt16(day)), hour, run_id, fingerprint, {pixelIds:Array(UUID)}
+          FROM (SELECT {of:Array(String)} AS of, {days:Array(UInt32)} AS day, {hours:Array(UInt8)} AS hour,
+            {runIds:Array(UUID)} AS run_id, {fingerprints:Array(String)} AS fingerprint)
+          ARRAY JOIN of, day, hour, run_id, fingerprint`,
     params: {
       projectId,
-      of,
-      day: dateOf(dayOf(runs[0]!)),
-      pixelIds: pixel_ids,
-      hours: runs.map((run) => (isWholeDay(run) ? 0 : (run.first % 24) + 1)),
+      pixelIds,
+      of: runs.map(({ of }) => of),
+      days: runs.map(({ day }) => day),
+      hours: runs.map(({ hour }) => hour),
       runIds: runs.map(({ run_id }) => run_id),
       fingerprints: runs.map(({ fingerprint }) => fingerprint),
     },
   })
 }
+
+interface Noted {
+  readonly of: CountedThing | typeof checked
+  readonly day: number
+  readonly hour: number
+  readonly run_id: string
+  readonly fingerprint: string
+}
+
+/** Of a day (UTC), or an hour: its events when the project was last counted. This finds stale projects in any zone. */
+const checked = 'checked'
+
+/** Notes the events of days (UTC) and hours with which a project was counted. */
+export async function noteChecked(
+  clickhouse: ClickHouse,
+  projectId: string,
+  fingerprints: DayFingerprints,
+  nowMs: number,
+  isWorthCounting: (day: number) => boolean,
+): Promise<void> {
+  const today = Math.floor(nowMs / dayMs)
+  const found = await readNoted<Noted>(clickhouse, projectId, {
+    of: [checked],
+    fromDay: 0,
+    toDay: today,
+  })
+  const noted = new Map(found.map((row) => [`${row.day} ${row.hour}`, row.fingerprint]))
+  const days = new Set([...fingerprints.days.keys(), ...found.map(({ day }) => day)])
+  const changed = [...days].flatMap((day) =>
+    [wholeDayOf(day, utc), ...hoursOf(day, utc)].flatMap((span): Noted[] => {
+      const isOver = isWholeDay(span)
+        ? day < today
+        : day >= today - daysOfHours && span.end <= hourUnderWay(nowMs) * hourMs
+      const events = isWholeDay(span)
+        ? fingerprints.days.get(day)
+        : fingerprints.hours.get(span.first / hourMs)
+      const fingerprint = events && isOver && isWorthCounting(day) ? `${version},${events}` : ''
+      const { hour } = span
+      if (fingerprint === (noted.get(`${day} ${hour}`) ?? '')) return []
+      return [{ of: checked, day, hour, run_id: zeroUuid, fingerprint }]
+    }),
+  )
+  await noteRuns(clickhouse, projectId, changed)
+}
+
+/** Stands where there is no run, or nobody's events. */
+export const zeroUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Days with fewer events are read quickly from the events. */
 export const eventsWorthCounting = 5_000
@@ -150,18 +249,18 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
             )
           )
           SELECT project_id FROM (
-            SELECT project_id, part.1 AS date, part.2 AS hour, concat(part.3, ${fingerprintOfRows}) AS fingerprint
+            SELECT project_id, part.1 AS date, part.2 AS hour, concat('${version},', ${fingerprintOfRows}) AS fingerprint
             FROM by_hour
             ARRAY JOIN arrayFilter(part ->
                 if(part.2 = 0, day < {today:Int64}, hour_number >= {fromHour:Int64} AND hour_number < {untilHour:Int64}), [
-              (toDate(toUInt16(day)), toUInt8(0), {ofDay:String}),
-              (toDate(toUInt16(day)), toUInt8(hour_number % 24 + 1), {ofHour:String})
+              (toDate(toUInt16(day)), toUInt8(0)),
+              (toDate(toUInt16(day)), toUInt8(hour_number % 24 + 1))
             ]) AS part
             WHERE events_of_day >= {eventsMin:UInt32}
             GROUP BY project_id, part
             UNION ALL
             SELECT project_id, date, hour, fingerprint FROM analytics_runs FINAL
-            WHERE of = 'events' AND fingerprint NOT IN ('', {ofHour:String})
+            WHERE of = '${checked}' AND fingerprint != ''
           )
           GROUP BY project_id, date, hour, fingerprint HAVING count() = 1
           LIMIT 1 BY project_id`,
@@ -170,8 +269,6 @@ export async function readStaleProjects(clickhouse: ClickHouse, nowMs: number): 
       today,
       fromHour: (today - daysOfHours) * 24,
       untilHour,
-      ofDay: `${version},`,
-      ofHour: `${version},${ofHour},`,
     },
   })
   return rows.map(({ project_id }) => project_id)

@@ -27,13 +27,14 @@ const readMax = 50
 export async function readSummary(
   queryExecutor: QueryExecutor,
   { organizationId, projectId }: { organizationId: string; projectId: string },
-  { before, startMs, endMs }: Period,
+  { before, startMs, endMs, zone }: Period,
 ): Promise<SummaryFigures> {
   const plan: AnalyticsPlan = {
     source: 'pixel',
     window: { startMs, endMs },
     filters: [],
     bots: 'excluded',
+    zone,
     scope: { organizationId, projectId, pixelId: null, campaignId: null },
   }
   const [now, previous, values, bySource] = await Promise.all([

@@ -1,5 +1,6 @@
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import type { Queryable } from '../../platform/postgres/transaction.ts'
+import { type TimeZone, timeZoneOrUtc } from '../../platform/timeZone.ts'
 import type { Frequency, Period } from './periods.ts'
 
 /** Returns the frequency with which a member receives the figures of a project; null: never. */
@@ -64,7 +65,16 @@ const boundTo = (frequency: Frequency, { firstDay, endMs }: Period) => [
   new Date(endMs),
 ]
 
-/** Reads the unsent summaries of a period, grouped by project. */
+/** The time zones of the projects that have summaries of a frequency. */
+export async function listZones(postgres: Postgres, frequency: Frequency): Promise<TimeZone[]> {
+  const { rows } = await postgres.query<{ time_zone: string }>(
+    `SELECT DISTINCT time_zone FROM summary_subscriptions JOIN projects USING (project_id) WHERE frequency = $1`,
+    [frequency],
+  )
+  return rows.map(({ time_zone }) => timeZoneOrUtc(time_zone))
+}
+
+/** The summaries of a period that were not sent yet, of projects in its zone, grouped by project. */
 export async function listDue(
   postgres: Postgres,
   frequency: Frequency,
@@ -75,8 +85,8 @@ export async function listDue(
        told_period::text AS told_period
      FROM summary_subscriptions AS subscription JOIN members AS member USING (member_id)
        JOIN projects AS project USING (project_id)
-     WHERE ${isDue} ORDER BY project_id, subscription_id`,
-    boundTo(frequency, period),
+     WHERE ${isDue} AND project.time_zone = $4 ORDER BY project_id, subscription_id`,
+    [...boundTo(frequency, period), period.zone.name],
   )
   return rows
 }

@@ -5,7 +5,7 @@ import { type SendMail, wasNotSent } from '../../platform/mail.ts'
 import type { Postgres } from '../../platform/postgres/pool.ts'
 import { readSummary, type SummaryFigures } from './figures.ts'
 import { type Frequency, frequencies, type Period, periodToTell } from './periods.ts'
-import { claim, type DueSummary, listDue, release } from './subscriptions.ts'
+import { claim, type DueSummary, listDue, listZones, release } from './subscriptions.ts'
 import { summaryMail } from './summaryMail.ts'
 import { openUnsubscribeTokens, type UnsubscribeTokens } from './unsubscribeTokens.ts'
 
@@ -42,8 +42,11 @@ export async function sendDueSummaries(
   if (!sendMail) return
   const tokens = await openUnsubscribeTokens(postgres)
   let failure: unknown = null
-  for (const frequency of frequencies) {
-    const period = periodToTell(frequency, nowMs)
+  const periods: [Frequency, Period][] = []
+  for (const frequency of frequencies)
+    for (const zone of await listZones(postgres, frequency))
+      periods.push([frequency, periodToTell(frequency, nowMs, zone)])
+  for (const [frequency, period] of periods) {
     const figuresOf = new Map<string, Promise<SummaryFigures>>()
     for (const due of await listDue(postgres, frequency, period)) {
       signal.throwIfAborted()

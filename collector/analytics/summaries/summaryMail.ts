@@ -14,7 +14,7 @@ interface Summary {
   readonly unsubscribeUrl: string
 }
 
-// English like the rest of the mail, regardless of the machine's language; days are UTC.
+// In English, like all of the mail, whatever the machine's own language; days are local days of the project.
 const whole = new Intl.NumberFormat('en')
 const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 })
 const change = new Intl.NumberFormat('en', {
@@ -30,11 +30,11 @@ const days = new Intl.DateTimeFormat('en', {
 })
 const month = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
-const nameOf = (frequency: Frequency, { startMs, endMs }: Period): string =>
+const nameOf = (frequency: Frequency, { firstDay, lastDay }: Period): string =>
   // Some mail programs cannot display its thin spaces.
   frequency === 'monthly'
-    ? month.format(startMs)
-    : days.formatRange(startMs, endMs - 1).replace(/\s/g, ' ')
+    ? month.format(Date.parse(firstDay))
+    : days.formatRange(Date.parse(firstDay), Date.parse(lastDay)).replace(/\s/g, ' ')
 
 function duration(millis: number): string {
   const seconds = Math.round(millis / 1000)
@@ -85,7 +85,7 @@ export function summaryMail(summary: Summary): Omit<Mail, 'to'> {
   return {
     subject: `${projectName}: ${whole.format(figures.now.visitors)} visitors, ${name}`,
     text: [
-      `${projectName}\n${name} (UTC)`,
+      `${projectName}\n${name} (${period.zone.name})`,
       ...filled.map(([title, rows]) => `${title}\n${rows.map(textLine).join('\n')}`),
       `The overview: ${overviewUrl}`,
       `${reason} To unsubscribe: ${unsubscribeUrl}\n`,
@@ -95,7 +95,7 @@ export function summaryMail(summary: Summary): Omit<Mail, 'to'> {
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escaped(projectName)}</title></head>
 <body style="margin:0;padding:24px;font:15px/1.5 system-ui,sans-serif">
 <h1 style="margin:0;font-size:20px">${escaped(projectName)}</h1>
-<p style="margin:0 0 16px">${escaped(name)} (UTC)</p>
+<p style="margin:0 0 16px">${escaped(name)} (${escaped(period.zone.name)})</p>
 ${filled.map(([title, rows]) => htmlTable(title, rows)).join('\n')}
 <p><a href="${escaped(overviewUrl)}">Open the overview</a></p>
 <p style="font-size:13px">${escaped(reason)} <a href="${escaped(unsubscribeUrl)}">Get no more of them</a>.</p>

@@ -71,6 +71,7 @@ const texts: Readonly<Record<string, Text>> = {
   status: { description: 'Only objects with this status.', example: '4xx' },
   format: { description: 'Format of the file.', example: 'csv' },
   outcome: { description: 'Only records with this result.', example: 'failed' },
+  time_zone: { example: 'Europe/Berlin' },
   ticket: { example: 'eyJidWlsZCI6IjVhM2IxZTAwIn0' },
   title: { example: 'Pricing' },
   token: { description: 'Secret token of the link.', example: 'Zk3mB1xQ9sT7vW2yA5cE8gH0' },

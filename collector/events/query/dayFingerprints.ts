@@ -1,4 +1,7 @@
 import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import { type TimeZone, utc } from '../../platform/timeZone.ts'
+import { bindings } from './bind.ts'
+import { dayOfSql, startOfDay } from './localDays.ts'
 import { hourMs } from './window.ts'
 
 /** SQL: the hour of an event since 1970, with the expression of the projection. */
@@ -11,8 +14,8 @@ export const fingerprintColumns = 'count() AS events, groupBitXor(cityHash64(eve
 export const fingerprintOfRows = "concat(toString(sum(events)), ' ', toString(groupBitXor(ids)))"
 
 /**
- * The fingerprints of events by day or hour since 1970 (UTC): the number of events and a combination of their
- * ids. Days and hours without events have none.
+ * The fingerprints of events by local day, and by hour (UTC), since 1970: their number, and their ids combined. Those
+ * without events have none. A day that begins within an hour has all events of this hour.
  */
 export interface DayFingerprints {
   readonly days: ReadonlyMap<number, string>
@@ -22,8 +25,8 @@ export interface DayFingerprints {
 }
 
 /**
- * Reads the fingerprints of some projects: of days from `fromDay` to `toDay`, both inclusive, and of hours
- * from `hoursFromDay` on. It reads no events.
+ * The fingerprints of the events of some projects: of days from `fromDay` to `toDay`, both inclusive, and of the hours
+ * of those from `hoursFromDay` on. No event is read. Days are of UTC unless a zone is given.
  */
 export async function readDayFingerprints(
   clickhouse: Pick<ClickHouse, 'rows'>,
@@ -31,7 +34,14 @@ export async function readDayFingerprints(
   fromDay: number,
   toDay: number,
   hoursFromDay = toDay + 1,
+  zone: TimeZone = utc,
 ): Promise<DayFingerprints> {
+  const { bind, params } = bindings()
+  const hourAt = (day: number) => startOfDay(day, zone) / hourMs
+  const window = { startMs: hourAt(fromDay - 1) * hourMs, endMs: hourAt(toDay + 2) * hourMs }
+  const dayAt = (ms: string) => dayOfSql(ms, zone, window, bind)
+  // A day may begin within an hour, which then counts for two days.
+  const days = `arrayDistinct([${dayAt(`hour * ${hourMs}`)}, ${dayAt(`(hour * ${hourMs} + ${hourMs - 1})`)}])`
   const rows = await clickhouse.rows<{ of: 'day' | 'hour'; number: number; fingerprint: string }>({
     sql: `SELECT part.1 AS of, toUInt32(part.2) AS number, ${fingerprintOfRows} AS fingerprint
           FROM (
@@ -41,14 +51,18 @@ export async function readDayFingerprints(
               AND ${hourOfEvent} >= {fromHour:Int64} AND ${hourOfEvent} < {endHour:Int64}
             GROUP BY project_id, ${hourOfEvent}
           )
-          ARRAY JOIN arrayFilter(part -> part.1 = 'day' OR hour >= {hoursFrom:Int64},
-            [('day', intDiv(hour, 24)), ('hour', hour)]) AS part
+          ARRAY JOIN arrayConcat(
+            arrayMap(day -> ('day', day), arrayFilter(day -> day BETWEEN {fromDay:Int64} AND {toDay:Int64}, ${days})),
+            if(hour >= {hoursFrom:Int64}, [('hour', hour)], [])) AS part
           GROUP BY part`,
     params: {
+      ...params,
       projectIds,
-      fromHour: fromDay * 24,
-      endHour: (toDay + 1) * 24,
-      hoursFrom: hoursFromDay * 24,
+      fromDay,
+      toDay,
+      fromHour: Math.floor(hourAt(fromDay)),
+      endHour: Math.ceil(hourAt(toDay + 1)),
+      hoursFrom: Math.floor(hourAt(hoursFromDay)),
     },
   })
   const of = (wanted: 'day' | 'hour') =>

@@ -34,6 +34,13 @@ export type Filter = Operand &
     readonly others?: readonly Value[]
   }
 
+/** The names of a path into event_data, such as `event_data.properties.plan`; undefined for other texts. */
+export function pathIntoEventData(text: string): readonly string[] | undefined {
+  const [first, ...path] = text.split('.')
+  const isPath = first === 'event_data' && path.length > 0 && path.length <= pathMax
+  return isPath && /^[^,:]+$/.test(text) && path.every(Boolean) ? path : undefined
+}
+
 /** Most values of `in`. */
 export const valuesMax = 100
 
@@ -63,13 +70,10 @@ const examples = ['event_type:eq:click,page_path:like:/checkout%']
 /** The parameter `filter`; readFilters reads it. */
 export const FilterText = Type.String({ description: grammar, examples })
 
-/** The grammar of filters in free answers. */
-export const freeGrammar = `${grammar} Event fields only, including resolved, because profile fields are not free.`
-
-/** The grammar of filters in responses that are not billed and reveal no billed data (requireFreeFilters). */
+/** The filter of free answers, which take no field that is sold (requireFreeFilters). */
 export const FreeFilterText = Type.String({
   examples,
-  description: freeGrammar,
+  description: `${grammar} Event fields only, including resolved, because profile fields are not free.`,
 })
 
 const operandPattern = '(?:event_data(?:\\.[^,:.]+)+|\\w+)'

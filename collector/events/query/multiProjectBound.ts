@@ -3,7 +3,7 @@ import type { Bind } from './bind.ts'
 import type { EventsPlan } from './selection.ts'
 import { isAboutSessions } from './sessions.ts'
 
-/** For more projects, querying each costs more than it saves. */
+/** Past so many asking each costs more than it saves. */
 const projectsMax = 32
 
 /**

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { invalidParameter } from '../../api/http/errors.ts'
+import { type TimeZone, utc } from '../../platform/timeZone.ts'
 
 /** The range of event times, Unix epoch milliseconds: start inclusive, end exclusive. */
 export interface Window {
@@ -42,6 +43,10 @@ export type WindowParameters = Static<typeof WindowQuery>
 export const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
+/** A time moved back by whole days of local time. */
+export const daysEarlier = (ms: number, days: number, zone: TimeZone): number =>
+  zone.instantOf(ms + zone.offsetAt(ms) - days * dayMs)
+
 /** Returns a day since 1970 (UTC) as YYYY-MM-DD. */
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
@@ -52,8 +57,9 @@ export const instantMsMax = 8_640_000_000_000_000
 const unixMillisecondsFrom = 1e11
 
 /**
- * Decides the window of a request. Without an end it reaches up to `nowMs`, without a start it is `lengthMs`
- * long. With `includesEnd` the given end is part of it: that millisecond, or all of that day.
+ * Decides the window of a request. Without an end it reaches up to `nowMs`. Without a start it has so many
+ * `days` of the zone. With `includesEnd` the given end is part of it: that millisecond, or all of that day.
+ * Dates are local.
  *
  * Throws 400 for a bound given twice (`start_ms` with `start_time`), an invalid bound, and a window that does
  * not end after its start.
@@ -62,12 +68,13 @@ export function readWindow(
   given: WindowParameters,
   nowMs: number,
   includesEnd = false,
-  lengthMs = dayMs,
+  days = 1,
+  zone = utc,
 ): Window {
-  const start = readBound('start', given.start_ms, given.start_time)
-  const end = readBound('end', given.end_ms, given.end_time)
+  const start = readBound('start', given.start_ms, given.start_time, zone)
+  const end = readBound('end', given.end_ms, given.end_time, zone)
   const endMs = end ? end.ms + (includesEnd ? end.spanMs : 0) : nowMs
-  const startMs = start?.ms ?? endMs - lengthMs
+  const startMs = start?.ms ?? daysEarlier(endMs, days, zone)
   if (startMs >= endMs) {
     throw invalidParameter(
       start?.parameter ?? end?.parameter ?? 'end_ms',
@@ -84,9 +91,9 @@ export function readWindow(
 export function readWindowOfDays(
   given: WindowParameters,
   nowMs: number,
-  { daysDefault, daysMax }: { daysDefault: number; daysMax: number },
+  { daysDefault, daysMax, zone = utc }: { daysDefault: number; daysMax: number; zone?: TimeZone },
 ): Window {
-  const window = readWindow(given, nowMs, false, daysDefault * dayMs)
+  const window = readWindow(given, nowMs, false, daysDefault, zone)
   if (window.endMs - window.startMs > daysMax * dayMs) {
     const parameter = given.start_time === undefined ? 'start_ms' : 'start_time'
     throw invalidParameter(parameter, `must be at most ${daysMax} days before the end`)
@@ -128,6 +135,7 @@ function readBound(
   side: 'start' | 'end',
   ms: number | undefined,
   time: string | undefined,
+  zone: TimeZone,
 ): Bound | undefined {
   const parameter = ms === undefined ? `${side}_time` : `${side}_ms`
   if (ms !== undefined && time !== undefined) {
@@ -142,10 +150,11 @@ function readBound(
         'must be an RFC 3339 time, a YYYY-MM-DD date or a Unix timestamp',
       )
     }
+    const isDate = datePattern.test(time)
     return {
       parameter,
-      ms: inRange(parameter, instant),
-      spanMs: datePattern.test(time) ? dayMs : 1,
+      ms: inRange(parameter, isDate ? zone.instantOf(instant) : instant),
+      spanMs: isDate ? dayMs : 1,
     }
   }
   return undefined

@@ -35,10 +35,10 @@ export const visitorsRoutes =
         { schema: describeVisitors(tier), ...shared },
         async (request, reply) => {
           const { principal, sampleNames } = request
-          const { asked, plan: unscoped } = readVisitorsRequest(request, tier)
+          const { asked, plan: draftPlan } = readVisitorsRequest(request, tier)
           const format = negotiateFormat(request.headers.accept)
           const scope = await deps.scopeOf(principal, asked, 'identity')
-          const plan = { ...unscoped, scope, sampleNames }
+          const plan = { ...draftPlan, scope, sampleNames }
 
           const charge = await admit(deps.billing, request, reply, {
             meter,

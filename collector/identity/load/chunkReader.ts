@@ -14,7 +14,7 @@ export interface Chunk {
 }
 
 /** Large enough for an efficient part of ClickHouse, with little memory. */
-const chunkBytes = 32 * 1024 * 1024
+const chunkBytesDefault = 32 * 1024 * 1024
 /** A Parquet file ends with its metadata, so it is read completely. */
 const parquetBytesMax = 2 ** 31
 
@@ -28,14 +28,21 @@ export interface Records {
 export async function openChunkReader(
   source: Source,
   from: { bytes: number; lines: number },
+  chunkBytes = chunkBytesDefault,
 ): Promise<Records> {
   const parts = withoutByteOrderMark(source.read())
   if (source.format === 'parquet') return { header: null, chunks: oneChunk(source, parts) }
   if (source.format === 'ndjson')
-    return { header: null, chunks: cut(source, parts, { bytes: 0, lines: 0 }, from) }
+    return {
+      header: null,
+      chunks: cut(source, parts, { begin: { bytes: 0, lines: 0 }, from, chunkBytes }),
+    }
   const { header, rest } = await takeHeader(source, parts)
   const begin = { bytes: header.length, lines: countLines(header) }
-  return { header, chunks: cut(source, rest, begin, from.bytes === 0 ? begin : from) }
+  return {
+    header,
+    chunks: cut(source, rest, { begin, from: from.bytes === 0 ? begin : from, chunkBytes }),
+  }
 }
 
 async function takeHeader(
@@ -58,15 +65,22 @@ async function takeHeader(
         })(),
       }
     }
-    if (done || head.length > chunkBytes) throw new StartError(`${source.name} has no header line`)
+    if (done || head.length > chunkBytesDefault)
+      throw new StartError(`${source.name} has no header line`)
   }
+}
+
+interface Cut {
+  /** Where the first record begins. */
+  readonly begin: { readonly bytes: number; readonly lines: number }
+  readonly from: { readonly bytes: number; readonly lines: number }
+  readonly chunkBytes: number
 }
 
 async function* cut(
   source: Source,
   parts: AsyncGenerator<Buffer>,
-  begin: { bytes: number; lines: number },
-  from: { bytes: number; lines: number },
+  { begin, from, chunkBytes }: Cut,
 ): AsyncGenerator<Chunk> {
   let toSkip = from.bytes - begin.bytes
   let { bytes: at, lines } = from

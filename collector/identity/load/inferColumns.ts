@@ -29,7 +29,7 @@ export async function inferColumns(
     format === 'csv'
       ? await csvColumns(clickhouse, header!)
       : format === 'parquet'
-        ? await parquetColumns(clickhouse, bytes)
+        ? (await parquetColumns(clickhouse, bytes)).map(({ name }) => name)
         : jsonKeys(bytes)
   if (new Set(seen).size < seen.length) throw new StartError('two columns have the same name')
   // Lines of JSON may omit members, so every known column may appear.
@@ -56,20 +56,22 @@ async function csvColumns(clickhouse: ClickHouse, header: Buffer): Promise<strin
 }
 
 /** A Parquet file ends with its metadata, the metadata's length, and four magic bytes. */
-async function parquetColumns(clickhouse: ClickHouse, bytes: Buffer): Promise<string[]> {
+export async function parquetColumns(
+  clickhouse: ClickHouse,
+  bytes: Buffer,
+): Promise<{ name: string; type: string }[]> {
   const length =
     bytes.length < 12 || bytes.toString('latin1', 0, 4) !== 'PAR1'
       ? 0
       : bytes.readUInt32LE(bytes.length - 8)
   const from = bytes.length - 8 - length
   if (length === 0 || from < 4) throw new StartError('not a complete Parquet file')
-  const columns = await clickhouse.rows<{ name: string }>({
+  return clickhouse.rows<{ name: string; type: string }>({
     sql: 'DESCRIBE format(Parquet, base64Decode({footer:String}))',
     params: {
       footer: Buffer.concat([bytes.subarray(0, 4), bytes.subarray(from)]).toString('base64'),
     },
   })
-  return columns.map(({ name }) => name)
 }
 
 function jsonKeys(bytes: Buffer): string[] {

@@ -166,7 +166,7 @@ async function stageFiles(
 }
 
 /** Reads the next item while the consumer works on the current one. */
-async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+export async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next()
   for (;;) {
     const { value, done } = await next

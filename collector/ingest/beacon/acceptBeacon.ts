@@ -98,26 +98,73 @@ export async function acceptBeacon(
     envelope,
     receivedMillis,
   })
-  const { context } = parts
-
-  const eventRows: string[] = []
-  const rejectedRows: string[] = []
-  const rejected: RejectedEvent[] = []
-  const linkRows: string[] = []
-  const hems: string[] = []
-  /** Adds a link to the person, or returns why the link is rejected. An identify event is rejected with it. */
-  const link = async (person: Person): Promise<Fault | undefined> => {
-    hems.push(person.hem)
-    const made = await linkRow(person, pixel, context, () => deps.identifyLimit(clientInfo.ip))
-    if (typeof made !== 'string') return made
-    linkRows.push(made)
-  }
-  const { person, events, exactEvents, faults } = envelope
   const rules = deps.ignoredTraffic.rulesOf(pixel.projectId)
-  const ignored = rules && findIgnored(rules, request, clientInfo, envelope)
-  const hemFault = person && !ignored?.hem && (await link(person))
-  if (hemFault)
-    rejectedRows.push(rejectedRow({ type: 'identify', hem: person.hem }, hemFault, context))
+  const ignored = (rules && findIgnored(rules, request, clientInfo, envelope)) ?? null
+  const rows = await rowsOf(envelope, ignored, parts, (person) =>
+    linkRow(person, pixel, parts.context, () => deps.identifyLimit(clientInfo.ip)),
+  )
+
+  const dropReason = findDropReason(deps, pixel, device.isBot, [visitor.cookieId, ...rows.hems])
+  if (dropReason) {
+    dropReason.dropped.inc(rows.events.length)
+    return { receipt: allRejected(visitor, envelope.events, dropReason), visitor }
+  }
+
+  const { logs } = deps
+  const commits: Promise<void>[] = []
+  if (rows.events.length > 0) commits.push(logs.events.append(rows.events, receivedMillis))
+  if (rows.rejected.length > 0) commits.push(logs.rejected_events.append(rows.rejected))
+  if (rows.links.length > 0 && visitor.consented)
+    commits.push(logs.identity_links.append(rows.links))
+  if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
+  await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
+  acceptedEvents.inc(rows.events.length)
+  const { rejectedEvents: rejected, hemFault } = rows
+  const receipt = receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
+  return { receipt, visitor }
+}
+
+/** The rows of a beacon for each log, and the faults that its receipt reports. */
+interface BeaconRows {
+  events: string[]
+  rejected: string[]
+  links: string[]
+  /** Of the people whom the beacon identifies. */
+  hems: string[]
+  rejectedEvents: RejectedEvent[]
+  /** Why the person of the envelope was rejected. */
+  hemFault: Fault | null
+}
+
+/**
+ * Converts the events of a beacon to rows, except those that the project ignores. `linkTo` makes the row that links the
+ * visitor to a person, or returns why it cannot; an identify event is rejected with its link.
+ */
+async function rowsOf(
+  { person, events, exactEvents, faults }: Envelope,
+  ignored: Ignored | null,
+  parts: BeaconParts,
+  linkTo: (person: Person) => Promise<string | Fault>,
+): Promise<BeaconRows> {
+  const { context } = parts
+  const rows: BeaconRows = {
+    events: [],
+    rejected: [],
+    links: [],
+    hems: [],
+    rejectedEvents: [],
+    hemFault: null,
+  }
+  const link = async (to: Person): Promise<Fault | null> => {
+    rows.hems.push(to.hem)
+    const made = await linkTo(to)
+    if (typeof made !== 'string') return made
+    rows.links.push(made)
+    return null
+  }
+  if (person && !ignored?.hem) rows.hemFault = await link(person)
+  if (person && rows.hemFault)
+    rows.rejected.push(rejectedRow({ type: 'identify', hem: person.hem }, rows.hemFault, context))
   for (let index = 0; index < events.length; index++) {
     if (ignored?.events.has(index)) continue
     const event = events[index]
@@ -128,31 +175,15 @@ export async function acceptBeacon(
       faults?.get(index) ?? (exact && !('path' in exact) ? exact : acceptEvent(event, parts))
     const fault = 'path' in made ? made : made.person && (await link(made.person))
     if (fault) {
-      rejected.push(rejectedEntry(index, event, fault))
-      rejectedRows.push(rejectedRow(event, fault, context))
+      rows.rejectedEvents.push(rejectedEntry(index, event, fault))
+      rows.rejected.push(rejectedRow(event, fault, context))
     } else if ('rows' in made) {
-      eventRows.push(...made.rows)
+      rows.events.push(...made.rows)
       for (const { event, fault } of made.refused)
-        rejectedRows.push(rejectedRow(event, fault, context))
+        rows.rejected.push(rejectedRow(event, fault, context))
     }
   }
-
-  const dropReason = findDropReason(deps, pixel, device.isBot, [visitor.cookieId, ...hems])
-  if (dropReason) {
-    dropReason.dropped.inc(eventRows.length)
-    return { receipt: allRejected(visitor, events, dropReason), visitor }
-  }
-
-  const { logs } = deps
-  const commits: Promise<void>[] = []
-  if (eventRows.length > 0) commits.push(logs.events.append(eventRows, receivedMillis))
-  if (rejectedRows.length > 0) commits.push(logs.rejected_events.append(rejectedRows))
-  if (linkRows.length > 0 && visitor.consented) commits.push(logs.identity_links.append(linkRows))
-  if (ignored) commits.push(noteIgnored(deps, pixel, ignored))
-  await toServiceUnavailable<unknown>(commits.length === 1 ? commits[0]! : Promise.all(commits))
-  acceptedEvents.inc(eventRows.length)
-  const receipt = receiptOf(visitor, envelope, { rejected, hemFault, ignored, isVerifiedBackend })
-  return { receipt, visitor }
+  return rows
 }
 
 /** Returns the common parts of a beacon's rows. */
@@ -205,8 +236,8 @@ function receiptOf(
     isVerifiedBackend,
   }: {
     rejected: RejectedEvent[]
-    hemFault: Fault | false | undefined
-    ignored: Ignored | undefined
+    hemFault: Fault | null
+    ignored: Ignored | null
     isVerifiedBackend: boolean
   },
 ): BeaconReceipt {

@@ -30,7 +30,14 @@ const dayMs = 86_400_000
  */
 export function acceptEvent(
   sent: unknown,
-  { context, sharedColumns, settings, plan, reportUnexpected }: BeaconParts,
+  {
+    context,
+    sharedColumns,
+    settings,
+    plan,
+    ageDaysMax = eventAgeDaysMax,
+    reportUnexpected,
+  }: BeaconParts,
   isExact = false,
 ): AcceptedEvent | Fault {
   try {
@@ -40,12 +47,12 @@ export function acceptEvent(
     if ('path' in normalized) return normalized
     const accepted: AcceptedEvent = { rows: [], person: normalized.person, refused: [] }
     if (normalized.own) {
-      const own = validate(normalized.own, context, isExact, plan)
+      const own = validate(normalized.own, context, { ageDaysMax, isExact, plan })
       if ('path' in own) return own
       accepted.rows.push(rowOf(normalized.own, own, sharedColumns))
     }
     for (const event of normalized.derived) {
-      const checked = validate(event, context, isExact)
+      const checked = validate(event, context, { ageDaysMax, isExact })
       if ('path' in checked) accepted.refused.push({ event, fault: checked })
       else accepted.rows.push(rowOf(event, checked, sharedColumns))
     }
@@ -62,6 +69,8 @@ export interface BeaconParts {
   /** The columns that all its rows have in common (sharedMembers). */
   sharedColumns: string
   settings: PixelSettings & CollectorSettings
+  /** Oldest event taken, in days; eventAgeDaysMax if it is absent. */
+  ageDaysMax?: number
   /** The tracking plan of the project; undefined if it has none. */
   plan: CompiledPlan | undefined
   reportUnexpected: (error: unknown) => void
@@ -75,8 +84,11 @@ interface Validated {
 function validate(
   event: Derived,
   context: BeaconContext,
-  isExact: boolean,
-  plan?: CompiledPlan,
+  {
+    ageDaysMax,
+    isExact,
+    plan,
+  }: { ageDaysMax: number; isExact: boolean; plan?: CompiledPlan | undefined },
 ): Validated | Fault {
   // Schemas require numbers; the row stores the digits.
   const valid = validateEvent(
@@ -90,8 +102,8 @@ function validate(
   if (plan && valid.event_type === 'custom')
     valid.event_data = markedData(valid.event_data, violation)
   const tsMillis = eventMillis(valid, context)
-  if (tsMillis < context.receivedMillis - eventAgeDaysMax * dayMs) {
-    return { path: '/event_data/timestamp', message: `must be at most ${eventAgeDaysMax} days ago` }
+  if (tsMillis < context.receivedMillis - ageDaysMax * dayMs) {
+    return { path: '/event_data/timestamp', message: `must be at most ${ageDaysMax} days ago` }
   }
   return { event: valid, tsMillis }
 }

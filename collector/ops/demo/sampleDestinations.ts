@@ -33,8 +33,21 @@ export async function storeSampleDestinations(
   sent: Sent,
   now: Date,
 ) {
-  const { organizationId, projectId: project_id, listId, hems, audience } = sent
-  const ago = (hours: number) => new Date(now.getTime() - hours * hourMs)
+  const ago: Ago = (hours) => new Date(now.getTime() - hours * hourMs)
+  const exports = await storeExports(client, secretBox, sent)
+  const runs = await storeRuns(client, exports, sent.hems, ago)
+  await storeDeliveries(client, secretBox, sent, { ...exports, ...runs }, ago)
+}
+
+/** The time so many hours before now. */
+type Ago = (hours: number) => Date
+
+/** Stores two integrations and an export to each; returns the ids of the exports. */
+async function storeExports(
+  client: Queryable,
+  secretBox: SecretBox,
+  { projectId: project_id, listId, audience }: Sent,
+) {
   const crm = await createIntegration(client, secretBox, {
     project_id,
     type: 'webhook',
@@ -63,7 +76,16 @@ export async function storeSampleDestinations(
     integration_id: bucket,
     output_format: 'parquet',
   })
+  return { toCrm, toBucket }
+}
 
+/** Stores a run with rejected records, one that stopped, and one that sent all; returns the ids of the last two. */
+async function storeRuns(
+  client: Queryable,
+  { toCrm, toBucket }: { toCrm: string; toBucket: string },
+  hems: readonly string[],
+  ago: Ago,
+) {
   const [wrong, again] = [hems.slice(0, 2), hems.slice(2, 3)]
   const unsent = hems.slice(Math.ceil(hems.length / 2))
   await storeRun(client, toCrm, {
@@ -103,7 +125,17 @@ export async function storeSampleDestinations(
     stop: null,
     outcomes: [],
   })
+  return { stopped, filed }
+}
 
+/** Stores a webhook, switched off, with its earlier deliveries. */
+async function storeDeliveries(
+  client: Queryable,
+  secretBox: SecretBox,
+  { organizationId, projectId: project_id, audience }: Sent,
+  { toCrm, toBucket, stopped, filed }: Record<'toCrm' | 'toBucket' | 'stopped' | 'filed', string>,
+  ago: Ago,
+) {
   const { webhook } = await createWebhook(client, secretBox, organizationId, project_id, {
     url: `${host('hooks')}/footfall`,
     event_types: ['audience.built', 'export.run_ended'],

@@ -60,7 +60,7 @@ export async function openQueues(services: QueueDeps): Promise<Queues> {
     ...audienceQueues(services),
     ...fileQueues({ postgres, clickhouse, store: files, temporaryDirectory }),
     ...signalQueues(services),
-    ...analyticsQueues(live),
+    ...analyticsQueues({ clickhouse: live, postgres }),
     ...alertQueues(services),
     ...webhookQueues(postgres, deliverer),
     ...mailQueues(services),

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { conversionsQuery, isRolledGoal } from '../../../collector/analytics/conversionsQuery.ts'
 import { countDays, deleteOldCounts } from '../../../collector/analytics/counting/countDays.ts'
 import { analyticsQueues } from '../../../collector/analytics/counting/countingJobs.ts'
-import { readFreeFilters } from '../../../collector/analytics/figuresRequest.ts'
+import { conditionsOf } from '../../../collector/analytics/goals.ts'
 import { readRollup } from '../../../collector/analytics/rollup/rolledDays.ts'
 import { eventsWorthCounting, readStaleProjects } from '../../../collector/analytics/rollup/runs.ts'
 import { carryOutErasures, requestErasure } from '../../../collector/identity/privacy/erasures.ts'
+import { timeZone, utc } from '../../../collector/platform/timeZone.ts'
 import { eventOf, openEvents, organizationId, type Row } from '../events/harness.ts'
 import { seededNumbers } from './seededNumbers.ts'
 
@@ -32,10 +33,11 @@ function visits(
   projectId: string,
   below: (n: number) => number,
   visitors: readonly string[],
+  from = firstDay,
 ): Row[] {
   return visitors.flatMap((cookie_id) => {
-    const nearMidnight = firstDay + (1 + below(daysMade)) * dayMs - below(70) * minuteMs
-    let at = below(2) === 0 ? nearMidnight : firstDay + below(daysMade * 24 * 60) * minuteMs
+    const nearMidnight = from + (1 + below(daysMade)) * dayMs - below(70) * minuteMs
+    let at = below(2) === 0 ? nearMidnight : from + below(daysMade * 24 * 60) * minuteMs
     const isRestless = below(8) === 0
     const [isBot, isMixed] = [below(5) === 0, below(3) === 0]
     const length = isRestless ? 110 : 1 + below(12)
@@ -43,7 +45,7 @@ function visits(
       const row = eventOf(at, 0, {
         project_id: projectId,
         cookie_id,
-        pixel_id: pixels[at < firstDay + 3 * dayMs ? 0 : below(2)],
+        pixel_id: pixels[at < from + 3 * dayMs ? 0 : below(2)],
         event_type: ['page_view', 'click'][below(2)],
         page_path: paths[below(4)],
         country: ['DE', 'US', null][below(3)],
@@ -74,17 +76,23 @@ const dimensions =
   'page_path,country,event_type,resolved,entry_page,exit_page,source,channel,utm_source,device_type'
 
 /** All figures of a window, and the same with a filter that every event meets, which no count of days answers. */
-async function expectSame(projectId: string, below: (n: number) => number): Promise<void> {
-  const start = firstDay + below(daysMade - 2) * dayMs
+async function expectSame(
+  projectId: string,
+  below: (n: number) => number,
+  { zone, from } = { zone: utc, from: firstDay },
+): Promise<void> {
+  const first = from + below(daysMade - 2) * dayMs
+  const lastDay = from + (daysMade - 1) * dayMs
   // Every other one ends in the last day that has events, whose hours may be counted.
   const [days, rest] =
     below(2) === 0
-      ? [lastDay - start, below(dayMs)]
+      ? [lastDay - first, below(dayMs)]
       : [(2 + below(3)) * dayMs, below(3) * below(dayMs)]
   const query: Query = {
     project_id: projectId,
-    start_ms: String(start),
-    end_ms: String(start + Math.max(days, 2 * dayMs) + rest),
+    time_zone: zone.name,
+    start_ms: String(zone.instantOf(first)),
+    end_ms: String(zone.instantOf(first + Math.max(days, 2 * dayMs)) + rest),
     ...(below(3) === 0 && { pixel_id: pixels[0]! }),
     ...(below(2) === 0 && { include_bots: 'true' }),
   }
@@ -110,7 +118,7 @@ const goals = [
   'page_path:in:/pricing|/docs',
   'event_type:in:click|video',
   'page_path:eq:/nowhere',
-].map((filter) => readFreeFilters('filter', filter))
+].map((filter) => conditionsOf({ name: filter, filter }))
 
 /** The same for goals, in counts and in events. */
 async function expectSameConversions(projectId: string): Promise<void> {
@@ -119,7 +127,7 @@ async function expectSameConversions(projectId: string): Promise<void> {
   const window = { startMs: firstDay + dayMs, endMs: lastDay + 23.4 * 60 * minuteMs }
   expect(goals.every(isRolledGoal)).toBe(true)
   for (const bots of ['included', 'excluded'] as const) {
-    const plan = { source: 'pixel' as const, filters: [], bots, scope, window }
+    const plan = { source: 'pixel' as const, filters: [], bots, scope, window, zone: utc }
     const { events: rolled } = await readRollup(live, plan)
     expect(await live.rows(conversionsQuery(plan, goals, rolled))).toEqual(
       await live.rows(conversionsQuery(plan, goals)),
@@ -141,6 +149,7 @@ async function daysCounted(projectId: string): Promise<{ events: number; session
         source: 'pixel',
         filters: [],
         bots,
+        zone: utc,
         window: { startMs: firstDay, endMs: midnight },
         scope: { organizationId, projectId, pixelId: null, campaignId: null },
       })
@@ -202,6 +211,57 @@ test('counts of days and hours equal the events to the one, through late events,
   )
 }, 600_000)
 
+test.each([
+  ['America/Los_Angeles', '2026-10-30'],
+  ['Asia/Kathmandu', '2026-10-30'],
+  ['Europe/Berlin', '2026-03-27'],
+])(
+  'counts of local days of %s, from %s on, equal the events, also where clocks change',
+  async (name, date) => {
+    const zone = timeZone(name)!
+    const from = Date.parse(date)
+    const below = seededNumbers(3)
+    const projectId = randomUUID()
+    await events.insert(
+      visits(
+        projectId,
+        below,
+        Array.from({ length: 30 }, () => randomUUID()),
+        from,
+      ),
+    )
+    const countAt = (nowMs: number) =>
+      countDays(events.clickhouse.live, projectId, { eventsMin: 1, nowMs, zone })
+    const local = { zone, from }
+    await countAt(zone.instantOf(from + 4.4 * dayMs))
+    const { events: rolled, sessions } = await readRollup(events.clickhouse.live, {
+      source: 'pixel',
+      filters: [],
+      bots: 'excluded',
+      zone,
+      window: {
+        startMs: zone.instantOf(from),
+        endMs: zone.instantOf(from + 4.4 * dayMs),
+      },
+      scope: { organizationId, projectId, pixelId: null, campaignId: null },
+    })
+    // Four days, and the hours of the last.
+    expect(rolled!.runIds.length).toBeGreaterThan(8)
+    expect(sessions!.runIds.length).toBeGreaterThan(8)
+    for (let tries = 0; tries < 4; tries++) await expectSame(projectId, below, local)
+    // In another zone, other days are read from the events.
+    for (const other of [utc, timeZone('Asia/Tokyo')!])
+      await expectSame(projectId, below, { zone: other, from })
+    await countDays(events.clickhouse.live, projectId, {
+      eventsMin: 1,
+      nowMs: from + 6 * dayMs,
+      zone: timeZone('Asia/Tokyo')!,
+    })
+    await expectSame(projectId, below, local)
+    await expectSame(projectId, below, { zone: timeZone('Asia/Tokyo')!, from })
+  },
+)
+
 test('hours are read from counts, a changed one is not; they go after a month', async () => {
   const projectId = randomUUID()
   const hourMs = 60 * minuteMs
@@ -261,7 +321,7 @@ test('hours are read from counts, a changed one is not; they go after a month', 
 
   const hoursCounted = () =>
     live.rows({
-      sql: "SELECT count() AS hours FROM analytics_runs FINAL WHERE project_id = {projectId:UUID} AND hour > 0 AND fingerprint != ''",
+      sql: "SELECT count() AS hours FROM analytics_runs FINAL WHERE project_id = {projectId:UUID} AND of != 'checked' AND hour > 0 AND fingerprint != ''",
       params: { projectId },
     })
   await count(projectId, midnight + 2 * minuteMs)
@@ -328,7 +388,7 @@ test('a changed day is read from its events until it is counted anew; who is era
 test('the background work counts the days of large projects that are over, and leaves what is counted alone', async () => {
   const projectId = randomUUID()
   const { live } = events.clickhouse
-  const [stale, counting] = analyticsQueues(live)
+  const [stale, counting] = analyticsQueues({ clickhouse: live, postgres: events.postgres })
   const staleProjects = async () => {
     const sent: string[] = []
     await stale!.run({ ...job, send: async (_, key) => void sent.push(key) })
@@ -360,6 +420,18 @@ test('the background work counts the days of large projects that are over, and l
   await counting!.run({ ...job, key: projectId })
   expect(await staleProjects()).toEqual([])
   expect((await daysCounted(projectId)).events).toBe(1)
+  await events.postgres.query(
+    `INSERT INTO organizations (organization_id, name) VALUES ($1, 'Acme') ON CONFLICT DO NOTHING`,
+    [organizationId],
+  )
+  await events.postgres.query(
+    "INSERT INTO projects (project_id, organization_id, name, time_zone) VALUES ($1, $2, 'Shop', 'Asia/Tokyo')",
+    [projectId, organizationId],
+  )
+  expect(await staleProjects()).toEqual([projectId])
+  await counting!.run({ ...job, key: projectId })
+  expect(await staleProjects()).toEqual([])
+  expect((await daysCounted(projectId)).events).toBe(0)
   await erase('project_id = {projectId:UUID}', { projectId })
   expect(await staleProjects()).toEqual([projectId])
   await counting!.run({ ...job, key: projectId })

@@ -242,7 +242,12 @@ test('with a goal, each value has the conversions of its sessions, or of its eve
   const isOrder = ({ page_path }: Seen) => page_path === '/thanks'
   const goalOf = (seen: readonly Seen[]) => {
     const visitors = visitorsOf(seen.filter(isOrder))
-    return { events: seen.filter(isOrder).length, visitors, rate: visitors / visitorsOf(seen) }
+    return {
+      events: seen.filter(isOrder).length,
+      visitors,
+      rate: visitors / visitorsOf(seen),
+      revenue: null,
+    }
   }
   await forAll(async (one, sessions) => {
     const { breakdowns } = await get<Breakdowns>('breakdown', {
@@ -285,7 +290,14 @@ test('goals count the events of the sessions that meet the filter', async () => 
             : event.event_type === 'form_submission',
         )
         const visitors = visitorsOf(reached)
-        return { name, filter, events: reached.length, visitors, rate: all ? visitors / all : null }
+        return {
+          name,
+          filter,
+          events: reached.length,
+          visitors,
+          rate: all ? visitors / all : null,
+          revenue: null,
+        }
       }),
     )
   })

@@ -57,18 +57,19 @@ async function runNext(deps: SendDeps, runState: RunState, context: StepContext)
     throw new MembersGone(runState.buildId)
   if (runState.stop) return refuse(deps, runState)
   if (runState.buildStatus === 'failed')
-    throw new DestinationError('mend', 'The service could not read the list.')
+    throw new DestinationError('needs_action', 'The service could not read the list.')
   if (runState.buildStatus !== 'completed') return { inSeconds: listSeconds }
   if (Date.now() - runState.requestedAt.getTime() > daysMax * 86_400_000) {
     throw new DestinationError(
-      'mend',
+      'needs_action',
       `The destination did not accept all records within ${daysMax} days.`,
     )
   }
   const destination = openDestination(deps, runState.integration, sendingLog(postgres, runState))
   if (!runState.isStarted) {
     const fault = await findUnknownFields(deps, runState.integration, runState)
-    if (fault !== null) throw new DestinationError('mend', `The mapping is invalid: ${fault}.`)
+    if (fault !== null)
+      throw new DestinationError('needs_action', `The mapping is invalid: ${fault}.`)
     await beginRun(postgres, runState)
   }
   const { leastRecords, chunkRecords } = destinationTypes[runState.integration.type]
@@ -148,7 +149,10 @@ async function handleError(
   runState: RunState,
   error: unknown,
 ): Promise<Next> {
-  const stop = async (reason: string, failureClass: 'retry' | 'mend' | 'never'): Promise<Next> => {
+  const stop = async (
+    reason: string,
+    failureClass: 'retry' | 'needs_action' | 'never',
+  ): Promise<Next> => {
     await stopRun(postgres, runState, reason, failureClass)
     return { inSeconds: 0 }
   }
@@ -156,7 +160,7 @@ async function handleError(
     await parkRun(postgres, runState, { seconds, isFailure, reason })
     return { inSeconds: seconds }
   }
-  if (error instanceof Refused) return stop(error.message, 'mend')
+  if (error instanceof Refused) return stop(error.message, 'needs_action')
   if (error instanceof DestinationError && error.failureClass !== 'retry') {
     return stop(error.message, error.failureClass)
   }

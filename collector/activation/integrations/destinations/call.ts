@@ -78,13 +78,13 @@ const unnamedWaitSeconds = 10
 /** Throws for 401 and 403, which only new secrets or permissions can fix. */
 export function requireAllowed({ status }: OutboundResponse, url: string, what: string): void {
   if (status !== 401 && status !== 403) return
-  throw new DestinationError('mend', `${hostOf(url)} does not accept ${what} (${status}).`)
+  throw new DestinationError('needs_action', `${hostOf(url)} does not accept ${what} (${status}).`)
 }
 
 export const hostOf = (url: string): string => new URL(url).host
 
-/** Converts an error. Faults that only the customer or the operator can fix have class `mend`. */
+/** Converts an error. Faults that only the customer or the operator can fix have class `needs_action`. */
 export function toDestinationError({ code, message }: OutboundError): DestinationError {
   const stays = code === 'address_refused' || code === 'tls_failed' || code === 'response_too_large'
-  return new DestinationError(stays ? 'mend' : 'retry', message)
+  return new DestinationError(stays ? 'needs_action' : 'retry', message)
 }

@@ -27,13 +27,13 @@ export const fileFormats = ['csv', 'ndjson', 'parquet'] as const satisfies reado
 
 /**
  * The action that makes a failed record or request succeed: another try (`retry`), a fix of the cause in the
- * reason (`mend`), or none (`never`).
+ * reason (`needs_action`), or none (`never`).
  */
-export const failureClasses = ['retry', 'mend', 'never'] as const
+export const failureClasses = ['retry', 'needs_action', 'never'] as const
 export type FailureClass = (typeof failureClasses)[number]
 
 /**
- * A destination refused a request. `message` is for the customer. With class `mend` the run stops, and with
+ * A destination refused a request. `message` is for the customer. With class `needs_action` the run stops, and with
  * class `never` this request's records fail. With class `retry` the request is sent again, not before
  * `afterSeconds` if given. The destination requests this delay, so it is not a failure.
  */

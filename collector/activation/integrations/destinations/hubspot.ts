@@ -66,7 +66,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
       const answer = await ask(context, 'POST', '/crm/v3/objects/contacts/batch/archive', {
         json: { inputs },
       })
-      if (answer.status >= 400) throw refusalOf(answer, 'mend')
+      if (answer.status >= 400) throw refusalOf(answer, 'needs_action')
     },
   }),
 }
@@ -74,7 +74,7 @@ export const hubspot: DestinationType<typeof settings, typeof secrets> = {
 async function readFields(context: Context): Promise<DestinationField[]> {
   const path = '/crm/v3/properties/contacts'
   const answer = await ask(context, 'GET', path, { responseBytesMax: fieldsBytesMax })
-  if (answer.status !== 200) throw refusalOf(answer, 'mend')
+  if (answer.status !== 200) throw refusalOf(answer, 'needs_action')
   const { results } = readJson<{
     results: {
       name: string
@@ -185,7 +185,7 @@ const waitingForTheDay = (context: Context): CallContext => ({
 
 function refusalOf(
   { status, body }: OutboundResponse,
-  failureClass: 'mend' | 'never',
+  failureClass: 'needs_action' | 'never',
 ): DestinationError {
   let message = ''
   try {

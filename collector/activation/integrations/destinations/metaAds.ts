@@ -135,7 +135,7 @@ async function ask(
   if (limitCodes.has(code)) throw new DestinationError('retry', told, limitSeconds)
   if (is_transient || code === 1 || code === 2) throw new DestinationError('retry', told)
   const isForbidden = answer.status === 401 || answer.status === 403 || answer.status === 404
-  if (accessCodes.has(code) || isForbidden) throw new DestinationError('mend', told)
+  if (accessCodes.has(code) || isForbidden) throw new DestinationError('needs_action', told)
   throw new DestinationError('never', told)
 }
 

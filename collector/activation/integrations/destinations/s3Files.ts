@@ -78,7 +78,7 @@ export async function writeManifest(context: S3Context, run: EndedRun): Promise<
     const rows = files.reduce((sum, file) => sum + file.rows, 0)
     if (rows !== run.recordsExported) {
       throw new DestinationError(
-        'mend',
+        'needs_action',
         `The bucket ${bucket} has ${rows} rows of ${run.recordsExported}: its files were changed.`,
       )
     }
@@ -192,6 +192,6 @@ function explain(error: unknown): unknown {
   const told =
     status === undefined ? 'The store does not answer.' : `The store answered ${status}: ${name}.`
   return isSettings
-    ? new DestinationError('mend', `${told} ${message}`.slice(0, 500))
+    ? new DestinationError('needs_action', `${told} ${message}`.slice(0, 500))
     : new DestinationError('retry', told)
 }

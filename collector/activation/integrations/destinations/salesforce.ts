@@ -94,7 +94,7 @@ export const salesforce: DestinationType<typeof settings, typeof secrets> = {
         const key = fields.find(({ name }) => name === externalIdOf(context.settings))
         if (!key?.isLookup) {
           throw new DestinationError(
-            'mend',
+            'needs_action',
             `${object} cannot be upserted by ${externalIdOf(context.settings)}: it is neither an external id nor a lookup field.`,
           )
         }

@@ -158,7 +158,10 @@ async function logIn(context: SalesforceContext): Promise<string> {
     }).toString(),
   })
   if (answer.status !== 200) {
-    throw new DestinationError('mend', `Salesforce refused the connected app (${answer.status}).`)
+    throw new DestinationError(
+      'needs_action',
+      `Salesforce refused the connected app (${answer.status}).`,
+    )
   }
   return readJson<{ access_token: string }>(answer, url).access_token
 }
@@ -176,7 +179,7 @@ function requireTaken(answer: OutboundResponse): OutboundResponse {
     )
   }
   throw new DestinationError(
-    'mend',
+    'needs_action',
     `Salesforce answered ${status}: ${errorCode} ${message}`.trim().slice(0, 500),
   )
 }

@@ -82,7 +82,10 @@ export const theTradeDesk: DestinationType<typeof settings, typeof secrets> = {
       }>(answer, url)
       const segment = Segments.find(({ CrmDataId }) => CrmDataId === crm_data_id)
       if (crm_data_id !== undefined && !segment && Segments.length > 0) {
-        throw new DestinationError('mend', `The advertiser has no CRM data segment ${crm_data_id}.`)
+        throw new DestinationError(
+          'needs_action',
+          `The advertiser has no CRM data segment ${crm_data_id}.`,
+        )
       }
       const named = segment ? `, with the segment ${segment.SegmentName}` : ''
       return `Connected to The Trade Desk${named}.`
@@ -168,7 +171,7 @@ function dataOf({ values }: OutgoingRecord, segmentName: string) {
 
 const missing = (setting: string, outputFormat: string) =>
   new DestinationError(
-    'mend',
+    'needs_action',
     `The integration’s setting ${setting} is required for ${outputFormat}.`,
   )
 
@@ -191,7 +194,7 @@ async function ask(
   // If all addresses failed, the status is 400, and the body lists the failures as for 200.
   const tellsLines = answer.status === 400 && answer.body.includes('"FailedLines"')
   if (answer.status >= 400 && !tellsLines) {
-    throw new DestinationError('mend', `${hostOf(url)} answered ${answer.status}.`)
+    throw new DestinationError('needs_action', `${hostOf(url)} answered ${answer.status}.`)
   }
   return answer
 }

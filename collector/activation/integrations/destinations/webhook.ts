@@ -186,5 +186,8 @@ async function post(context: Context, id: string, type: string, data: object): P
   if (status >= 200 && status < 300) return
   // These statuses concern only one body; others concern the address or the signature.
   const isOfBody = status === 400 || status === 413 || status === 422
-  throw new DestinationError(isOfBody ? 'never' : 'mend', `${hostOf(url)} answered ${status}.`)
+  throw new DestinationError(
+    isOfBody ? 'never' : 'needs_action',
+    `${hostOf(url)} answered ${status}.`,
+  )
 }

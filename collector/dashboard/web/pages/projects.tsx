@@ -15,6 +15,9 @@ import { isOrganizationAdmin, useSession } from '../session.ts'
 import { useListQuery, useQuery } from '../useQuery.ts'
 import { ProjectGlance } from './projectGlance.tsx'
 
+/** Of the browser. */
+const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 type Open = { kind: 'create' } | { kind: 'rename' | 'delete'; project: Project } | null
 
 export function Projects() {
@@ -118,7 +121,7 @@ export function Projects() {
         <Dialog title="New project" close={close}>
           <Form
             submit={async ({ name = '' }) =>
-              go(pathOf((await api.createProject({ name })).project))
+              go(pathOf((await api.createProject({ name, time_zone })).project))
             }
             action="Create project"
             cancel={close}

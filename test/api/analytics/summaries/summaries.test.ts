@@ -9,6 +9,7 @@ import { sha256 } from '../../../../collector/api/access/authenticate.ts'
 import { sessionCookie } from '../../../../collector/api/access/session.ts'
 import { readConfig } from '../../../../collector/config.ts'
 import { openMail } from '../../../../collector/platform/mail.ts'
+import { timeZone } from '../../../../collector/platform/timeZone.ts'
 import { openMailServer } from '../../../harness/mailServer.ts'
 import { eventOf, openEvents, organizationId, projectId, type Row } from '../../events/harness.ts'
 
@@ -139,6 +140,18 @@ const decoded = (text: string) =>
     text.replace(/=([\dA-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
   ).toString()
+
+test('periods are of local time', () => {
+  const zone = timeZone('America/Los_Angeles')!
+  const { startMs, endMs, firstDay, lastDay } = periodToTell(
+    'weekly',
+    Date.UTC(2026, 10, 2, 14),
+    zone,
+  )
+  expect([firstDay, lastDay]).toEqual(['2026-10-26', '2026-11-01'])
+  expect([startMs, endMs]).toEqual([Date.UTC(2026, 9, 26, 7), Date.UTC(2026, 10, 2, 8)])
+  expect(periodToTell('weekly', Date.UTC(2026, 10, 2, 13), zone).lastDay).toBe('2026-10-25')
+})
 
 test('weeks go from Monday, months by the calendar; both are told some hours after they are over', () => {
   const told = (frequency: 'weekly' | 'monthly', ...time: [number, number, number, number]) => {

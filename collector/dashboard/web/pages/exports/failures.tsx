@@ -103,7 +103,7 @@ function Found({
 
 const helps: Record<string, string> = {
   retry: 'Retry the run.',
-  mend: 'Fix the cause in the reason, then retry.',
+  needs_action: 'Fix the cause in the reason, then retry.',
   never: 'Correct or remove this record. A retry cannot succeed.',
   none: '–',
 }

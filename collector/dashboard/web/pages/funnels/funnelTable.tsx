@@ -21,7 +21,7 @@ export function FunnelTable({
 }) {
   const first = steps[0]!.visitors
   const filters = steps.map(({ filter }) => filter)
-  const goOn = (index: number) => steps[index + 1]?.visitors ?? 0
+  const nextVisitors = (index: number) => steps[index + 1]?.visitors ?? 0
   const share = (visitors: number, of: number) => (of === 0 ? '–' : percent(visitors / of))
   return (
     <section class={isStale ? 'card headline stale' : 'card headline'} aria-label="Funnel">
@@ -66,7 +66,7 @@ export function FunnelTable({
                     page="visitors"
                     funnel={{ steps: filters, within, step: index + 1, hasStopped: true }}
                   >
-                    {wholeNumber(visitors - goOn(index))}
+                    {wholeNumber(visitors - nextVisitors(index))}
                   </Drilldown>
                 )}
               </td>

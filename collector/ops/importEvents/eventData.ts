@@ -1,0 +1,69 @@
+import { markLongIntegers } from '../../ingest/normalize/exactNumbers.ts'
+import { type Fault, isObject } from '../../ingest/normalize/validateEvent.ts'
+import type { ImportedRow } from './columns.ts'
+
+export type Data = Record<string, unknown>
+
+const notAnObject = (column: string): Fault => ({
+  path: `/${column}`,
+  message: 'must be a JSON object',
+})
+
+/**
+ * The `event_data` of a row. If it names no time, it gets the time of the row. Without this column, page views and
+ * custom events are made of other columns. `exact`: the same with long integers marked (exactNumbers.ts), if there are
+ * any.
+ */
+export function dataOfRow(
+  row: ImportedRow,
+  millis: number | null,
+): { data: Data; exact?: Data | undefined } | Fault {
+  const { event_data } = row
+  const timestamp = millis === null ? undefined : new Date(millis).toISOString()
+  if (event_data === undefined) {
+    const made = madeData(row)
+    return 'path' in made ? made : { data: { ...made.data, timestamp } }
+  }
+  const isText = typeof event_data === 'string'
+  const data = isText ? parsed(event_data) : event_data
+  if (!isObject(data)) return notAnObject('event_data')
+  const exact = isText ? exactOf(event_data) : row.exactData
+  data.timestamp ??= timestamp
+  if (!isObject(exact)) return { data }
+  exact.timestamp ??= timestamp
+  return { data, exact }
+}
+
+function exactOf(text: string): unknown {
+  const marked = markLongIntegers(text)
+  return marked === null ? undefined : JSON.parse(marked)
+}
+
+function madeData(row: ImportedRow): { data: Data } | Fault {
+  const { page_url: url, referrer_url: referrer = null } = row
+  if (row.event_type === 'page_view') {
+    const screen = sizeOf(row.screen_width, row.screen_height)
+    const viewport = sizeOf(row.viewport_width, row.viewport_height)
+    return { data: { url, title: row.title ?? '', referrer, screen, viewport } }
+  }
+  if (row.event_type !== 'custom') return notAnObject('event_data')
+  const { properties = {} } = row
+  const read = typeof properties === 'string' ? parsed(properties) : properties
+  return isObject(read)
+    ? { data: { url, name: row.name, properties: read } }
+    : notAnObject('properties')
+}
+
+/** Zero where the file does not tell: the columns of widths are then empty. */
+const sizeOf = (width: unknown, height: unknown) => ({
+  height: Number(height ?? 0) || 0,
+  width: Number(width ?? 0) || 0,
+})
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

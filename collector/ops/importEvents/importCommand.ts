@@ -1,0 +1,126 @@
+import { parseArgs } from 'node:util'
+import { isUuid } from '../../../schemas/uuid.ts'
+import type { Config } from '../../config.ts'
+import { readMapping } from '../../identity/load/mapping.ts'
+import { openProgressBar } from '../../identity/load/progressBar.ts'
+import { type Format, formats, openFile, openStdin } from '../../identity/load/source.ts'
+import { openIgnoredTraffic } from '../../ingest/beacon/ignoredTraffic.ts'
+import { openOptOuts } from '../../ingest/beacon/optOutRegistry.ts'
+import { openPixelRegistry, type Pixel } from '../../ingest/beacon/pixelRegistry.ts'
+import { openLocate } from '../../ingest/normalize/location.ts'
+import { openForShipping } from '../../platform/clickhouse/cluster.ts'
+import { openPostgres } from '../../platform/postgres/pool.ts'
+import { StartError } from '../../platform/startError.ts'
+import { withServers } from '../servers.ts'
+import { importedColumns } from './columns.ts'
+import { type Imported, type ImportRequest, importEvents } from './importEvents.ts'
+
+/** `footfall events import FILE…`. Throws StartError, which says in one line what is wrong. */
+export async function runImportCommand(config: Config, args: readonly string[]): Promise<void> {
+  const { pixelId, request } = await readRequest(args)
+  await withServers(config, async ({ clickhouse: address, postgresUrl: url }) => {
+    const pool = openPostgres(url, () => {})
+    const clickhouse = openForShipping(address, config.clickhouseDatabase)
+    const copy = { dataDir: config.dataDir, keeps: false }
+    const pixels = await openPixelRegistry(pool, url, copy)
+    const optOuts = await openOptOuts(pool, url, copy)
+    const ignoredTraffic = await openIgnoredTraffic(pool, url, copy)
+    const stores = { clickhouse, postgres: { pool, url }, dataDir: config.dataDir }
+    const locate = openLocate(config.ipDatabase)
+    try {
+      const pixel = requireActive(pixelId, pixels.get(pixelId))
+      await importWithBar(stores, { pixel, pixels, optOuts, ignoredTraffic, locate }, request)
+    } finally {
+      await Promise.all([pixels.close(), optOuts.close(), ignoredTraffic.close()])
+      await Promise.all([clickhouse.close(), pool.end()])
+    }
+  })
+}
+
+async function importWithBar(
+  stores: Parameters<typeof importEvents>[0],
+  deps: Parameters<typeof importEvents>[1],
+  request: ImportRequest,
+): Promise<void> {
+  const sizes = request.sources.map(({ bytes }) => bytes)
+  const totalBytes = sizes.includes(null)
+    ? null
+    : sizes.reduce<number>((sum, bytes) => sum + bytes!, 0)
+  const bar = openProgressBar(process.stderr, totalBytes)
+  const startedAtMs = performance.now()
+  const imported = await importEvents(stores, deps, request, {
+    progress: bar.show,
+    retry: (error) => console.error(`\nretrying: ${error.message.split('\n')[0]}`),
+  }).finally(bar.clear)
+  console.log(formatImported(imported, request, (performance.now() - startedAtMs) / 1_000))
+}
+
+function formatImported(
+  { imported, duplicates, skipped, isResumed }: Imported,
+  { isDryRun, reportPath }: ImportRequest,
+  seconds: number,
+): string {
+  const count = (rows: number) => rows.toLocaleString('en')
+  const lines = [
+    isDryRun
+      ? `${count(imported)} events can be imported; nothing was stored`
+      : `${count(imported)} events imported${isResumed ? ', including an earlier run' : ''}, in ${seconds.toFixed(1)} s`,
+    `${count(duplicates)} duplicates left out`,
+    `${count(skipped)} rows skipped${skipped > 0 ? `, see ${reportPath}` : ''}`,
+  ]
+  return lines.join('\n')
+}
+
+function requireActive(pixelId: string, pixel: Pixel | undefined): Pixel {
+  if (!pixel) throw new StartError(`--pixel: there is no pixel ${pixelId}`)
+  if (!pixel.active)
+    throw new StartError(`--pixel: the pixel ${pixelId} is inactive; activate it first`)
+  return pixel
+}
+
+async function readRequest(
+  args: readonly string[],
+): Promise<{ pixelId: string; request: ImportRequest }> {
+  const { values, positionals } = parse(args)
+  const [first] = positionals
+  if (first === undefined) throw new StartError('name a FILE to import, or - for standard input')
+  if (!isUuid(values.pixel))
+    throw new StartError('--pixel must be the UUID of the pixel that the events belong to')
+  const format = (values.format ?? null) as Format | null
+  if (format !== null && !formats.includes(format))
+    throw new StartError(`--format must be one of ${formats.join(', ')}`)
+  const sources = await Promise.all(
+    positionals.map((path) =>
+      path === '-' ? openStdin(process.stdin, format) : openFile(path, format),
+    ),
+  )
+  return {
+    pixelId: values.pixel.toLowerCase(),
+    request: {
+      sources,
+      mapping: readMapping(values.map ?? '', importedColumns),
+      ignoreUnknown: values['ignore-unknown'],
+      isDryRun: values['dry-run'],
+      reportPath: values.skipped ?? `${first === '-' ? 'stdin' : first}.skipped.ndjson`,
+    },
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        pixel: { type: 'string' },
+        format: { type: 'string' },
+        map: { type: 'string' },
+        'ignore-unknown': { type: 'boolean', default: false },
+        'dry-run': { type: 'boolean', default: false },
+        skipped: { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new StartError((error as Error).message)
+  }
+}

@@ -1,0 +1,190 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ahead, type Progress } from '../../identity/load/load.ts'
+import { formatMapping } from '../../identity/load/mapping.ts'
+import { openRejectedFile, type RejectedRow } from '../../identity/load/rejectedFile.ts'
+import type { Source } from '../../identity/load/source.ts'
+import { ShipLeases } from '../../ingest/shipper/shipLeases.ts'
+import { createSharedClock } from '../../ingest/spool/sharedClock.ts'
+import type { ClickHouse } from '../../platform/clickhouse/client.ts'
+import type { Postgres } from '../../platform/postgres/pool.ts'
+import { chunksOf, type Place, type RowChunk } from './chunks.ts'
+import type { ColumnOptions, ImportedRow } from './columns.ts'
+import { type ImportDeps, importedEvent } from './importedEvent.ts'
+import {
+  forgetImportState,
+  type ImportState,
+  readImportState,
+  saveImportState,
+} from './importState.ts'
+import { LineBuffer } from './lineBuffer.ts'
+import { type EventChunk, type StoreDeps, storeChunk, storedIds } from './storeChunk.ts'
+
+export interface ImportRequest extends ColumnOptions {
+  readonly sources: readonly Source[]
+  /** True: check and count everything, and store nothing. */
+  readonly isDryRun: boolean
+  /** The report of skipped rows: JSON lines with file, line and reason. */
+  readonly reportPath: string
+}
+
+export interface ImportStores {
+  readonly clickhouse: ClickHouse
+  readonly postgres: { readonly pool: Postgres; readonly url: string }
+  readonly dataDir: string
+}
+
+/** What became of the rows of the files. */
+export interface Imported extends Pick<ImportState, 'imported' | 'duplicates' | 'skipped'> {
+  /** An earlier run of the same command had done a part. */
+  readonly isResumed: boolean
+}
+
+/** Rows between two looks at the clock, and at other work of the process. */
+const rowsPerTurn = 200
+
+/**
+ * Imports the events of files: validates each row as a beacon, leaves out events that the project has, and stores the
+ * others. The same request continues where an earlier one was killed. Throws StartError for files that cannot be read.
+ */
+export async function importEvents(
+  stores: ImportStores,
+  deps: ImportDeps,
+  request: ImportRequest,
+  tell: { progress(progress: Progress): void; retry(error: Error): void },
+): Promise<Imported> {
+  const { dataDir } = stores
+  const { isDryRun, sources, reportPath } = request
+  const importId = idOf(deps, request)
+  const unfinished = isDryRun ? null : readImportState(dataDir, importId)
+  let state = unfinished ?? newState()
+  const report = openRejectedFile(reportPath, state.reportBytes)
+  const clock = createSharedClock()
+  await clock.compare(stores.postgres.pool)
+  const leases = new ShipLeases(stores.postgres.url, randomUUID())
+  const store: StoreDeps = {
+    clickhouse: stores.clickhouse,
+    leases,
+    clock,
+    projectId: deps.pixel.projectId,
+    spoolId: state.spoolId,
+    deadLetterDirectory: join(dataDir, 'dead_letters'),
+    onRetry: tell.retry,
+  }
+  let isUncertain = unfinished !== null
+  try {
+    for (const [index, source] of sources.entries()) {
+      if (index < state.file) continue
+      if (index > state.file) state = { ...state, file: index, bytes: 0, lines: 0 }
+      const bytesBefore = sources.slice(0, index).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
+      const show = (bytes: number) =>
+        tell.progress({ rows: state.imported, rejected: state.skipped, bytes })
+      show(bytesBefore)
+      const options = {
+        ...request,
+        clickhouse: stores.clickhouse.nodes[0]!,
+        stage: `import_${importId}`,
+      }
+      const chunks = chunksOf(source, state, options)
+      for await (const chunk of ahead(prepare(deps, source, chunks, state))) {
+        const events = { ...chunk.events, isUncertain }
+        const stored = isDryRun ? await check(store, events) : await storeChunk(store, events)
+        isUncertain = false
+        state = {
+          ...state,
+          ...chunk.end,
+          seq: chunk.seq,
+          imported: state.imported + stored.imported,
+          duplicates: state.duplicates + chunk.repeats + stored.duplicates,
+          skipped: state.skipped + chunk.skipped.length + stored.refused,
+          reportBytes: report.append(chunk.skipped),
+        }
+        if (!isDryRun) saveImportState(dataDir, importId, state)
+        show(bytesBefore + source.position())
+      }
+    }
+  } finally {
+    leases.close()
+  }
+  forgetImportState(dataDir, importId)
+  return { ...state, isResumed: unfinished !== null }
+}
+
+/** The same for the same files, imported in the same way. */
+function idOf({ pixel }: ImportDeps, { sources, mapping, ignoreUnknown }: ImportRequest): string {
+  const files = sources.map(({ identity, format }) => [identity ?? randomUUID(), format])
+  const facts = [pixel.pixelId, formatMapping(mapping), ignoreUnknown, files]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 24)
+}
+
+const newState = (): ImportState => ({
+  spoolId: randomUUID(),
+  seq: 0,
+  file: 0,
+  bytes: 0,
+  lines: 0,
+  imported: 0,
+  duplicates: 0,
+  skipped: 0,
+  reportBytes: 0,
+})
+
+/** A chunk whose rows are validated. */
+interface Prepared {
+  readonly events: Omit<EventChunk, 'isUncertain'>
+  /** Events that are in the chunk again. */
+  readonly repeats: number
+  readonly skipped: readonly RejectedRow[]
+  /** Rows of the import so far. */
+  readonly seq: number
+  readonly end: Place
+}
+
+async function* prepare(
+  deps: ImportDeps,
+  { name: file }: Source,
+  chunks: AsyncIterable<RowChunk>,
+  from: Pick<ImportState, 'seq' | 'spoolId'>,
+): AsyncGenerator<Prepared> {
+  let { seq } = from
+  for await (const chunk of chunks) {
+    const lines = new LineBuffer()
+    const ids = new Set<string>()
+    const times: number[] = []
+    const skipped: RejectedRow[] = []
+    const first = seq + 1
+    let repeats = 0
+    let now = Date.now()
+    for (const { line, row } of chunk.rows()) {
+      if (seq++ % rowsPerTurn === 0) {
+        await nextTurn()
+        now = Date.now()
+      }
+      const event = 'unreadable' in row ? row : importedEvent(deps, row, now)
+      if ('unreadable' in event) skipped.push({ file, line, reason: event.unreadable })
+      else if ('path' in event) {
+        const reason = `${event.path.slice(1).replaceAll('/', '.')} ${event.message}`
+        skipped.push({ file, line, reason, ...eventIdIn(row) })
+      } else if (ids.has(event.eventId)) repeats++
+      else {
+        ids.add(event.eventId)
+        times.push(event.tsMillis)
+        lines.add(`${event.row.slice(0, -1)},"spool_id":"${from.spoolId}","seq":${seq}}\n`)
+      }
+    }
+    const events = { payload: lines.bytes, ids: [...ids], times, seqs: [first, seq] } as const
+    yield { events, repeats, skipped, seq, end: chunk.end }
+  }
+}
+
+const eventIdIn = (row: ImportedRow | object): Pick<RejectedRow, 'record'> =>
+  'event_id' in row && typeof row.event_id === 'string'
+    ? { record: { event_id: row.event_id } }
+    : {}
+
+/** What storeChunk would count. */
+async function check(store: StoreDeps, { ids }: EventChunk) {
+  const stored = await storedIds(store, ids)
+  return { imported: ids.length - stored.size, duplicates: stored.size, refused: 0 }
+}

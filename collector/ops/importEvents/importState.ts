@@ -1,0 +1,45 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** How far an import has come: a file of the data directory, by which the same command continues after a kill. */
+export interface ImportState {
+  /** The `spool_id` of its rows. Their `seq` counts the rows of its files. */
+  readonly spoolId: string
+  readonly seq: number
+  /** The file that is read, and how much of it is done. */
+  readonly file: number
+  readonly bytes: number
+  readonly lines: number
+  /** Rows of all files: stored by this import, stored before, and skipped. */
+  readonly imported: number
+  readonly duplicates: number
+  readonly skipped: number
+  /** Length of the report of skipped rows. */
+  readonly reportBytes: number
+}
+
+const directoryOf = (dataDir: string): string => join(dataDir, 'imports')
+const pathOf = (dataDir: string, importId: string): string =>
+  join(directoryOf(dataDir), `${importId}.json`)
+
+/** The state of an import that did not finish, or null. */
+export function readImportState(dataDir: string, importId: string): ImportState | null {
+  try {
+    return JSON.parse(readFileSync(pathOf(dataDir, importId), 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Records durably how far an import has come. */
+export function saveImportState(dataDir: string, importId: string, state: ImportState): void {
+  mkdirSync(directoryOf(dataDir), { recursive: true, mode: 0o700 })
+  const path = pathOf(dataDir, importId)
+  writeFileSync(`${path}.draft`, JSON.stringify(state), { mode: 0o600, flush: true })
+  renameSync(`${path}.draft`, path)
+}
+
+/** Forgets an import that finished. */
+export const forgetImportState = (dataDir: string, importId: string): void =>
+  rmSync(pathOf(dataDir, importId), { force: true })

@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import { isUuid } from '../../../schemas/uuid.ts'
+import { acceptEvent, type BeaconParts } from '../../ingest/beacon/acceptEvent.ts'
+import type { IgnoredTrafficRegistry } from '../../ingest/beacon/ignoredTraffic.ts'
+import type { OptOuts } from '../../ingest/beacon/optOutRegistry.ts'
+import type { Pixel, PixelRegistry } from '../../ingest/beacon/pixelRegistry.ts'
+import { knownDevice } from '../../ingest/normalize/device.ts'
+import { type BeaconContext, sharedMembers } from '../../ingest/normalize/eventRow.ts'
+import { preferredLanguage } from '../../ingest/normalize/language.ts'
+import { type Locate, locationMembers } from '../../ingest/normalize/location.ts'
+import { storedIp } from '../../ingest/normalize/storedIp.ts'
+import type { Fault } from '../../ingest/normalize/validateEvent.ts'
+import { uuidOfDigest } from '../../platform/uuidOfDigest.ts'
+import type { ImportedRow } from './columns.ts'
+import { type Data, dataOfRow } from './eventData.ts'
+import { readTime } from './readTime.ts'
+
+/** A row of a file as it will be stored. */
+export interface ImportedEvent {
+  eventId: string
+  tsMillis: number
+  /** The line for the `events` table, without `spool_id`, `seq` and line end. */
+  row: string
+}
+
+export interface ImportDeps {
+  /** The pixel of rows that name none. Rows may name another pixel of its project only. */
+  pixel: Pixel
+  pixels: PixelRegistry
+  optOuts: OptOuts
+  ignoredTraffic: IgnoredTrafficRegistry
+  locate: Locate
+}
+
+/** Oldest event that an import takes. ClickHouse takes at most 100 months, each a partition, in one insert. */
+export const importAgeDaysMax = 2_922
+const clockToleranceMs = 60_000
+const textCharsMax = 200
+
+/** Validates a row as a beacon would be, or returns why it is skipped. */
+export function importedEvent(
+  deps: ImportDeps,
+  row: ImportedRow,
+  nowMillis: number,
+): ImportedEvent | Fault {
+  const pixel = pixelOf(deps, row)
+  if ('path' in pixel) return pixel
+  const { cookie_id } = row
+  if (!isUuid(cookie_id)) return { path: '/cookie_id', message: 'must be a UUID' }
+  const cookieId = cookie_id.toLowerCase()
+  const time = readTime(row)
+  if (time !== null && typeof time === 'object') return time
+  const made = dataOfRow(row, time)
+  if ('path' in made) return made
+  const tsMillis = time ?? Date.parse(String(made.data.timestamp))
+  if (tsMillis > nowMillis + clockToleranceMs)
+    return { path: '/timestamp', message: 'must not be in the future' }
+  const ip = row.client_ip ?? null
+  if (ip !== null && (typeof ip !== 'string' || isIP(ip) === 0))
+    return { path: '/client_ip', message: 'must be an IPv4 or IPv6 address' }
+  const device = deviceOf(row)
+  if ('path' in device) return device
+  const refusal = findRefusal(deps, pixel, { cookieId, ip, isBot: device.isBot, data: made.data })
+  if (refusal) return refusal
+  const place = placeMembers(deps.locate, row, ip)
+  if (typeof place === 'object') return place
+
+  const context: BeaconContext = {
+    organizationId: pixel.organizationId,
+    projectId: pixel.projectId,
+    pixelId: pixel.pixelId,
+    cookieId,
+    clientIp: ip === null ? null : knownIp(ip, pixel.settings.ip),
+    deviceMembers: `${device.members},${place},"language":${JSON.stringify(languageOf(row))}`,
+    receivedMillis: nowMillis,
+    clockCorrectionMs: tsMillis - Date.parse(String(made.data.timestamp)) || 0,
+  }
+  return storedEvent(row, made, context, pixel, tsMillis)
+}
+
+function storedEvent(
+  row: ImportedRow,
+  { data, exact }: { data: Data; exact?: Data | undefined },
+  context: BeaconContext,
+  pixel: Pixel,
+  tsMillis: number,
+): ImportedEvent | Fault {
+  const { event_type } = row
+  const event_id = row.event_id ?? idOfContent(context, tsMillis, event_type, data)
+  let unexpected: unknown
+  const parts: BeaconParts = {
+    context,
+    sharedColumns: sharedMembers(context),
+    settings: pixel.settings,
+    // The plan describes new events of a site, not its history.
+    plan: undefined,
+    ageDaysMax: importAgeDaysMax,
+    reportUnexpected: (error) => {
+      unexpected = error
+    },
+  }
+  // First with the digits of long integers kept, as a beacon.
+  const exactly = exact && acceptEvent({ event_id, event_type, event_data: exact }, parts, true)
+  const accepted =
+    exactly && !('path' in exactly)
+      ? exactly
+      : acceptEvent({ event_id, event_type, event_data: data }, parts)
+  if (unexpected) throw unexpected
+  if ('path' in accepted) return accepted
+  return { eventId: String(event_id).toLowerCase(), tsMillis, row: accepted.rows[0]! }
+}
+
+/** Reading an address takes as long as validating an event. */
+const knownIps = new Map<string, string | null>()
+const knownIpsMax = 10_000
+function knownIp(ip: string, setting: Pixel['settings']['ip']): string | null {
+  const key = `${setting} ${ip}`
+  const known = knownIps.get(key)
+  if (known !== undefined) return known
+  const stored = storedIp(ip, setting, true)
+  if (knownIps.size >= knownIpsMax) knownIps.clear()
+  knownIps.set(key, stored)
+  return stored
+}
+
+/** The pixel of a row, which must be an active one of the project. */
+function pixelOf({ pixel, pixels }: ImportDeps, row: ImportedRow): Pixel | Fault {
+  const { source, project_id, pixel_id } = row
+  if (source !== undefined && source !== 'pixel')
+    return { path: '/source', message: 'must be pixel: Footfall imports no events of campaigns' }
+  if (project_id !== undefined && String(project_id).toLowerCase() !== pixel.projectId)
+    return { path: '/project_id', message: `must be ${pixel.projectId}, the project of --pixel` }
+  if (pixel_id === undefined) return pixel
+  const named = pixels.get(String(pixel_id).toLowerCase())
+  return named?.projectId === pixel.projectId && named.active
+    ? named
+    : { path: '/pixel_id', message: 'must be an active pixel of the project of --pixel' }
+}
+
+/** Why a beacon with the event would not be stored. */
+function findRefusal(
+  { optOuts, ignoredTraffic }: ImportDeps,
+  { organizationId, projectId, settings }: Pixel,
+  {
+    cookieId,
+    ip,
+    isBot,
+    data,
+  }: { cookieId: string; ip: string | null; isBot: boolean; data: Data },
+): Fault | undefined {
+  if (optOuts.has(organizationId, cookieId))
+    return { path: '/cookie_id', message: 'must not be of a visitor who has opted out' }
+  if (isBot && settings.drop_bots)
+    return { path: '/user_agent', message: 'must not be of a bot: this pixel drops them' }
+  const rules = ignoredTraffic.rulesOf(projectId)
+  if (!rules) return undefined
+  if (ip !== null && rules.ignoresAddress(ip))
+    return { path: '/client_ip', message: 'must not be in ignored_networks of the project' }
+  const setting = rules.settingOfPage(data.url)
+  if (setting)
+    return { path: '/event_data/url', message: `must not be in ${setting} of the project` }
+}
+
+const deviceColumns = ['browser', 'browser_version', 'os', 'os_version', 'bot_reason'] as const
+const deviceTypes = ['desktop', 'mobile', 'tablet', 'smarttv', 'console', 'wearable', 'embedded']
+
+/** The device columns: read from the User-Agent, or from a row without one as another tool told them. */
+function deviceOf(row: ImportedRow): { isBot: boolean; members: string } | Fault {
+  if (row.user_agent !== undefined) {
+    if (typeof row.user_agent !== 'string')
+      return { path: '/user_agent', message: 'must be a string' }
+    return knownDevice(row.user_agent)
+  }
+  for (const column of deviceColumns) if (!isShortText(row[column])) return notShortText(column)
+  const { device_type = null, is_bot = false } = row
+  if (device_type !== null && !deviceTypes.includes(device_type as string))
+    return { path: '/device_type', message: `must be one of ${deviceTypes.join(', ')}` }
+  const isBot = is_bot === true || /^(?:true|1)$/i.test(String(is_bot))
+  const { browser = null, browser_version = null, os = null, os_version = null } = row
+  const bot_reason = row.bot_reason ?? null
+  const device = { user_agent: null, browser, browser_version, os, os_version, device_type }
+  return { isBot, members: JSON.stringify({ ...device, is_bot: isBot, bot_reason }).slice(1, -1) }
+}
+
+/** The location columns: as the row tells them, or else of its address. */
+function placeMembers(locate: Locate, row: ImportedRow, ip: string | null): string | Fault {
+  const { country = null, region = null, city = null } = row
+  if (country === null && region === null && city === null) return locate(ip ?? '')
+  if (country !== null && !/^[A-Z]{2}$/.test(String(country)))
+    return { path: '/country', message: 'must be an ISO 3166-1 alpha-2 code, such as GB' }
+  if (!isShortText(region)) return notShortText('region')
+  if (!isShortText(city)) return notShortText('city')
+  return locationMembers({ country, region, city } as Parameters<typeof locationMembers>[0])
+}
+
+const isShortText = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (typeof value === 'string' && value.length <= textCharsMax && value.isWellFormed())
+
+const notShortText = (column: string): Fault => ({
+  path: `/${column}`,
+  message: `must be a string of at most ${textCharsMax} characters`,
+})
+
+const languageOf = ({ language }: ImportedRow): string | null =>
+  typeof language === 'string' ? preferredLanguage(language) : null
+
+/** The id of an event that its file gives none: the same for the same content, so that a second import stores none. */
+function idOfContent(
+  { projectId, cookieId }: BeaconContext,
+  tsMillis: number,
+  type: unknown,
+  data: Data,
+): string {
+  const content = JSON.stringify([projectId, cookieId, tsMillis, type, data])
+  return uuidOfDigest(createHash('sha256').update(content).digest())
+}

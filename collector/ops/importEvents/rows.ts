@@ -1,0 +1,123 @@
+import { isUtf8 } from 'node:buffer'
+import { fieldOf, readCsvRecord } from '../../audiences/lists/file/csvRecord.ts'
+import { reasons } from '../../audiences/lists/reasons.ts'
+import { countLines } from '../../identity/load/records.ts'
+import { markLongIntegers } from '../../ingest/normalize/exactNumbers.ts'
+import { isObject } from '../../ingest/normalize/validateEvent.ts'
+import {
+  type ColumnOptions,
+  columnsOfHeader,
+  createColumnOfKey,
+  type ImportedColumn,
+  type ImportedRow,
+} from './columns.ts'
+
+/** A row of a file, or why it cannot be read. */
+export interface FileRow {
+  /** From 1; in a Parquet file the number of the row. */
+  line: number
+  row: ImportedRow | { unreadable: string }
+}
+
+/** Reads the rows of complete records; `linesBefore` are the lines of the file before them. */
+export type ReadRows = (bytes: Buffer, linesBefore: number) => Generator<FileRow>
+
+const comma = 0x2c
+const newline = 0x0a
+
+/** Reads CSV with this header (RFC 4180). Throws StartError for an unknown column. */
+export function createCsvReader(header: Buffer, options: ColumnOptions): ReadRows {
+  const names = textsOf(header, 0).texts.map((name) => name ?? '')
+  const chosen = columnsOfHeader(names, options)
+  const columns = names.map((name) => chosen.get(name))
+  return function* (bytes, linesBefore) {
+    let line = linesBefore + 1
+    for (let start = 0; start < bytes.length; ) {
+      const { end, fault, texts } = textsOf(bytes, start)
+      const record = bytes.subarray(start, end)
+      const isEmpty = texts.length === 1 && texts[0] === undefined
+      if (fault) yield { line, row: { unreadable: reasons[fault] } }
+      else if (!isEmpty && texts.length !== names.length)
+        yield { line, row: { unreadable: reasons.wrong_field_count } }
+      else if (!isEmpty && !isUtf8(record)) yield { line, row: { unreadable: reasons.not_utf8 } }
+      else if (!isEmpty) yield { line, row: rowOf(columns, texts) }
+      line += countLines(record)
+      start = end
+    }
+  }
+}
+
+/** The texts of a record, undefined for empty ones. */
+function textsOf(bytes: Buffer, start: number) {
+  const texts: (string | undefined)[] = []
+  const { end, fault } = readCsvRecord(bytes, start, comma, 0, (field) => {
+    const { from, isQuoted } = field
+    // A line may end in CR and LF.
+    const to = !isQuoted && bytes[field.to - 1] === 0x0d ? field.to - 1 : field.to
+    texts.push(fieldOf(bytes, { from, to, isQuoted }).toString() || undefined)
+  })
+  return { end, fault, texts }
+}
+
+function rowOf(
+  columns: readonly (ImportedColumn | undefined)[],
+  texts: readonly (string | undefined)[],
+): ImportedRow {
+  const row: ImportedRow = {}
+  for (let index = 0; index < columns.length; index++) {
+    const column = columns[index]
+    if (column !== undefined && texts[index] !== undefined) row[column] = texts[index]
+  }
+  return row
+}
+
+/** Reads lines of JSON. */
+export function createJsonReader(options: ColumnOptions): ReadRows {
+  const columnOf = createColumnOfKey(options)
+  return function* (bytes, linesBefore) {
+    const areUtf8 = isUtf8(bytes)
+    let line = linesBefore
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(newline, start) + 1 || bytes.length
+      const record = bytes.subarray(start, end)
+      line++
+      start = end
+      if (!areUtf8 && !isUtf8(record)) {
+        yield { line, row: { unreadable: reasons.not_utf8 } }
+        continue
+      }
+      const text = record.toString()
+      if (text.trim() !== '') yield { line, row: rowOfJson(text, columnOf) }
+    }
+  }
+}
+
+function rowOfJson(text: string, columnOf: ReturnType<typeof createColumnOfKey>): FileRow['row'] {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    return { unreadable: reasons.not_json }
+  }
+  if (!isObject(read)) return { unreadable: 'the line is not a JSON object' }
+  const row: ImportedRow = {}
+  let dataKey = ''
+  for (const key in read) {
+    const value = read[key]
+    if (value === null) continue
+    const column = columnOf(key)
+    if (column === undefined)
+      return { unreadable: `unknown column "${key.slice(0, 100)}": use --map or --ignore-unknown` }
+    if (column === null || value === '') continue
+    row[column] = value
+    if (column === 'event_data') dataKey = key
+  }
+  if (isObject(row.event_data)) keepLongIntegers(text, row, dataKey)
+  return row
+}
+
+/** The marked form of `event_data` (exactNumbers.ts), for a line whose long integers JavaScript cannot hold. */
+function keepLongIntegers(text: string, row: ImportedRow, key: string): void {
+  const marked = markLongIntegers(text)
+  if (marked !== null) row.exactData = JSON.parse(marked)[key]
+}

@@ -1,0 +1,10 @@
+import { formats } from '../../identity/load/source.ts'
+
+/** The options of the command, for its help. */
+export const importUsage = `footfall events import FILE…    files, or standard input (-)
+    --pixel ID                     the pixel of the events; rows may name another pixel of its project
+    --format ${formats.join('|')}    the format, if the names of the files do not show it; gzip and Zstandard are detected
+    --map column=field,…           columns with other names than the fields
+    --ignore-unknown               ignore columns that are no fields
+    --dry-run                      check and count the rows, and store nothing
+    --skipped FILE                 report of skipped rows with line and reason; default FILE.skipped.ndjson`

@@ -1,0 +1,25 @@
+-- Columns without a codec of their own were compressed by LZ4. With Zstandard an event takes a tenth less, and reads
+-- decompress fewer bytes. Parts that exist get the codecs when they are merged.
+ALTER TABLE {events}
+    MODIFY COLUMN event_id CODEC(ZSTD(1)),
+    MODIFY COLUMN event_type CODEC(ZSTD(1)),
+    MODIFY COLUMN cookie_id CODEC(ZSTD(1)),
+    MODIFY COLUMN pixel_id CODEC(ZSTD(1)),
+    MODIFY COLUMN project_id CODEC(ZSTD(1)),
+    MODIFY COLUMN source CODEC(ZSTD(1)),
+    MODIFY COLUMN campaign_id CODEC(ZSTD(1)),
+    MODIFY COLUMN spend CODEC(ZSTD(1)),
+    MODIFY COLUMN page_host CODEC(ZSTD(1)),
+    MODIFY COLUMN browser CODEC(ZSTD(1)),
+    MODIFY COLUMN browser_version CODEC(ZSTD(1)),
+    MODIFY COLUMN os CODEC(ZSTD(1)),
+    MODIFY COLUMN os_version CODEC(ZSTD(1)),
+    MODIFY COLUMN device_type CODEC(ZSTD(1)),
+    MODIFY COLUMN is_bot CODEC(ZSTD(1)),
+    MODIFY COLUMN bot_reason CODEC(ZSTD(1)),
+    MODIFY COLUMN country CODEC(ZSTD(1)),
+    MODIFY COLUMN region CODEC(ZSTD(1)),
+    MODIFY COLUMN city CODEC(ZSTD(1)),
+    MODIFY COLUMN language CODEC(ZSTD(1)),
+    MODIFY COLUMN screen_width CODEC(ZSTD(1)),
+    MODIFY COLUMN viewport_width CODEC(ZSTD(1));

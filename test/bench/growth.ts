@@ -1,0 +1,168 @@
+import { openClickHouse } from '../../collector/platform/clickhouse/openClickHouse.ts'
+import type { Service } from '../harness/service.ts'
+import { optimize } from './events.ts'
+import { insertGrowthEvents } from './growthEvents.ts'
+import { readStore } from './pages.ts'
+import type { Bench, Row } from './rows.ts'
+import { withService } from './service.ts'
+import { percentile } from './stats.ts'
+
+const dayMs = 86_400_000
+const days = 365
+const windows = [1, 30, 365]
+/** Requests of each read; the first is not counted. */
+const times = 7
+/** Slower reads are asked less often. */
+const slowMs = 5_000
+
+interface Read {
+  path: string
+  query?: Record<string, string>
+  body?: object
+  target: string
+  /** Without a window. */
+  isLive?: true
+}
+
+const ofOverview = 'p95 ≤ 300 ms with 10 M in the window'
+const ofSteps = '≤ 2 s with 10 M in the window'
+const steps = ['event_type:eq:page_view', 'event_type:eq:click', 'event_type:eq:custom']
+
+/** The reads of the dashboard's pages, and a page of events. */
+const reads: Record<string, Read> = {
+  overview: { path: 'analytics/overview', target: ofOverview },
+  series: { path: 'analytics/timeseries', query: { interval: 'day' }, target: ofOverview },
+  breakdowns: {
+    path: 'analytics/breakdown',
+    query: { dimensions: 'page_path,referrer_host,country,device_type', limit: '8' },
+    target: ofOverview,
+  },
+  live: { path: 'analytics/live', target: ofOverview, isLive: true },
+  'overview, one filter': {
+    path: 'analytics/overview',
+    query: { filter: 'country:eq:DE' },
+    target: '≤ 500 ms with 10 M in the window',
+  },
+  funnel: { path: 'analytics/funnel', body: { steps }, target: ofSteps },
+  retention: { path: 'analytics/retention', query: { interval: 'week' }, target: ofSteps },
+  journeys: { path: 'analytics/journeys', target: ofSteps },
+  'page of 100 events': { path: 'events', query: { limit: '100' }, target: 'flat' },
+}
+
+/**
+ * Measures reads, and the size of events on the disk, as a project grows. It has the numbers of events that --growth
+ * says, over a year. Windows are a day, thirty days and the year.
+ */
+export function growth({ growth: sizes, log }: Bench): Promise<Row[]> {
+  return withService(async (service) => {
+    const { url, database } = readStore(service)
+    const clickhouse = openClickHouse(url, database)
+    const rows: Row[] = []
+    for (const size of sizes) {
+      await clickhouse.command({ sql: 'TRUNCATE TABLE events', params: {} })
+      const newestMs = Date.now()
+      const { organization_id, project_id, pixel_id } = service.demo
+      await insertGrowthEvents(
+        clickhouse,
+        {
+          organizationId: organization_id,
+          projectId: project_id,
+          pixelId: pixel_id,
+          rows: size,
+          days,
+          newestMs,
+        },
+        log,
+      )
+      if (size <= optimizedMax) await optimize({ url, database }, 'events')
+      rows.push(await diskRow(clickhouse, size))
+      for (const [name, read] of Object.entries(reads))
+        for (const window of read.isLive ? [1] : windows) {
+          const taken = await timesOf(service, read, newestMs, window)
+          const row = rowOf(name, read, { size, window, taken })
+          log(`${row.what}: ${row.value}`)
+          rows.push(row)
+        }
+    }
+    await clickhouse.close()
+    return rows
+  })
+}
+
+/** Merging more into one part takes longer than all that is measured. */
+const optimizedMax = 20_000_000
+
+async function diskRow(clickhouse: ReturnType<typeof openClickHouse>, size: number): Promise<Row> {
+  const [disk] = await clickhouse.rows<{ bytes: number; index: number; projections: number }>({
+    sql: `SELECT sum(bytes_on_disk) / sum(rows) AS bytes,
+            sum(secondary_indices_compressed_bytes) / sum(rows) AS index,
+            (SELECT sum(bytes_on_disk) FROM system.projection_parts
+             WHERE database = currentDatabase() AND table = 'events' AND active) / sum(rows) AS projections
+          FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active`,
+    params: {},
+  })
+  return {
+    what: `${millions(size)}: disk per event`,
+    value: `${disk!.bytes.toFixed(1)} B`,
+    target: '≤ 60 B',
+    detail: `of it projections ${disk!.projections.toFixed(1)} B, skip indexes ${disk!.index.toFixed(1)} B`,
+  }
+}
+
+const millions = (rows: number): string => `${rows / 1_000_000} M events`
+
+function rowOf(
+  name: string,
+  { target, isLive }: Read,
+  { size, window, taken }: { size: number; window: number; taken: readonly number[] | string },
+): Row {
+  const what = `${millions(size)}: ${name}${isLive ? '' : `, ${window} days`}, p95`
+  if (typeof taken === 'string') return { what, value: taken, target, detail: 'refused' }
+  return {
+    what,
+    value: `${Math.round(percentile(taken, 95))} ms`,
+    target,
+    detail: `p50 ${Math.round(percentile(taken, 50))} ms, ${taken.length} requests one after the other`,
+  }
+}
+
+/** Milliseconds of each request, or the error that answers it. */
+async function timesOf(
+  service: Service,
+  read: Read,
+  newestMs: number,
+  window: number,
+): Promise<number[] | string> {
+  const taken: number[] = []
+  for (let request = 0; request <= times; request++) {
+    const startedAt = performance.now()
+    const answer = await send(service, read, newestMs, window)
+    const body = (await answer.json()) as { error?: string }
+    const ms = performance.now() - startedAt
+    if (!answer.ok) return `${answer.status} ${body.error}`
+    if (request > 0 || ms > slowMs) taken.push(ms)
+    if (ms > slowMs && taken.length > 1) break
+  }
+  return taken
+}
+
+function send(
+  { url, demo }: Service,
+  { path, query, body, isLive }: Read,
+  newestMs: number,
+  window: number,
+): Promise<Response> {
+  const { project_id, api_key, api_secret } = demo
+  const times = { start_ms: newestMs - window * dayMs, end_ms: newestMs }
+  const address = new URL(path === 'events' ? '/api/v3/events/web_event' : `/api/v1/${path}`, url)
+  const asked = { project_id, ...(isLive ? {} : times), ...query }
+  const headers = { 'x-api-key': api_key, 'x-api-secret': api_secret }
+  if (body)
+    return fetch(address, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...asked, ...body }),
+    })
+  for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, String(value))
+  return fetch(address, { headers })
+}
