@@ -26,7 +26,7 @@ const daysMax = 731
 export interface AnalyticsPlan extends Selection {
   readonly source: 'pixel'
   readonly bots: Bots
-  /** In whose local time days and other intervals are. */
+  /** The time zone of days and other intervals. */
   readonly zone: TimeZone
 }
 
@@ -147,14 +147,14 @@ export function readFreeFilters(parameter: string, text: string | undefined): re
   }
 }
 
-/** By how many days of local time the previous period is earlier. */
+/** Returns by how many days of local time the previous period is earlier. */
 export const daysBack = ({
   window: { startMs, endMs },
   zone,
 }: Pick<AnalyticsPlan, 'window' | 'zone'>): number =>
   Math.ceil((endMs + zone.offsetAt(endMs) - startMs - zone.offsetAt(startMs)) / dayMs)
 
-/** The same about the previous period. */
+/** Returns the plan for the previous period. */
 export function before<Plan extends Pick<AnalyticsPlan, 'window' | 'zone'>>(plan: Plan): Plan {
   const { startMs, endMs } = plan.window
   const days = daysBack(plan)

@@ -15,7 +15,7 @@ export interface Goal {
   name: string
   /** field:op:value, in the syntax of the parameter `filter`. */
   filter: string
-  /** What each of its events is worth. */
+  /** The value of each of its events. */
   value?: GoalValue
 }
 
@@ -62,7 +62,7 @@ export async function readGoals(client: Queryable, projectId: string): Promise<G
   return rows[0] ?? { goals: [], version: 0, updated_at: null }
 }
 
-/** One of a project's goals, by its name. Throws 400 for an unknown one. */
+/** Reads a project's goal by name. Throws 400 for an unknown one. */
 export async function readGoal(
   postgres: Postgres,
   principal: Principal,

@@ -77,7 +77,7 @@ export function intervalFor({ startMs, endMs }: Window): Interval {
   return days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
-/** SQL: the last of these times, in ascending order, that is not after a time (SQL, epoch milliseconds). */
+/** Returns SQL of the last of these ascending times that is not after a time (SQL, epoch milliseconds). */
 export const startSql = (millis: string, starts: readonly number[], bind: Bind): string =>
   `roundDown(toInt64(${millis}), ${bind('Array(Int64)', starts)})`
 

@@ -22,8 +22,8 @@ export interface SeriesRow extends Totals {
 }
 
 /**
- * The intervals that have events, of those that begin at these times (epoch milliseconds), in ascending order. With
- * counts of days, intervals begin with days.
+ * Selects the intervals with events. The starts of the intervals (epoch milliseconds) are given in ascending
+ * order. With counts of days, intervals begin with days.
  */
 export function seriesQuery(
   plan: AnalyticsPlan,

@@ -56,7 +56,7 @@ export interface Sessions {
    * page views (SQL, from 1).
    */
   readonly meets: (view: string, place: string) => string
-  /** SQL: the events of the session that meet the plan. */
+  /** SQL of the session's events that match the plan. */
   readonly met: string
   /** SQL of the number of the session's events, and page views, that match the plan. */
   readonly events: string

@@ -25,13 +25,16 @@ interface Project {
 }
 
 /**
- * The job leaves cores and time to readers. Its queries have a time limit near the job's, so that two never
- * run at once.
+ * The job leaves cores and time to readers. Its queries end soon after it does, so that two never run at
+ * once.
  */
 const settings = `SETTINGS max_threads = 1, os_thread_priority = 19, max_execution_time = 200,
   max_memory_usage = ${2 * 1024 ** 3}, max_bytes_before_external_group_by = ${512 * 1024 ** 2}`
 
-/** A local day, or hours of one, in ascending order, in epoch milliseconds. All are counted in one look at the events. */
+/**
+ * A local day, or hours of one, in ascending order, in epoch milliseconds. One scan of the events counts all
+ * of them.
+ */
 export interface Counting extends Span {
   readonly run_id: string
 }
@@ -73,7 +76,7 @@ const windowOf = (counted: readonly Counting[]): Window => ({
   endMs: counted.at(-1)!.end,
 })
 
-/** SQL: the run of an hour (SQL, since 1970, UTC). */
+/** Returns SQL of the run of an hour (SQL, since 1970, UTC). */
 function runSql(hour: string, counted: readonly Counting[], bind: Bind): string {
   const firstHour = Math.floor(counted[0]!.first / hourMs)
   const runs = Array.from(
@@ -119,7 +122,7 @@ const nearby = (day: number, zone: TimeZone): Window => ({
   endMs: startOfDay(day + 1, zone),
 })
 
-/** So many days before its own a session of a day may have begun. */
+/** How many earlier days a session of a day may have begun in. */
 export const daysOfSession = 3
 
 function countSessions(bots: Bots): Count {

@@ -65,7 +65,7 @@ const boundTo = (frequency: Frequency, { firstDay, endMs }: Period) => [
   new Date(endMs),
 ]
 
-/** The time zones of the projects that have summaries of a frequency. */
+/** Returns the time zones of the projects with summaries of a frequency. */
 export async function listZones(postgres: Postgres, frequency: Frequency): Promise<TimeZone[]> {
   const { rows } = await postgres.query<{ time_zone: string }>(
     `SELECT DISTINCT time_zone FROM summary_subscriptions JOIN projects USING (project_id) WHERE frequency = $1`,
@@ -74,7 +74,7 @@ export async function listZones(postgres: Postgres, frequency: Frequency): Promi
   return rows.map(({ time_zone }) => timeZoneOrUtc(time_zone))
 }
 
-/** The summaries of a period that were not sent yet, of projects in its zone, grouped by project. */
+/** Reads the unsent summaries of a period, of projects in its zone, grouped by project. */
 export async function listDue(
   postgres: Postgres,
   frequency: Frequency,
