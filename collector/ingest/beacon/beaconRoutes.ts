@@ -50,7 +50,7 @@ export function beaconRoutes(app: FastifyInstance, deps: BeaconDeps): void {
   const noteRefusal = (request: FastifyRequest, _reply: FastifyReply, error: Error) =>
     noteRefusalOf(error, pixelIdIn(request))
 
-  // text/plain avoids a preflight of browsers; both are read as bytes and parsed once, in parseBeacon.
+  // With text/plain, browsers send no preflight; bodies are parsed once, in parseBeacon.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     ['text/plain', 'application/json'],
